@@ -61,7 +61,7 @@
 //!
 //! | module | types |
 //! |---|---|
-//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `Carrier`, `CommandError`, `ConditionalFence`, `Contenders`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `Keeps`, `Lack`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `VoterList`, `Voters`, `VotersError`, `WaitError` |
+//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `Carrier`, `CommandError`, `ConditionalFence`, `Contenders`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `Keeps`, `Lack`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `ScheduleFinding`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `VoterList`, `Voters`, `VotersError`, `WaitError` |
 //! | [`leader`] | `Channel`, `ChannelError`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `Overflow`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
 //! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
 //! | [`leader::fence::sql`] | `NotAdmitted` |
@@ -69,7 +69,7 @@
 //! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `Pace`, `PeerReport`, `Unshared` |
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
-//! | [`register`] | `AttachError`, `Change`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `Swap`, `Swapping`, `Version` |
+//! | [`register`] | `AttachError`, `Change`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `StoreClock`, `Swap`, `Swapping`, `Version` |
 //! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `CertificateFault`, `Closed`, `ClusterId`, `DrainTimedOut`, `GroupRules`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
 //! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
 //! | [`supervisor`] | `Deadline`, `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
