@@ -1,4 +1,4 @@
-//! What is left of an agent that has ended.
+//! The parts of an agent that outlast its end.
 //!
 //! Decided here: when everything is free that it held, and that this is told once. Its actor holds the lock of its store;
 //! its work, which may run on another thread, keeps its name. Not here: who says that these have ended (`leadership.rs`).
@@ -10,7 +10,7 @@ pub(super) struct AgentRemains {
     pub(super) is_dropped: bool,
     /// No work of it runs either, and the group has its name back.
     pub(super) is_gone: bool,
-    /// What is called then.
+    /// Called then.
     farewell: Option<Box<AfterEnd>>,
 }
 
@@ -30,7 +30,7 @@ impl AgentRemains {
         None
     }
 
-    /// Everything is free; returns what is to be called.
+    /// Everything is free; returns the farewell.
     pub(super) fn gone(&mut self) -> Option<Box<dyn FnOnce() + Send>> {
         self.is_gone = true;
         self.farewell.take().map(|farewell| farewell.0)

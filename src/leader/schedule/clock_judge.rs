@@ -20,7 +20,7 @@ use crate::{
 
 use super::register::AHEAD;
 
-/// What is known of the clocks at one moment.
+/// The clocks at one moment, as far as they are known.
 #[derive(Debug)]
 pub(super) struct KnownClocks {
     pub(super) own: WallTime,
@@ -39,7 +39,7 @@ pub(super) enum ClockVerdict {
     /// There is no other clock to compare with.
     Alone,
     Off {
-        /// What the others show.
+        /// The clock of the others.
         others: WallTime,
         /// Whether that is the store.
         is_store: bool,
@@ -67,7 +67,7 @@ impl KnownClocks {
         let Some(all) = self.median(self.others.iter()) else {
             return ClockVerdict::Alone;
         };
-        // What is found may be old, and then it fits by chance alone.
+        // A reading may be old, and then it fits by chance alone.
         if all.fits(self.own) {
             ClockVerdict::Fits
         } else if self.watched < WRITTEN {

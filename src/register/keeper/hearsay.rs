@@ -20,7 +20,7 @@ pub(super) struct Hearsay {
     is_only: bool,
     /// The change of the lease that a read is to show.
     announced: Option<Change>,
-    /// What an operation has shown and no agent has heard yet: a read of which one half failed, or a swap that found
+    /// Shown by an operation and not yet told to any agent: a read of which one half failed, or a swap that found
     /// another record than it expected.
     pub(super) untold: UntoldSight,
 }
@@ -30,7 +30,7 @@ pub(super) struct Hearsay {
 pub(super) struct UntoldSight {
     /// A record is another one than the agents heard of.
     pub(super) is_changed: bool,
-    /// Nobody knows what the lease was in between.
+    /// The lease may have been another one in between.
     pub(super) is_broken: bool,
 }
 
@@ -85,7 +85,7 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // The agents have not heard of what it renews: the read that tells them shows this one too.
+        // The agents have not heard of the lease that it renews: the read that tells them shows this one too.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
@@ -107,7 +107,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Whether a read that shows that leaves open what was there in between: see [`Self::breaks_the_chain`].
+    /// Whether another lease may have been there before the one that a read shows: see [`Self::breaks_the_chain`].
     pub(super) fn is_broken_by(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
         match lease {
             Ok(found) => self.breaks_the_chain(found.as_ref()),
@@ -116,8 +116,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// Whether it is open what was there before that was found: the lease is known by what was told, and no change of
-    /// which the store told leads from it to what is there.
+    /// Whether another lease may have been there before the one that was found: the known lease is hearsay, and the store
+    /// told of no change that leads from it to the one that is there.
     pub(super) fn breaks_the_chain(&self, found: Option<&Entry>) -> bool {
         let known = self.lease.entry();
         if !self.hearsay.is_only || found == known.as_ref() {

@@ -246,7 +246,7 @@ impl KeeperSchedule {
         self.hearsay.untold.is_changed |= is_changed(&lease) || is_changed(&claim);
         let (Ok(_), Ok(_)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
-            // Nobody may ask for it again, and one half may have been seen.
+            // No agent may ask for it again, and one half may have been seen.
             self.is_told |= is_told || self.hearsay.untold.is_changed;
             let failures = readers.into_iter();
             out.extend(failures.map(|(id, reader)| failed(id, reader.request)));

@@ -17,7 +17,7 @@ use bully_core::protocol::{EffectOf, Election, Incarnation, Time, View};
 #[derive(Debug)]
 pub(super) struct DiskWrite<E: Election> {
     pub(super) record: E::Durable,
-    /// What is to be done when it is durable.
+    /// The effects that wait until it is durable.
     pub(super) rest: Vec<EffectOf<E>>,
     /// What the step made of its agent's view.
     pub(super) view: View,
