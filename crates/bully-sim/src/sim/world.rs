@@ -144,7 +144,8 @@ impl<E: Election> World<E> {
         let Some((at, due)) = self.transit.queue.pop() else {
             return false;
         };
-        self.now = at;
+        // A timer may be due in the past: it was moved while its agent hung, or its clock rounds down.
+        self.now = self.now.max(at);
         self.steps = self.steps.saturating_add(1);
         self.do_due(due);
         self.check();
