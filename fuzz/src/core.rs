@@ -324,6 +324,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
             term,
             echo: sent_at.unwrap_or_default(),
             score: some(choices, |_| score),
+            slow: choices.one_in(2),
             promise: retry,
             incarnation: incarnation(choices),
         }

@@ -158,10 +158,11 @@ impl<E: Election> Agent<E> {
             return;
         }
         let failure = saved.as_ref().err().map(StoreError::to_string);
-        self.shared.vitals().note_saved(failure, self.shared.now());
+        let took = self.shared.vitals().note_saved(failure, self.shared.now());
         if let Err(reason) = saved {
             return self.save_failed(&reason, ctx);
         }
+        self.machine.note_write(took);
         // Said once for each incarnation: every save would else take the group's lock.
         if !mem::replace(&mut self.has_saved, true) {
             self.spec.group.note_record(&self.spec.id);
@@ -219,6 +220,7 @@ impl<E: Election> Agent<E> {
         if view.leading.is_none() {
             self.go_if_asked(ctx);
         }
+        self.probe_disk(ctx);
     }
 
     /// An agent that leaves goes when it leads no more and the others have been told: otherwise they would wait for the

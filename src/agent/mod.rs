@@ -81,6 +81,7 @@ mod message;
 mod offers;
 mod phase;
 mod pool;
+mod probe;
 mod progress;
 mod reader;
 mod record;

@@ -20,6 +20,8 @@ pub(super) struct Strain {
     /// The longest standstill of the last minute, and when it ended.
     stall: Option<(Duration, Time)>,
     write: Duration,
+    /// When the disk was measured last, or found to be worth that.
+    probed: Option<Time>,
 }
 
 /// A leader's lease is renewed.
@@ -84,6 +86,16 @@ impl Strain {
         self.write = took.max(self.write.saturating_sub(self.write / 4));
     }
 
+    /// Whether a minute has passed since the disk was measured, or since that was first asked. From now on it counts as
+    /// measured.
+    pub(super) fn is_probe_due(&mut self, now: Time) -> bool {
+        let is_due = self.probed.is_some_and(|at| now.since(at) >= PROBED);
+        if is_due || self.probed.is_none() {
+            self.probed = Some(now);
+        }
+        is_due
+    }
+
     /// How long a record took to be durable, the longest of late; zero if none was.
     pub(super) const fn write(&self) -> Duration {
         self.write
@@ -100,6 +112,9 @@ const STEADY: u32 = 4;
 
 /// The least standstill that is kept.
 const LEAST: Duration = Duration::from_millis(5);
+
+/// How often a disk is measured at most.
+const PROBED: Duration = Duration::from_secs(60);
 
 /// For how long a standstill counts.
 const KEPT: Duration = Duration::from_secs(60);

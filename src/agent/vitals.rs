@@ -242,14 +242,30 @@ impl Vitals {
         self.signs().saving_since = Some(now);
     }
 
-    /// The record is durable, or why it is not.
-    pub(super) fn note_saved(&self, failure: Option<String>, now: Time) {
+    /// The record is durable, or why it is not. Says how long that took.
+    pub(super) fn note_saved(&self, failure: Option<String>, now: Time) -> Duration {
         let mut signs = self.signs();
-        if let Some(since) = signs.saving_since.take() {
+        let since = signs.saving_since.take();
+        let took = since.map(|since| now.since(since)).unwrap_or_default();
+        if since.is_some() {
             let strain = signs.strain.get_or_insert_default();
-            strain.note_write(now.since(since));
+            strain.note_write(took);
         }
         signs.store_failure = failure.map(|text| Box::new((text, now)));
+        took
+    }
+
+    /// Whether the disk is to be measured now: once a minute.
+    pub(super) fn is_probe_due(&self, now: Time) -> bool {
+        self.signs()
+            .strain
+            .get_or_insert_default()
+            .is_probe_due(now)
+    }
+
+    /// A probe of the disk was durable after so long.
+    pub(super) fn note_probe(&self, took: Duration) {
+        self.signs().strain.get_or_insert_default().note_write(took);
     }
 
     /// Other agents know another record, or another store.

@@ -8,6 +8,7 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -17,6 +18,7 @@ use super::{
     Generation, Generations, Incarnations, OpenStore, Saving, StoreError, StoreIdentity, TermStore,
     error::explain,
     format::{self, FileState},
+    probe::probe,
     writer::Writer,
 };
 use crate::protocol::{Incarnation, StoreId};
@@ -281,6 +283,10 @@ where
 
     fn is_volatile(&self) -> bool {
         false
+    }
+
+    fn probe(&self) -> Option<Duration> {
+        probe(&self.shared.path).ok()
     }
 
     fn identity(&self) -> Option<&StoreIdentity> {

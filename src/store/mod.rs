@@ -21,12 +21,13 @@ mod generation;
 mod identity;
 mod memory;
 mod open_store;
+mod probe;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 mod writer;
 
-use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc};
+use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 pub use error::StoreError;
 pub use file::FileStore;
@@ -122,6 +123,13 @@ pub trait TermStore<D>: Debug + Send + Sync {
     fn id(&self) -> Option<StoreId> {
         None
     }
+
+    /// How long a record takes at present, measured by a write that changes none. Called once a minute at most, while the
+    /// voter would take over from its leader or its disk is slow; it may block. `None`, the default, where that is not
+    /// known.
+    fn probe(&self) -> Option<Duration> {
+        None
+    }
 }
 
 impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
@@ -147,6 +155,10 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
 
     fn id(&self) -> Option<StoreId> {
         S::id(self)
+    }
+
+    fn probe(&self) -> Option<Duration> {
+        S::probe(self)
     }
 }
 

@@ -115,6 +115,7 @@ fn answers() -> Vec<AnyMessage> {
         term: TERM,
         echo: Time::from_millis(99),
         score: None,
+        slow: false,
         promise: retry,
         incarnation: ROUND.incarnation,
     };

@@ -204,6 +204,7 @@ impl Rules for Quorum {
                 term: Term::ZERO,
                 echo: Time::ZERO,
                 score: self.score(other),
+                slow: false,
                 promise: Micros::default(),
                 incarnation: Incarnation(1),
             }),

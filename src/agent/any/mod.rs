@@ -6,6 +6,7 @@
 use std::{
     convert::{Infallible, identity},
     sync::Arc,
+    time::Duration,
 };
 
 use bully_core::elections::{
@@ -104,6 +105,13 @@ impl Election for AnyBully {
                 );
                 handle_own(&mut **machine, now, input, (never, identity), out);
             }
+        }
+    }
+
+    fn note_write(&mut self, took: Duration) {
+        match self {
+            Self::Quorum(machine) => machine.note_write(took),
+            Self::Available(_) | Self::Astra(_) | Self::Lease(_) => {} // they write no votes
         }
     }
 

@@ -252,7 +252,8 @@ pub enum Finding {
         /// The fastest preset that fits, if any does.
         advice: Option<&'static str>,
     },
-    /// There is no leader, and the store writes for so long that the round that asks for votes may be over before they come.
+    /// The store writes for longer than a round that asks for votes lasts: without a leader the last write, else most of the
+    /// last ten.
     WriteTooLong {
         /// How long a write took of late. As JSON: `write_ms`.
         #[serde(rename = "write_ms", serialize_with = "shown::millis")]
@@ -260,6 +261,8 @@ pub enum Finding {
         /// How long a round of questions lasts by the timings. As JSON: `round_ms`.
         #[serde(rename = "round_ms", serialize_with = "shown::millis")]
         round: Duration,
+        /// Whether most of the last writes took so long: then this voter leaves the leadership to others.
+        waits: bool,
         /// The fastest preset that fits, if any does.
         advice: Option<&'static str>,
     },

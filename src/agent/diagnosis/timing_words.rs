@@ -55,14 +55,22 @@ impl fmt::Display for TimingWords<'_> {
             Finding::WriteTooLong {
                 write,
                 round,
+                waits,
                 advice,
-            } => write!(
-                f,
-                "the store takes {} to write a vote, and a round of {} may be over before the votes come, so elections take longer: use {}Timings::measured(..) or a faster disk",
-                Span(*write),
-                Span(*round),
-                Advice(*advice)
-            ),
+            } => {
+                let outcome = if *waits {
+                    "this voter leaves the leadership to others until its disk is faster"
+                } else {
+                    "elections take longer"
+                };
+                write!(
+                    f,
+                    "the store takes {} to write a vote, and a round of {} may be over before the votes come, so {outcome}: use {}Timings::measured(..) or a faster disk",
+                    Span(*write),
+                    Span(*round),
+                    Advice(*advice)
+                )
+            }
             Finding::RenewsLate {
                 left,
                 renewed,

@@ -85,20 +85,24 @@ impl Facts {
         })
     }
 
-    /// Whether the answers of a round can come before it is over. Only without a leader: one write that was slow says
-    /// little about a group that has one.
+    /// Whether the answers of a round can come before it is over. With a leader only where most of the last writes were
+    /// slow, so that this agent leaves the leadership to others: one that was says little about a group that has one.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
         let round = timings.round();
         // Votes are written where a quorum elects.
-        let is_asked = self.names().is_some() && self.status.leader.is_none();
+        let votes = self.names().is_some();
         let measured = self.measured();
-        let write = measured.write;
-        if !is_asked || write.is_zero() || measured.is_answered_within(round) {
+        let steadily = self.signs.prospects.get().slow_writes;
+        let is_asked = steadily.is_some() || self.status.leader.is_none();
+        let write = steadily.unwrap_or(measured.write);
+        let is_slow = steadily.is_some() || !measured.is_answered_within(round);
+        if !votes || !is_asked || write.is_zero() || !is_slow {
             return None;
         }
         Some(Finding::WriteTooLong {
             write,
             round,
+            waits: steadily.is_some(),
             advice: self.fastest_preset(|timings| measured.fits(timings)),
         })
     }

@@ -4,7 +4,7 @@
 //! is stored beside the election's, and it is shown what a handle would show: a leadership that has run out by the
 //! agent's clock is none.
 
-use std::{collections::VecDeque, fmt, mem, sync::Arc};
+use std::{collections::VecDeque, fmt, mem, sync::Arc, time::Duration};
 
 use super::{AppEffect, Application, Here, Said};
 use crate::protocol::{
@@ -83,6 +83,10 @@ impl<E: Election, A: Application> Election for Carried<E, A> {
             is_draining: false,
             application: None,
         }
+    }
+
+    fn note_write(&mut self, took: Duration) {
+        self.election.note_write(took);
     }
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {

@@ -6,6 +6,7 @@
 use std::{
     convert::Infallible,
     fmt::{Debug, Display},
+    time::Duration,
 };
 
 use super::{
@@ -63,6 +64,9 @@ pub trait Election: Sized + Debug + Unpin + 'static {
 
     /// Decides one input; the effects are appended to `out`, to be executed in that order.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
+
+    /// The driver has made a record durable, or a probe of the same disk, in that time. Default: nothing depends on it.
+    fn note_write(&mut self, _took: Duration) {}
 
     /// What this participant's state means at `now`: its role, the leader, and until when.
     fn view(&self, now: Time) -> View;

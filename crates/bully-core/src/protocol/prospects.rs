@@ -29,6 +29,10 @@ pub struct Prospects {
     pub next_epoch: Option<u64>,
     /// The time that the store of a lease takes for an answer, where that is more than the timings assume.
     pub slow_answers: Option<Duration>,
+    /// The time that a voter takes to write its record, where that is more than the timings assume.
+    pub slow_writes: Option<Duration>,
+    /// That it wants its disk measured once a minute: it is slow, or would take over from a leader.
+    pub probes: bool,
 }
 
 impl Prospects {
@@ -43,9 +47,12 @@ impl Prospects {
             recovers,
             next_epoch,
             slow_answers,
+            slow_writes,
+            probes,
         } = self;
         let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
-        !waits && recovers.is_none() && next_epoch.is_none() && slow_answers.is_none()
+        let is_slow = slow_answers.is_some() || slow_writes.is_some() || *probes;
+        !waits && recovers.is_none() && next_epoch.is_none() && !is_slow
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct DiskWrite<E: Election> {
     pub(super) rest: Vec<EffectOf<E>>,
     /// What the step made of its agent's view.
     pub(super) view: View,
+    /// How long that takes.
+    pub(super) took: Duration,
     /// When the record is durable.
     pub(super) until: Time,
 }
@@ -40,21 +42,55 @@ impl<E: Election> Node<E> {
             record,
             rest,
             view,
+            took: self.write_time,
             until,
         });
     }
 }
 
+/// How often a disk is measured, as an agent does it.
+const PROBED: Duration = Duration::from_secs(60);
+
+impl<E: Election> Node<E> {
+    /// A write took that long.
+    pub(super) fn note_write(&mut self, took: Duration) {
+        if let Some(machine) = &mut self.machine {
+            machine.note_write(took);
+        }
+    }
+}
+
 impl<E: Election> World<E> {
+    /// Measures a disk once a minute, where its agent wants that. Nothing waits for it.
+    pub(super) fn probe(&mut self, at: NodeIndex) {
+        let Some(node) = self.nodes.get_mut(at.0) else {
+            return;
+        };
+        let wants = |machine: &E| machine.prospects().probes;
+        if node.hanging.is_none() && node.machine.as_ref().is_some_and(wants) {
+            node.note_write(node.write_time);
+        }
+        self.transit
+            .queue
+            .push(self.now.after(PROBED), Scheduled::Probe(at));
+    }
+
     /// From now on the disk of an agent takes this long for each record; zero: no time, which is the default. A write
     /// that has begun takes as long as it would have.
     pub fn set_write_time(&mut self, agent: impl AsRef<str>, span: Duration) -> bool {
-        let at = self.transit.directory.find(agent.as_ref());
-        let Some(node) = at.and_then(|at| self.nodes.get_mut(at.0)) else {
+        let Some(at) = self.transit.directory.find(agent.as_ref()) else {
+            return false;
+        };
+        let Some(node) = self.nodes.get_mut(at.0) else {
             return false;
         };
         if mem::replace(&mut node.write_time, span) == span {
             return false;
+        }
+        if node.probed_since.is_none() {
+            node.probed_since = Some(self.now);
+            let first = self.now.after(PROBED);
+            self.transit.queue.push(first, Scheduled::Probe(at));
         }
         self.transit.trace.mark(self.now, || {
             format!("{} writes in {span:?}", agent.as_ref())
@@ -74,6 +110,7 @@ impl<E: Election> World<E> {
             return;
         };
         node.durable = Some(saving.record);
+        node.note_write(saving.took);
         let waiting = node.hanging.take().unwrap_or_default();
         // Timers count from now; a lease that has run out meanwhile shows by its end.
         let (clock, view, before) = (node.clock.read(self.now), saving.view, node.published);

@@ -90,6 +90,7 @@ impl<E: Election> World<E> {
                 self.obey(at, incarnation, input);
             }
             Scheduled::Written { at, incarnation } => self.on_written(at, incarnation),
+            Scheduled::Probe(at) => self.probe(at),
             Scheduled::Start(at) => {
                 self.to_start = self.to_start.saturating_sub(1);
                 if self
@@ -374,6 +375,7 @@ impl<E: Election> World<E> {
                 Effect::Ask(_) => {}
                 Effect::Persist(record) if node.write_time.is_zero() => {
                     node.durable = Some(record);
+                    node.note_write(Duration::ZERO);
                 }
                 Effect::Persist(record) => {
                     let until = now.after(node.write_time);

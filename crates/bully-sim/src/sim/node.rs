@@ -112,6 +112,8 @@ pub(super) struct Node<E: Election> {
     /// How long its disk takes for a record, and the step that waits for one.
     pub(super) write_time: Duration,
     pub(super) saving: Option<DiskWrite<E>>,
+    /// Since when its disk is measured: since it was first slow.
+    pub(super) probed_since: Option<Time>,
     /// How many commands are due now, since they waited while it hung, or were given after these.
     pub(super) behind: usize,
     pub(super) role: Role,
@@ -184,6 +186,7 @@ impl<E: Election> Node<E> {
             hanging: None,
             write_time: Duration::ZERO,
             saving: None,
+            probed_since: None,
             behind: 0,
             role: Role::default(),
             leader: None,

@@ -94,6 +94,8 @@ pub(super) enum Scheduled<E: Election> {
         at: NodeIndex,
         incarnation: Incarnation,
     },
+    /// An agent's disk is measured, if it wants that.
+    Probe(NodeIndex),
     Start(NodeIndex),
     Update(MemberUpdate),
     Change(Box<super::change::PendingChange>),

@@ -3,7 +3,7 @@
 use super::{written::is_one_line, *};
 use crate::{
     agent::strain::{Renewal, Strain},
-    protocol::Measurement,
+    protocol::{Measurement, Prospects},
 };
 
 #[test]
@@ -44,6 +44,7 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
     let lan = |write, advice| Finding::WriteTooLong {
         write: MS(write),
         round: MS(20),
+        waits: false,
         advice,
     };
     assert_eq!(found(&slow(16, 3)), [], "19 of 20 ms");
@@ -54,6 +55,23 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
     let mut led = slow(97, 3);
     led.status.leader = Some(leader("c"));
     assert!(!found(&led).contains(&lan(97, Some("Timings::wan()"))));
+    // Most of its last writes were slow: it says why it does not lead.
+    led.signs.prospects = Prospects {
+        slow_writes: Some(MS(97)),
+        ..Prospects::default()
+    }
+    .into();
+    let waits = Finding::WriteTooLong {
+        write: MS(97),
+        round: MS(20),
+        waits: true,
+        advice: Some("Timings::wan()"),
+    };
+    assert!(found(&led).contains(&waits), "{:?}", found(&led));
+    assert_eq!(
+        waits.to_string(),
+        "the store takes 97 ms to write a vote, and a round of 20 ms may be over before the votes come, so this voter leaves the leadership to others until its disk is faster: use Timings::wan(), Timings::measured(..) or a faster disk"
+    );
     let available = Facts {
         requirements: vacant().requirements,
         ..slow(97, 3)

@@ -138,6 +138,7 @@ fn votes() -> Vec<AnyMessage> {
         term,
         echo: TIME,
         score,
+        slow: false,
         promise: RETRY,
         incarnation,
     };

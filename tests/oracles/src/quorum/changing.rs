@@ -5,12 +5,9 @@
 
 use std::time::Duration;
 
-use super::{QuorumScenario, Watched, decrees::Decrees, draw, timings_of};
+use super::{QuorumScenario, Watched, decrees::Decrees, draw, owed, timings_of};
 use bully_core::{
-    elections::{
-        bully::Preemption,
-        quorum::{Defect, QuorumConfig, QuorumError},
-    },
+    elections::quorum::{Defect, QuorumConfig, QuorumError},
     protocol::{AgentId, NewVoter, VoterChange},
     random::SplitMix64,
 };
@@ -208,11 +205,7 @@ impl QuorumScenario {
             let highest = running
                 .filter_map(|id| world.score(id).map(|score| (score, id)))
                 .max();
-            return match (highest, config.preemption) {
-                (None, _) => Expected::NoLeader,
-                (Some((_, highest)), Preemption::After(_)) => Expected::Only(highest.clone()),
-                (Some(_), _) => Expected::AnyLeader,
-            };
+            return owed(world, highest, config.preemption);
         }
     }
 

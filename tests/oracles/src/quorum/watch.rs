@@ -16,8 +16,8 @@ use bully_core::{
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, MembershipError, PeerMessage, Requirements, Time, Timings,
-        View, VotersEvent,
+        Input, InputOf, MemberKind, MembershipError, PeerMessage, Prospects, Requirements, Time,
+        Timings, View, VotersEvent,
     },
 };
 
@@ -137,6 +137,14 @@ impl Election for Watched {
         for effect in out.as_slice().iter().skip(before) {
             self.note_effect(now, &asked, effect, &mut ledger);
         }
+    }
+
+    fn note_write(&mut self, took: Duration) {
+        self.machine.note_write(took);
+    }
+
+    fn prospects(&self) -> Prospects {
+        self.machine.prospects()
     }
 
     fn requirements(

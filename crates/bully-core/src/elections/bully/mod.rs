@@ -210,6 +210,8 @@ impl Election for Bully {
             recovers: None,
             next_epoch: None,
             slow_answers: None,
+            slow_writes: None,
+            probes: false,
         }
     }
 

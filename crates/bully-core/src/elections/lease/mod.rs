@@ -242,6 +242,8 @@ impl Election for Lease {
             preemption: Some(self.core.config.preemption),
             recovers: None,
             next_epoch: None,
+            slow_writes: None,
+            probes: false,
             slow_answers: self.core.reads.slow(&self.core.config),
         }
     }

@@ -260,6 +260,9 @@ pub struct Ack {
     /// The voter's score now; `None` if it is not eligible or cools down, so that the leader does not choose
     /// it as a successor.
     pub score: Option<Score>,
+    /// Whether the voter needs longer than a round to write its record, so that the leader chooses another successor
+    /// if there is one.
+    pub slow: bool,
     /// For how long the voter supports no other agent, by its own clock, from when it heard what this
     /// answers: no lease may count on more. Rounded down.
     pub promise: Micros,

@@ -15,6 +15,7 @@ use super::{
     candidate::Claiming,
     flapping::Flapping,
     pace::RoundPace,
+    slow::Writes,
     state::{Certainty, Predecessor},
     voter::Voter,
 };
@@ -45,6 +46,8 @@ pub(super) struct Core {
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,
     pub(super) flapping: Flapping,
     pub(super) pace: RoundPace,
+    /// The last writes of its record, where one took longer than a round.
+    pub(super) writes: Option<Box<Writes>>,
     /// The last claim, if it ran out unrefused, and its votes may come late.
     pub(super) open_claim: Option<Box<Claiming>>,
     /// When an observer last heard a leader.
@@ -86,6 +89,7 @@ impl Core {
             scores: BTreeMap::new(),
             flapping: Flapping::default(),
             pace: RoundPace::default(),
+            writes: None,
             open_claim: None,
             observed: Time::ZERO,
             rounds: 0,
@@ -184,6 +188,7 @@ impl Core {
                 echo,
                 // Without a score the leader does not choose it as a successor in its cool-down.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
+                slow: self.is_slow(),
                 // Rounded down: a leader must not count on more than this voter keeps.
                 promise: Micros::at_most(self.config.timings.promise()),
                 incarnation: leader.incarnation,
@@ -256,7 +261,12 @@ impl Core {
             } else {
                 0
             };
-            first.saturating_add(back)
+            let slow = if self.is_slow() {
+                self.config.voters.len()
+            } else {
+                0
+            };
+            first.saturating_add(back).saturating_add(slow)
         });
         let first = u32::try_from(first).unwrap_or(u32::MAX);
         (step.saturating_mul(first), jitter)

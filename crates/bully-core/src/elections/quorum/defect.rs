@@ -22,7 +22,11 @@ impl Defect {
     ];
 
     /// Those that show only where a voter or the network is slow.
-    pub const OF_SLOWNESS: &[Self] = &[Self::TermPerRound, Self::RoundsUndoubled];
+    pub const OF_SLOWNESS: &[Self] = &[
+        Self::TermPerRound,
+        Self::RoundsUndoubled,
+        Self::SlowPreferred,
+    ];
 
     /// Those that show only where a store is lost or goes back, or where two processes have one name.
     pub const OF_MEMORY: &[Self] = &[
@@ -156,6 +160,8 @@ defects! { QuorumConfig:
     TermPerRound,
     /// `longer-after-late-answer`: a round is never longer than E.
     RoundsUndoubled,
+    /// `slow-waits`: a voter whose disk is slow takes over by its rank.
+    SlowPreferred,
     /// `tell-after-restart`: an agent that had a list decided without itself does not tell it after a restart.
     ListUntold,
 }

@@ -219,6 +219,7 @@ impl Following {
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
+            && !core.is_slow()
         {
             self.ask_to_take_over(core, now, out);
         }
@@ -260,6 +261,12 @@ impl Following {
             consents: [core.me.id.clone()].into(),
             due: now.after(wait),
         };
+    }
+
+    /// Whether this agent outranks the leader that it follows.
+    pub(super) fn is_outranked(&self, core: &Core) -> bool {
+        let own = core.me.score.map(|score| (score, &core.me.id));
+        own.is_some_and(|own| core.is_better(own, (self.score, &self.leader.id)))
     }
 
     /// When it asks for the leadership at the earliest, if it outranks its leader.

@@ -195,6 +195,7 @@ impl Leading {
         let span = span_promised(&core.config, ack);
         self.supporters
             .note(now, (from, incarnation), echo, span, gap);
+        self.supporters.note_slow(from, ack.slow);
         self.renew(core, now, out);
         self.keep_pace(core, now, out);
     }

@@ -26,6 +26,8 @@ pub(super) struct Contact {
     echo: Time,
     /// For how long, from then.
     span: Duration,
+    /// Whether it said that it is slow.
+    pub(super) is_slow: bool,
     /// The voter is heard without a gap: from when, and last.
     pub(super) since: Time,
     pub(super) last: Time,
@@ -47,6 +49,7 @@ impl Supporters {
                 incarnation,
                 echo,
                 span,
+                is_slow: false,
                 since: now,
                 last: now,
             };
@@ -60,6 +63,13 @@ impl Supporters {
         // An earlier promise may be the longer one, and holds on.
         if echo.after(span) >= contact.echo.after(contact.span) {
             (contact.echo, contact.span) = (echo, span);
+        }
+    }
+
+    /// `slow-waits`: what a voter says of its disk.
+    pub(super) fn note_slow(&mut self, from: &AgentId, is_slow: bool) {
+        if let Some(contact) = self.contacts.get_mut(from) {
+            contact.is_slow = is_slow;
         }
     }
 
@@ -106,10 +116,13 @@ impl Supporters {
     }
 
     /// The voters that were heard within `span`.
-    pub(super) fn heard(&self, now: Time, span: Duration) -> impl Iterator<Item = &AgentId> {
+    pub(super) fn heard(
+        &self,
+        now: Time,
+        span: Duration,
+    ) -> impl Iterator<Item = (&AgentId, &Contact)> {
         self.contacts
             .iter()
             .filter(move |(_, c)| now.since(c.last) <= span)
-            .map(|(id, _)| id)
     }
 }

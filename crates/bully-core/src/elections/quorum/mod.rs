@@ -76,6 +76,7 @@
 //! | `same-term-again` | A claim that ran out without a refusal is made again for the same term, until two rounds have brought no new vote. A voter gives its vote again. | `candidate.rs` |
 //! | `late-vote-counts` | A vote that comes later counts while its candidate has claimed nothing else, voted for no other agent, and given way to none. | `candidate.rs` |
 //! | `longer-after-late-answer` | After an answer to a round of questions that ran out the next round is twice as long, up to T, until there has been one leader for a minute. | `pace.rs` |
+//! | `slow-waits` | A voter whose writes take longer than E asks no live leader to give way, waits for a vacant leadership as long as all voters together, and is a successor only where all are slow. It votes and objects like any other. | `slow.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another one of its name is another agent: it gets no vote while the promise holds, and none in a term in which the former one has it. | `voter.rs`, `told.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
@@ -177,6 +178,7 @@ mod recall;
 mod resign;
 mod ruling;
 mod seal;
+mod slow;
 mod state;
 mod told;
 mod turn;
@@ -186,7 +188,7 @@ mod voter;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{QuorumConfig, QuorumError};
 #[cfg(not(feature = "planted"))]
@@ -304,6 +306,10 @@ impl Election for QuorumBully {
         }
     }
 
+    fn note_write(&mut self, took: Duration) {
+        self.core.note_write(took);
+    }
+
     fn requirements(
         config: &Self::Config,
         agent: &AgentId,
@@ -387,6 +393,9 @@ impl Election for QuorumBully {
             recovers: core.recovering(),
             next_epoch: self.state.next_epoch(core),
             slow_answers: None,
+            slow_writes: core.slow_writes(),
+            probes: core.slow_writes().is_some()
+                || self.state.following().is_some_and(|f| f.is_outranked(core)),
         }
     }
 

@@ -112,7 +112,11 @@ impl Leading {
         out: &mut Out,
     ) -> Option<Box<Ahead>> {
         let fresh = core.config.heartbeat().saturating_mul(2);
-        let voters: Arc<[_]> = self.supporters.heard(now, fresh).cloned().collect();
+        let voters: Arc<[_]> = self
+            .supporters
+            .heard(now, fresh)
+            .map(|(id, _)| id.clone())
+            .collect();
         let is_enough = voters.len() >= core.config.vote_quorum() && voters.contains(&to);
         if core.config.diskless().is_some() || !is_enough || self.is_raising() {
             return None;

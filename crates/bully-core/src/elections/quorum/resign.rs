@@ -181,16 +181,19 @@ impl Leading {
     }
 
     /// The agent to hand over to: the one that was asked for if it is heard, else the highest-ranked
-    /// voter that is. (The snapshot of the members may name agents that cannot hear this one.)
+    /// voter that is, of those that are not slow if there is one (`slow-waits`). (The snapshot of the members may name agents that cannot hear this one.)
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
             let heard = self.supporters.heard(now, fresh);
-            heard.filter_map(|id| Some((core.scores.get(id).copied().flatten()?, id)))
+            heard.filter_map(|(id, contact)| {
+                let score = core.scores.get(id).copied().flatten()?;
+                Some((!contact.is_slow, score, id))
+            })
         };
         wanted
-            .filter(|wanted| heard().any(|(_, id)| id == wanted))
-            .or_else(|| heard().max().map(|(_, id)| id.clone()))
+            .filter(|wanted| heard().any(|(_, _, id)| id == wanted))
+            .or_else(|| heard().max().map(|(_, _, id)| id.clone()))
     }
 }
 

@@ -48,6 +48,7 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_a_bully_election() {
         term,
         echo: Time::ZERO,
         score,
+        slow: false,
         promise: message::Micros(300_000),
         incarnation: Incarnation(1),
     };

@@ -28,6 +28,7 @@ mod ruling;
 mod say;
 mod seal;
 mod slow;
+mod slow_disk;
 mod start;
 mod takeover;
 mod vote;

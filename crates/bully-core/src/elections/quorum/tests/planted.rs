@@ -1,7 +1,7 @@
 //! Each defect of a change of the voters, of what a voter may have forgotten, and of slow voters, in one directed scene: the rule holds in it, and with the defect it
 //! does not.
 
-use super::{epochs::*, late::*, memory::*, slow::*, *};
+use super::{epochs::*, late::*, memory::*, slow::*, slow_disk::*, *};
 
 /// A scene says whether the rule held.
 type Scene = fn(QuorumConfig) -> bool;
@@ -52,6 +52,10 @@ const OF_SLOWNESS: &[(Defect, Scene)] = &[
     (
         Defect::RoundsUndoubled,
         a_late_answer_doubles_the_next_round,
+    ),
+    (
+        Defect::SlowPreferred,
+        a_slow_voter_asks_no_leader_to_give_way,
     ),
 ];
 

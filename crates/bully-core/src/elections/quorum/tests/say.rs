@@ -117,6 +117,7 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
         term: Term(term),
         echo,
         score: Some(score.into()),
+        slow: false,
         promise: Duration::from_millis(P).into(),
         incarnation: Incarnation(1),
     }

@@ -1,0 +1,120 @@
+//! A voter whose disk is slow: `slow-waits`.
+
+use super::*;
+
+/// Its last writes took longer than a round.
+fn slow(mut me: Kit) -> Kit {
+    write(&mut me, 5, E + 1);
+    me
+}
+
+fn write(me: &mut Kit, times: usize, millis: u64) {
+    for _ in 0..times {
+        me.machine.note_write(Duration::from_millis(millis));
+    }
+}
+
+fn is_slow(me: &Kit) -> bool {
+    me.machine.prospects().slow_writes.is_some()
+}
+
+/// Whether it asks the leader that it outranks to give way, when it has heard it for long enough.
+fn asks_to_take_over(me: &mut Kit) -> bool {
+    let mut asks = false;
+    for _ in 0..=AFTER / H {
+        let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
+        let said = seen.messages();
+        asks |= said.iter().any(|m| matches!(m, QuorumMessage::Elect(_)));
+    }
+    asks
+}
+
+pub(super) fn a_slow_voter_asks_no_leader_to_give_way(config: QuorumConfig) -> bool {
+    let me = Kit::known(config, Some(5));
+    let mut me = slow(me.after(LOW, heartbeat(OLD, 1)));
+    !asks_to_take_over(&mut me)
+}
+
+#[test]
+fn the_median_of_ten_writes_counts_and_one_in_time_counts_as_none() {
+    let mut me = Kit::following();
+    write(&mut me, 4, 9 * E);
+    write(&mut me, 20, E);
+    assert_eq!(me.machine.core.writes, None);
+    write(&mut me, 4, 9 * E);
+    assert!(!is_slow(&me));
+    write(&mut me, 1, 2 * E);
+    let median = Duration::from_millis(2 * E);
+    assert_eq!(me.machine.prospects().slow_writes, Some(median));
+    write(&mut me, 6, E);
+    assert!(!is_slow(&me));
+}
+
+#[test]
+fn who_would_take_over_or_is_slow_wants_its_disk_measured() {
+    let probes = |me: &Kit| me.machine.prospects().probes;
+    assert!(!probes(&Kit::following()), "its leader outranks it");
+    assert!(probes(&Kit::following_low()));
+    assert!(probes(&slow(Kit::following())) && probes(&slow(Kit::leading())));
+    assert!(!probes(&Kit::leading()) && !probes(&Kit::vacant()));
+}
+
+#[test]
+fn a_slow_voter_takes_over_when_its_disk_is_fast_again_or_it_is_told_to() {
+    let mut me = slow(Kit::following_low());
+    assert!(!asks_to_take_over(&mut me));
+    let mut told = me.clone();
+    let seen = told.step(Input::Campaign);
+    assert!(matches!(seen.messages()[..], [QuorumMessage::Elect(_)]));
+    write(&mut me, 6, 1);
+    assert!(asks_to_take_over(&mut me));
+}
+
+#[test]
+fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
+    let mut me = slow(Kit::following_low());
+    let said = Ack {
+        slow: true,
+        ..ack(OLD, SAID, 5)
+    };
+    me.hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Election, P)
+        .sent(LOW, said)
+        .nothing_else_happened();
+    me.later(P)
+        .fire(BullyTimer::Election)
+        .has_no_leader(OLD)
+        .set(BullyTimer::Election, 4 * S) // HIGH outranks it, and there are three voters
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_successor_is_one_that_is_not_slow_if_there_is_one() {
+    let successor = |high: bool, low: bool| {
+        let mut me = Kit::heard();
+        let echo = me.now;
+        for (name, score, slow) in [(HIGH, 9, high), (LOW, 1, low)] {
+            let said = Ack {
+                slow,
+                ..ack(MINE, echo, score)
+            };
+            me.hear(name, said).whatever();
+        }
+        let mut named = me.clone();
+        named.drains(HIGH).whatever();
+        let is_named = matches!(
+            named.step(Input::Drained).messages()[..],
+            [QuorumMessage::Resign(resign)] if resign.successor == Some(id(HIGH))
+        );
+        assert!(is_named, "a command is carried out");
+        me.drains(None).whatever();
+        let seen = me.step(Input::Drained);
+        match seen.messages()[..] {
+            [QuorumMessage::Resign(resign)] => resign.successor.clone(),
+            _ => panic!("{seen:?}"),
+        }
+    };
+    assert_eq!(successor(true, false), Some(id(LOW)));
+    assert_eq!(successor(true, true), Some(id(HIGH)));
+    assert_eq!(successor(false, true), Some(id(HIGH)));
+}

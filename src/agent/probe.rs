@@ -1,0 +1,43 @@
+//! A voter's disk, measured while it writes nothing.
+//!
+//! Decided here: that a machine which [wants it](crate::protocol::Prospects::probes) is told once a minute how long a write
+//! takes, and that nothing waits for that. Not here: what a slow disk means (`elections/quorum/slow.rs`), and what is written
+//! (`store/probe.rs`).
+
+use std::sync::Arc;
+
+use actix::{ActorFutureExt, AsyncContext, Context, WrapFuture};
+use tokio::runtime::Handle;
+
+use crate::protocol::Election;
+
+use super::Agent;
+
+impl<E: Election> Agent<E> {
+    /// After a step.
+    pub(super) fn probe_disk(&self, ctx: &mut Context<Self>) {
+        let Some(store) = self
+            .store
+            .as_ref()
+            .filter(|_| self.machine.prospects().probes)
+        else {
+            return;
+        };
+        if !self.shared.vitals().is_probe_due(self.shared.now()) {
+            return;
+        }
+        let store = Arc::clone(store);
+        let Ok(runtime) = Handle::try_current() else {
+            return; // an agent runs in one
+        };
+        let probe = runtime.spawn_blocking(move || store.probe());
+        let noted = probe.into_actor(self).map(|took, agent, _| {
+            // An error is met, and told, when a vote is written.
+            if let Ok(Some(took)) = took {
+                agent.shared.vitals().note_probe(took);
+                agent.machine.note_write(took);
+            }
+        });
+        ctx.spawn(noted);
+    }
+}
