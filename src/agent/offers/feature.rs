@@ -2,7 +2,7 @@
 //!
 //! Decided here: the need of each feature. A feature without a need works in every mode.
 
-use super::{Carrier, Contenders, Keeps, Lack, NotOffered, Offers, Tokens, VoterList};
+use super::{Carrier, Keeps, Lack, NotOffered, Offers, Tokens, VoterList};
 
 /// Declares the features, each with its name in tables and in refusals.
 macro_rules! features {
@@ -64,6 +64,7 @@ features! {
     CtlScore "`bullyctl score`",
     CtlRecord "`bullyctl record`",
     CtlVoters "`bullyctl voters` that changes them",
+    CtlSchedulesReset "`bullyctl schedules reset`",
 }
 
 /// The need of a feature, which an offer of the mode meets.
@@ -72,10 +73,8 @@ enum FeatureNeed {
     Nothing,
     /// An application's messages reach the agent that leads.
     Carrier,
-    /// An agent that is named is known.
-    Contenders,
-    /// The next leader finds the ticks that were begun.
-    Mark,
+    /// The marks of schedules are records of a store, from which a command can remove one.
+    StoredMarks,
     Fence,
     VoterList,
     Policy,
@@ -87,7 +86,12 @@ impl Feature {
             Self::Lead
             | Self::Singleton
             | Self::TieTo
+            | Self::ScheduleSkip
+            | Self::ScheduleLate
+            | Self::ScheduleAtLeastOnce
+            | Self::ScheduleStream
             | Self::StepDown
+            | Self::StepDownTo
             | Self::Leave
             | Self::Score
             | Self::Diagnosis
@@ -101,18 +105,15 @@ impl Feature {
             | Self::CtlDiagnosis
             | Self::CtlWatch
             | Self::CtlTransfer
+            | Self::CtlTransferTo
             | Self::CtlDrain
             | Self::CtlScore
             | Self::CtlRecord => FeatureNeed::Nothing,
             Self::Fence | Self::Gate => FeatureNeed::Fence,
             Self::LeaderProxy | Self::Messages => FeatureNeed::Carrier,
-            Self::ScheduleSkip
-            | Self::ScheduleLate
-            | Self::ScheduleAtLeastOnce
-            | Self::ScheduleStream => FeatureNeed::Mark,
-            Self::StepDownTo | Self::CtlTransferTo => FeatureNeed::Contenders,
             Self::Margin | Self::Preemption => FeatureNeed::Policy,
             Self::ChangeVoters | Self::CtlVoters => FeatureNeed::VoterList,
+            Self::CtlSchedulesReset => FeatureNeed::StoredMarks,
         }
     }
 }
@@ -136,12 +137,9 @@ impl Offers {
                 Carrier::Process | Carrier::Links => None,
                 Carrier::None => Some(Lack::Carrier),
             },
-            FeatureNeed::Contenders => match self.contenders {
-                Contenders::Members | Contenders::Store => None,
-                Contenders::Unknown => Some(Lack::Contenders),
-            },
-            FeatureNeed::Mark => match self.keeps {
-                Keeps::Voters | Keeps::Store | Keeps::BestEffort => None,
+            FeatureNeed::StoredMarks => match self.keeps {
+                Keeps::Store => None,
+                Keeps::Voters | Keeps::BestEffort => Some(Lack::StoredMarks),
             },
             FeatureNeed::Fence => match self.tokens {
                 Tokens::Fence => None,

@@ -25,8 +25,8 @@ debug_is_text!(NotOffered);
 pub enum Lack {
     /// No message of an application reaches the agent that leads.
     Carrier,
-    /// The agents that could lead are not known.
-    Contenders,
+    /// The agents of the group keep the marks of schedules, where no command removes them.
+    StoredMarks,
     /// The token of a leadership protects nothing.
     Fence,
     /// The token of a leadership is a fence under a condition.
@@ -46,8 +46,8 @@ impl Lack {
             Self::Carrier => {
                 "a way for messages to the agent that leads, and agents that share a store only have none"
             }
-            Self::Contenders => {
-                "to know the agents that wait for the lease, and agents that share a store only do not know each other"
+            Self::StoredMarks => {
+                "marks of schedules that a store keeps, and the agents of this group keep them"
             }
             Self::Fence => "a fence, and this election promises none",
             Self::FenceWithoutCondition => {
@@ -69,8 +69,8 @@ impl Lack {
             Self::Carrier => {
                 "add a bridge, by the keys `listen` and `[[peers]]` of the configuration, or by a `RemoteBridge` that carries the group and is started before its agents"
             }
-            Self::Contenders => {
-                "name no agent, or add a bridge, by the keys `listen` and `[[peers]]` of the configuration, or by a `RemoteBridge` that carries the group and is started before its agents"
+            Self::StoredMarks => {
+                "give the schedule another name to begin anew, or elect by `.lease(..)`"
             }
             Self::Fence => "elect by `.quorum([..])` and `.store(..)`, or by `.lease(..)`",
             Self::FenceWithoutCondition => {

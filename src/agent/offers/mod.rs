@@ -62,8 +62,6 @@ pub enum Contenders {
     Members,
     /// Those that the records of the store name.
     Store,
-    /// Not known: any process that reaches the store.
-    Unknown,
 }
 
 /// The way of an application's message to the agent that leads.

@@ -159,7 +159,6 @@ fn row(text: &mut String, name: &str, offers: Offers) {
     let contenders = match contenders {
         Contenders::Members => "the members of the group",
         Contenders::Store => "those that the store's records name",
-        Contenders::Unknown => "known to the store alone",
     };
     let carrier = match carrier {
         Carrier::Process => "the process",

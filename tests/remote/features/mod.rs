@@ -1,6 +1,7 @@
 //! Each pair of a class of equal offers and a feature: it works, or it is refused in words that name the setting.
 //!
-//! What is expected comes from the same data as the table on the page of `leader`.
+//! What is expected comes from the same data as the table on the page of `leader`. The routes are asked by HTTP in
+//! `tests/web/tests/features.rs`, in the same worlds.
 #![expect(clippy::panic, reason = "a test fails by a panic")]
 
 mod trials;
@@ -16,11 +17,12 @@ use crate::kit::play;
 /// The words of a refusal that name the setting. Refusals that are older than the table have words of their own.
 const fn setting(lack: Lack) -> &'static [&'static str] {
     match lack {
-        Lack::Carrier | Lack::Contenders => &["`listen` and `[[peers]]`"],
+        Lack::Carrier => &["`listen` and `[[peers]]`"],
         Lack::Fence => &["`.quorum(..)`"],
         Lack::FenceWithoutCondition => &["give the voters stores"],
         Lack::Voters => &["only a quorum has one"],
         Lack::VotersThatChange => &["begin a new epoch"],
+        Lack::StoredMarks => &["the agents of this group keep", "another name"],
         Lack::Policy => &["`astra(..)`", "take one of the two out"],
         _ => panic!("a new offer needs its words here"),
     }

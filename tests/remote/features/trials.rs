@@ -25,7 +25,7 @@ use futures::stream;
 use serde::{Deserialize, Serialize};
 
 use super::world::TrialWorld;
-use crate::kit::MS;
+use crate::kit::{MS, id};
 
 const SOON: Duration = Duration::from_secs(5);
 const SECOND: Duration = Duration::from_secs(1);
@@ -123,6 +123,14 @@ pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
             let change = VoterChange::Remove(follower.id().clone());
             match order(&leader, Command::ChangeVoters(change)).await? {
                 Outcome::VotersChanged { .. } => Ok(()),
+                outcome => Err(outcome.to_string()),
+            }
+        }
+        Feature::CtlSchedulesReset => {
+            schedule(world, Some(Misfire::Skip)).await?;
+            let schedule = id("job");
+            match order(&follower, Command::ResetSchedule { schedule }).await? {
+                Outcome::MarkRemoved { .. } => Ok(()),
                 outcome => Err(outcome.to_string()),
             }
         }
