@@ -2,7 +2,7 @@
 //!
 //! Decided here: how many operations run at one time, that a slow operation is given up with its outcome unknown, that
 //! one operation at a time tries a store that fails, and that the task ends with the agent and not with its arbiter. Not here: the content of reads
-//! and writes (`marks.rs`), the pause after a failure and what an operator is told of it (`register/keeper/`).
+//! and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause after a failure and what an operator is told of it (`register/keeper/`).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -21,6 +21,7 @@ use tracing::warn;
 
 use crate::{
     agent::{AgentReader, ScheduleFinding, WeakAgentReader},
+    clock::WallClock,
     protocol::AgentId,
     register::{
         Entry, RegisterError, Swap,
@@ -29,6 +30,7 @@ use crate::{
 };
 
 use super::{
+    forget::{Forgetting, RunningNames},
     marks::{MarkOperation, MarkStep, StoredMark},
     message::ScheduleMessage,
     service::{AnswerRoutes, ScheduleAnswer},
@@ -49,16 +51,26 @@ pub(super) struct MarkTasks {
     id: AgentId,
     keeper: Arc<Keeper>,
     routes: Arc<AnswerRoutes>,
+    clock: Arc<dyn WallClock>,
+    names: RunningNames,
     running: Mutex<Option<Sender<ScheduleMessage>>>,
 }
 
 impl MarkTasks {
-    pub(super) fn new(agent: &AgentReader, keeper: Arc<Keeper>, routes: Arc<AnswerRoutes>) -> Self {
+    pub(super) fn new(
+        agent: &AgentReader,
+        keeper: Arc<Keeper>,
+        routes: Arc<AnswerRoutes>,
+        clock: &Arc<dyn WallClock>,
+        names: &RunningNames,
+    ) -> Self {
         Self {
             agent: agent.downgrade(),
             id: agent.id().clone(),
             keeper,
             routes,
+            clock: Arc::clone(clock),
+            names: Arc::clone(names),
             running: Mutex::default(),
         }
     }
@@ -100,6 +112,8 @@ impl MarkTasks {
             id: self.id.clone(),
             keeper: Arc::clone(&self.keeper),
             routes: Arc::clone(&self.routes),
+            clock: Arc::clone(&self.clock),
+            names: Arc::clone(&self.names),
             asked,
             marks: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -107,6 +121,7 @@ impl MarkTasks {
             back_off: BackOff::default(),
             pause: None,
             foreign: BTreeSet::new(),
+            forgetting: Forgetting::default(),
         };
         drop(actix::spawn(task.run()));
         questions
@@ -118,6 +133,8 @@ struct MarkTask {
     id: AgentId,
     keeper: Arc<Keeper>,
     routes: Arc<AnswerRoutes>,
+    clock: Arc<dyn WallClock>,
+    names: RunningNames,
     asked: Receiver<ScheduleMessage>,
     marks: BTreeMap<AgentId, StoredMark>,
     /// At most one operation of each schedule.
@@ -128,6 +145,7 @@ struct MarkTask {
     pause: Option<Pin<Box<Sleep>>>,
     /// Schedules whose record is foreign. It is told once, although the leader asks again and again.
     foreign: BTreeSet<AgentId>,
+    forgetting: Forgetting,
 }
 
 enum StoreDone {
@@ -156,6 +174,7 @@ impl MarkTask {
     }
 
     fn next(&mut self, task: &mut Context<'_>) -> Poll<MarkEvent> {
+        self.forgetting.poll(task);
         if let Poll::Ready(Some((schedule, done))) = self.running.poll_next_unpin(task) {
             return Poll::Ready(MarkEvent::Done(schedule, done));
         }
@@ -176,8 +195,10 @@ impl MarkTask {
             .marks
             .entry(schedule.clone())
             .or_insert_with(|| StoredMark::new(self.keeper.lease_name().clone(), schedule.clone()));
-        let step = mark.ask(&self.id, said);
+        let now = self.clock.now();
+        let step = mark.ask(&self.id, said, now);
         self.follow(schedule, step);
+        self.forgetting.asked(&self.keeper, now, &self.names);
     }
 
     fn done(&mut self, schedule: AgentId, done: StoreDone) {

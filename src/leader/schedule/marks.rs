@@ -12,11 +12,11 @@
 //! | A write without a confirmation gets no answer, and the record is read again. | The write may be applied later; then the next write fails and reads it. |
 //!
 //! Decided here: when the record is read or written, and the answer to a leader. Not here: the leader's next step
-//! (`machine/`); which operations run at one time (`mark_task.rs`).
-
-use serde::{Deserialize, Serialize};
+//! (`machine/`); its content (`mark_record.rs`); which operations run at one time (`mark_task.rs`); when it is removed
+//! (`forget.rs`).
 
 use crate::{
+    clock::WallTime,
     elections::lease::LeaseName,
     protocol::{AgentId, Round},
     register::{
@@ -26,24 +26,11 @@ use crate::{
 };
 
 use super::{
+    age,
+    mark_record::MarkRecord,
     message::{LeaderBallot, Mark, MarkRefusal, Read, ScheduleMessage, Write},
     poll::PollOutcome,
 };
-
-/// The record of one schedule. Its text is JSON, for operators that look into their store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MarkRecord {
-    /// Its kind and its format, [`MARK`].
-    record: String,
-    cluster: AgentId,
-    group: AgentId,
-    schedule: AgentId,
-    /// The latest leader that asked: an earlier leader is refused.
-    leader: LeaderBallot,
-    /// `None` until a leader has written one.
-    mark: Option<Mark>,
-}
 
 /// The mark of one schedule, as one agent sees it.
 #[derive(Debug)]
@@ -63,14 +50,14 @@ enum SeenRecord {
     /// It was not read yet, or a write had no answer.
     Unread,
     Nothing,
-    Stored(Entry, MarkRecord),
+    Stored(Entry, Box<MarkRecord>),
 }
 
 #[derive(Debug)]
 enum MarkUnderWay {
     Nothing,
     Read,
-    Swap(Vec<u8>, MarkRecord),
+    Swap(Vec<u8>, Box<MarkRecord>),
 }
 
 /// The question of a leader.
@@ -80,6 +67,8 @@ struct MarkQuestion {
     leader: LeaderBallot,
     /// The mark to keep; `None` in a question that reads.
     mark: Option<Mark>,
+    /// By the leader's wall clock.
+    at: WallTime,
 }
 
 /// The next step for the driver of this mark.
@@ -114,8 +103,8 @@ impl StoredMark {
         }
     }
 
-    /// The agent asks, as the leader. Answers of other agents are ignored.
-    pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage) -> MarkStep {
+    /// The agent asks, as the leader, at that time by its wall clock. Answers of other agents are ignored.
+    pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage, at: WallTime) -> MarkStep {
         let leader = |number| LeaderBallot {
             number,
             node: from.clone(),
@@ -125,6 +114,7 @@ impl StoredMark {
                 round: *round,
                 leader: leader(*ballot),
                 mark: None,
+                at,
             },
             ScheduleMessage::Write(Write {
                 round,
@@ -135,6 +125,7 @@ impl StoredMark {
                 round: *round,
                 leader: leader(*ballot),
                 mark: Some(*mark),
+                at,
             },
             // No list of voters, so no leader asks for one.
             ScheduleMessage::Survey(_)
@@ -191,8 +182,8 @@ impl StoredMark {
         self.under_way = MarkUnderWay::Nothing;
         self.seen = match entry {
             None => SeenRecord::Nothing,
-            Some(entry) => match self.decode(&entry.value) {
-                Ok(record) => SeenRecord::Stored(entry, record),
+            Some(entry) => match MarkRecord::decode(&self.name, &self.schedule, &entry.value) {
+                Ok(record) => SeenRecord::Stored(entry, Box::new(record)),
                 Err(reason) => {
                     self.seen = SeenRecord::Unread;
                     self.asked = None;
@@ -201,20 +192,6 @@ impl StoredMark {
             },
         };
         self.step()
-    }
-
-    fn decode(&self, value: &[u8]) -> Result<MarkRecord, String> {
-        let record: MarkRecord =
-            serde_json::from_slice(value).map_err(|reason| reason.to_string())?;
-        if record.record != MARK {
-            return Err(format!("{:?} is not {MARK:?}", record.record));
-        }
-        let named = (&record.cluster, &record.group, &record.schedule);
-        if named != (&self.name.cluster, &self.name.group, &self.schedule) {
-            let (cluster, group, schedule) = named;
-            return Err(format!("it is of {cluster}/{group}/{schedule}"));
-        }
-        Ok(record)
     }
 
     fn step(&mut self) -> MarkStep {
@@ -230,7 +207,7 @@ impl StoredMark {
                 return MarkStep::Run(MarkOperation::Read);
             }
             SeenRecord::Nothing => (None, None),
-            SeenRecord::Stored(entry, record) => (Some(entry.clone()), Some(record)),
+            SeenRecord::Stored(entry, record) => (Some(entry.clone()), Some(&**record)),
         };
         let round = asked.round;
         if known.is_some_and(|known| known.leader > asked.leader) {
@@ -242,18 +219,23 @@ impl StoredMark {
             (Some(known), Some(told)) => Some(known.join(told)),
             (known, told) => known.or(told),
         };
-        if known.is_some_and(|known| known.leader == asked.leader && known.mark == mark) {
+        let noted = age::noted(known.map(|known| known.asked).unwrap_or_default(), asked.at);
+        let has_all = |known: &MarkRecord| {
+            known.leader == asked.leader && known.mark == mark && known.asked == noted
+        };
+        if known.is_some_and(has_all) {
             self.asked = None;
             return MarkStep::Answer(round, Ok(mark.into()));
         }
-        let record = MarkRecord {
+        let record = Box::new(MarkRecord {
             record: MARK.to_owned(),
             cluster: self.name.cluster.clone(),
             group: self.name.group.clone(),
             schedule: self.schedule.clone(),
             leader: asked.leader.clone(),
             mark,
-        };
+            asked: noted,
+        });
         match serde_json::to_vec(&record) {
             Ok(value) => {
                 self.under_way = MarkUnderWay::Swap(value.clone(), record);
@@ -270,11 +252,13 @@ mod tests {
 
     use super::*;
     use crate::{
-        clock::WallTime,
         leader::schedule::{message::LeaderNumber, poll::Known},
         protocol::{Incarnation, Term},
         register::{RegisterKey, Version},
     };
+
+    /// Within a day after 1970 began, so that no question has to be noted.
+    const NOW: WallTime = WallTime::from_millis(1_000);
 
     fn id(name: &str) -> AgentId {
         AgentId::new(name).unwrap()
@@ -339,13 +323,13 @@ mod tests {
     #[test]
     fn a_new_leader_reads_and_is_answered_once_its_term_is_stored() {
         let mut new = stored_mark();
-        let step = new.ask(&id("a"), &read(5));
+        let step = new.ask(&id("a"), &read(5), NOW);
         assert_eq!(step, MarkStep::Run(MarkOperation::Read));
         let (expected, value) = swap(new.read(Ok(None)));
         assert_eq!(expected, None);
         assert_eq!(
             String::from_utf8(value).unwrap(),
-            r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null}"#
+            r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null,"asked":0}"#
         );
         let step = new.swapped(Ok(Swap::Done(Version::from(1))));
         assert_eq!(step, MarkStep::Answer(round(5), Ok(None.into())));
@@ -354,13 +338,13 @@ mod tests {
     #[test]
     fn a_write_of_a_former_leader_conflicts_and_is_refused() {
         let (mut former, mut new) = (stored_mark(), stored_mark());
-        former.ask(&id("a"), &read(5));
+        former.ask(&id("a"), &read(5), NOW);
         let (_, value) = swap(former.read(Ok(None)));
         former.swapped(Ok(Swap::Done(Version::from(1))));
-        let (expected, _) = swap(former.ask(&id("a"), &write(5, 20)));
+        let (expected, _) = swap(former.ask(&id("a"), &write(5, 20), NOW));
         assert_eq!(expected, Some(entry(1, &value)));
 
-        new.ask(&id("b"), &read(6));
+        new.ask(&id("b"), &read(6), NOW);
         let (_, newer) = swap(new.read(Ok(Some(entry(1, &value)))));
         let conflict = Swap::Conflict(Some(entry(2, &newer)));
         let step = former.swapped(Ok(conflict));
@@ -370,15 +354,15 @@ mod tests {
     #[test]
     fn a_write_without_an_answer_is_no_answer_and_the_record_is_read_again() {
         let mut leader = stored_mark();
-        leader.ask(&id("a"), &read(5));
+        leader.ask(&id("a"), &read(5), NOW);
         let (_, value) = swap(leader.read(Ok(None)));
         leader.swapped(Ok(Swap::Done(Version::from(1))));
-        let (_, begun) = swap(leader.ask(&id("a"), &write(5, 20)));
+        let (_, begun) = swap(leader.ask(&id("a"), &write(5, 20), NOW));
         let lost = RegisterError::unknown(io::Error::other("no answer"));
         assert_eq!(leader.swapped(Err(lost)), MarkStep::Nothing);
         // It is asked again, and the write was done or not.
         for (shown, is_done) in [(entry(1, &value), false), (entry(2, &begun), true)] {
-            let step = leader.ask(&id("a"), &write(5, 20));
+            let step = leader.ask(&id("a"), &write(5, 20), NOW);
             assert_eq!(step, MarkStep::Run(MarkOperation::Read));
             let step = leader.read(Ok(Some(shown)));
             if is_done {
@@ -394,16 +378,16 @@ mod tests {
     #[test]
     fn a_mark_never_decreases() {
         let mut leader = stored_mark();
-        leader.ask(&id("a"), &write(5, 20));
+        leader.ask(&id("a"), &write(5, 20), NOW);
         swap(leader.read(Ok(None)));
         leader.swapped(Ok(Swap::Done(Version::from(1))));
-        let step = leader.ask(&id("a"), &write(5, 10));
+        let step = leader.ask(&id("a"), &write(5, 10), NOW);
         assert_eq!(step, MarkStep::Answer(round(5), Ok(mark(20))));
     }
 
     #[test]
     fn a_record_of_something_else_is_told_and_not_touched() {
-        let of_jobs = r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null}"#;
+        let of_jobs = r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null,"asked":0}"#;
         for (value, said) in [
             ("hello".to_owned(), "expected value"),
             (of_jobs.replace("nightly", "hourly"), "shop/jobs/hourly"),
@@ -412,7 +396,7 @@ mod tests {
             (of_jobs.replace("\"mark\"", "\"more\""), "unknown field"),
         ] {
             let mut leader = stored_mark();
-            leader.ask(&id("a"), &read(9));
+            leader.ask(&id("a"), &read(9), NOW);
             let step = leader.read(Ok(Some(entry(1, value.as_bytes()))));
             let MarkStep::Foreign(reason) = step else {
                 panic!("{value}: {step:?}");
@@ -420,7 +404,7 @@ mod tests {
             assert!(reason.contains(said), "{reason}");
         }
         let mut leader = stored_mark();
-        leader.ask(&id("a"), &read(9));
+        leader.ask(&id("a"), &read(9), NOW);
         swap(leader.read(Ok(Some(entry(1, of_jobs.as_bytes())))));
     }
 
@@ -432,7 +416,7 @@ mod tests {
             group: id(&long),
         };
         let mut leader = StoredMark::new(name, id(&long));
-        leader.ask(&id(&long), &write(u64::MAX, u64::MAX));
+        leader.ask(&id(&long), &write(u64::MAX, u64::MAX), NOW);
         let (_, value) = swap(leader.read(Ok(None)));
         assert!(value.len() < crate::register::MOST_BYTES, "{}", value.len());
     }

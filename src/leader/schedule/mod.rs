@@ -103,6 +103,9 @@
 //!   There is nothing to set; `.schedules().store(..)` is refused ([`ScheduleError::KeptByLease`]).
 //! - A new leader writes its term into the record before its first tick. A tick begins after the store has confirmed
 //!   its mark, so each tick costs one write, and a tick of [`Misfire::AtLeastOnce`] two.
+//! - A mark that no leader has asked for in 30 days is removed: the leader looks for such marks once a day, by its wall clock.
+//!   It removes none of a schedule that runs there, and none that another agent has written meanwhile. A store that cannot list
+//!   or remove keeps them, as one with more than 1,000 marks of a group does.
 //! - A store that goes back, to a backup or to a replica without the last writes, forgets ticks that began: they may
 //!   begin again.
 //! - At most 16 marks are read or written at one time. A renewal of the lease goes beside them and waits for none.
@@ -126,6 +129,7 @@
 //! `clock_watch.rs` notices a clock that was set or is off (`clock_judge.rs`, pure), `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and
 //! store, `mark_task.rs` asks the store of a lease, `begin.rs` says with whom.
 
+mod age;
 mod begin;
 mod builder;
 mod clock_judge;
@@ -135,10 +139,12 @@ mod cron;
 mod due;
 mod error;
 mod feed;
+mod forget;
 mod handle;
 mod interface;
 mod lists;
 mod machine;
+mod mark_record;
 mod mark_task;
 mod marks;
 mod message;

@@ -18,6 +18,7 @@ use crate::{
 };
 
 use super::{
+    age,
     lists::QuorumList,
     message::{
         Held, LeaderBallot, Mark, MarkRefusal, Read, Refused, ScheduleMessage, Surveyed, Write,
@@ -44,13 +45,6 @@ pub struct ScheduleRecord {
 
 /// Most schedules of which an agent keeps the marks: what a leader says is bounded by nothing else.
 pub(super) const MOST: usize = 256;
-
-/// A mark that no leader has asked for in this time gives way to that of another schedule. A leader asks for each of its
-/// own at least [once a day](super::machine).
-const GIVES_WAY: Duration = Duration::from_secs(30 * 24 * 3_600);
-
-/// Precision of the time of a question, so that a question alone is seldom stored.
-const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// A due time may lie so far ahead, by the clock of the agent that keeps it.
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
@@ -155,9 +149,7 @@ impl ScheduleRecord {
         }
         let now = self.newest();
         let asked = self.asked.entry(schedule.clone()).or_default();
-        if now.since(*asked) >= DAY {
-            *asked = now;
-        }
+        *asked = age::noted(*asked, now);
     }
 
     fn asked_at(&self, schedule: &AgentId, mark: &Mark) -> WallTime {
@@ -171,7 +163,7 @@ impl ScheduleRecord {
         let asked = self.marks.iter();
         let asked = asked.map(|(schedule, mark)| (self.asked_at(schedule, mark), schedule));
         let (at, oldest) = asked.min().ok_or(MarkRefusal::Full)?;
-        if now.since(at) <= GIVES_WAY {
+        if !age::is_forgotten(at, now) {
             return Err(MarkRefusal::Full);
         }
         let oldest = oldest.clone();
@@ -190,7 +182,7 @@ impl ScheduleRecord {
     ) -> bool {
         let now = self.newest().max(now);
         let is_asked = |(schedule, mark): &(&AgentId, &Mark)| {
-            now.since(self.asked_at(schedule, mark)) <= GIVES_WAY
+            !age::is_forgotten(self.asked_at(schedule, mark), now)
         };
         let kept = self.marks.iter().filter(is_asked);
         let kept = kept.map(|(schedule, _)| schedule);
@@ -344,7 +336,7 @@ mod tests {
         assert!(fits(&["0", "1"], now));
         assert!(!fits(&["0", "other"], now));
         assert!(
-            fits(&["0", "other"], now.after(GIVES_WAY)),
+            fits(&["0", "other"], now.after(age::FORGOTTEN)),
             "all but these give way"
         );
         assert!(

@@ -33,6 +33,7 @@ use crate::{
 use super::{
     ScheduleError,
     clock_watch::ClockWatch,
+    forget::RunningNames,
     mark_task::MarkTasks,
     message::{NAME, ScheduleMessage, Surveyed},
     poll::{Audience, Known, PollOutcome},
@@ -55,8 +56,7 @@ pub(super) struct ScheduleService {
     asker: Incarnation,
     answerers: Answerers,
     routes: Arc<AnswerRoutes>,
-    /// The schedules that run here.
-    names: Mutex<BTreeSet<AgentId>>,
+    names: RunningNames,
 }
 
 /// The keepers of the schedules' marks.
@@ -190,7 +190,7 @@ impl ScheduleService {
                 marks,
             },
             routes,
-            names: Mutex::default(),
+            names: RunningNames::default(),
         })
     }
 
@@ -203,7 +203,8 @@ impl ScheduleService {
         let routes = Arc::<AnswerRoutes>::default();
         keeper.stamp_by(agent.id(), Arc::clone(&clock));
         let clock_watch = ClockWatch::beside_others(Arc::clone(&clock), agent, Arc::clone(&keeper));
-        let marks = MarkTasks::new(agent, keeper, Arc::clone(&routes));
+        let names = RunningNames::default();
+        let marks = MarkTasks::new(agent, keeper, Arc::clone(&routes), &clock, &names);
         Self {
             clock_watch,
             clock,
@@ -213,7 +214,7 @@ impl ScheduleService {
             asker: Incarnation::default(),
             answerers: Answerers::Store(marks),
             routes,
-            names: Mutex::default(),
+            names,
         }
     }
 

@@ -156,9 +156,15 @@ impl Keeper {
         &self,
         schedule: &AgentId,
     ) -> Result<(&dyn Register, RegisterKey), IdError> {
+        let (register, below) = self.of_schedules()?;
+        Ok((register, format!("{below}/{schedule}").parse()?))
+    }
+
+    /// The same for all schedules: the key that theirs are below.
+    pub(crate) fn of_schedules(&self) -> Result<(&dyn Register, RegisterKey), IdError> {
         let LeaseName { cluster, group } = &self.settings.name;
-        let key = format!("{cluster}/{group}/schedule/{schedule}").parse()?;
-        Ok((&*self.settings.register, key))
+        let below = format!("{cluster}/{group}/schedule").parse()?;
+        Ok((&*self.settings.register, below))
     }
 
     /// Which lease it is.

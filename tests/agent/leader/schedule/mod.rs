@@ -6,6 +6,7 @@
 
 mod clocks;
 mod cluster;
+mod forget;
 mod kit;
 mod lease;
 mod marks;

@@ -168,16 +168,15 @@ impl<'a> World<'a> {
         }
     }
 
-    fn number(&self, host: usize, term: u64) -> LeaderNumber {
+    fn number(&self, host: usize, term: Term) -> LeaderNumber {
         let incarnation = Incarnation(self.hosts[host].incarnation);
-        let term = Term(term);
         LeaderNumber { term, incarnation }
     }
 
     /// An agent is elected; those before believe on.
     pub(super) fn elect(&mut self, host: usize) {
         self.term += 1;
-        let (term, rule, ballot) = (self.term, self.rule, self.number(host, self.term));
+        let (term, rule, ballot) = (self.term, self.rule, self.number(host, Term(self.term)));
         let Some(life) = &mut self.hosts[host].life else {
             return;
         };
@@ -296,7 +295,7 @@ impl<'a> World<'a> {
         life.look_at = u64::MAX;
         let look = ScheduleInput::Look {
             audience: alone(host),
-            ballot: self.number(host, leadership),
+            ballot: self.number(host, Term(leadership)),
         };
         self.lead(host, leadership, look);
     }
@@ -428,8 +427,9 @@ impl<'a> World<'a> {
             }
             (Some(_) | None, _) => {}
         }
+        let wall = self.moment(host).wall;
         if let Some(life) = &mut self.hosts[host].life {
-            let step = life.mark.ask(&id(host), said);
+            let step = life.mark.ask(&id(host), said, wall);
             self.follow(host, step);
         }
     }

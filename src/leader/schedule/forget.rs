@@ -1,0 +1,177 @@
+//! Removes the marks that no leader has asked for in 30 days from the store of a lease.
+//!
+//! Decided here: which records are removed, and how often they are looked for. A record is removed only as it was read, so
+//! that a leader that writes it meanwhile keeps it. A store that cannot list, or cannot remove, keeps all. Not here: the age of
+//! a mark (`age.rs`).
+
+use std::{
+    collections::BTreeSet,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use actix::clock::timeout;
+use futures::{FutureExt, future::LocalBoxFuture};
+use tracing::debug;
+
+use crate::{
+    clock::WallTime,
+    elections::lease::LeaseName,
+    protocol::{AgentId, Time},
+    register::{Entry, RegisterKey, Removal, keeper::Keeper},
+};
+
+use super::mark_record::MarkRecord;
+
+/// Time after an agent's first question before it looks: an application starts its schedules meanwhile.
+const FIRST: Duration = Duration::from_secs(600);
+
+/// Time between two looks.
+const EVERY: Duration = Duration::from_secs(24 * 3_600);
+
+/// The schedules that run in one place.
+pub(super) type RunningNames = Arc<Mutex<BTreeSet<AgentId>>>;
+
+/// When an agent looks for such marks, and the look that runs.
+#[derive(Default)]
+pub(super) struct Forgetting {
+    due: Option<Time>,
+    running: Option<LocalBoxFuture<'static, ()>>,
+}
+
+impl Forgetting {
+    /// The agent asks as the leader. `running`: the schedules that run there.
+    pub(super) fn asked(&mut self, keeper: &Arc<Keeper>, wall: WallTime, running: &RunningNames) {
+        let now = keeper.now();
+        let due = *self.due.get_or_insert_with(|| now.after(FIRST));
+        if due <= now {
+            self.due = Some(now.after(EVERY));
+            let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+            let looks = forget(Arc::clone(keeper), wall, running.clone());
+            // A store that panics is a store that does not answer: the agent looks again the next day.
+            let looks = AssertUnwindSafe(looks).catch_unwind();
+            self.running = Some(looks.map(drop).boxed_local());
+        }
+    }
+
+    /// Goes on with the look that runs.
+    pub(super) fn poll(&mut self, task: &mut Context<'_>) {
+        if let Some(running) = &mut self.running
+            && let Poll::Ready(()) = running.poll_unpin(task)
+        {
+            self.running = None;
+        }
+    }
+}
+
+async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>) {
+    let limit = keeper.limit();
+    let Ok((register, below)) = keeper.of_schedules() else {
+        return;
+    };
+    let Some(listing) = register.list(&below) else {
+        return;
+    };
+    let Ok(Ok(listed)) = timeout(limit, listing).await else {
+        return;
+    };
+    for (schedule, key, entry) in forgotten(keeper.lease_name(), &listed, &running, wall) {
+        let Some(removing) = register.remove(key, entry) else {
+            return;
+        };
+        match timeout(limit, removing).await {
+            Ok(Ok(Removal::Done)) => {
+                debug!(group = %keeper.lease_name().group, %schedule, "mark removed: no leader has asked for it in 30 days");
+            }
+            Ok(Ok(Removal::Conflict(_))) => {}
+            Ok(Err(_)) | Err(_) => return,
+        }
+    }
+}
+
+/// The records that may be removed: each is of the schedule that its key names, which does not run here.
+fn forgotten<'a>(
+    name: &LeaseName,
+    listed: &'a [(RegisterKey, Entry)],
+    running: &BTreeSet<AgentId>,
+    wall: WallTime,
+) -> Vec<(AgentId, &'a RegisterKey, &'a Entry)> {
+    let forgotten = listed.iter().filter_map(|(key, entry)| {
+        let last = key.as_str().rsplit('/').next()?;
+        let schedule = AgentId::new(last).ok()?;
+        let record = MarkRecord::decode(name, &schedule, &entry.value).ok()?;
+        let is_old = !running.contains(&schedule) && record.is_forgotten(wall);
+        is_old.then_some((schedule, key, entry))
+    });
+    forgotten.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::register::Version;
+
+    const NOW: WallTime = WallTime::from_millis(100 * DAY);
+    const DAY: u64 = 24 * 3_600 * 1_000;
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    /// The record of a schedule below its own key: on which days it was asked for, and has begun.
+    fn record(schedule: &str, asked: u64, begun: u64) -> (RegisterKey, Entry) {
+        let (asked, begun) = (asked * DAY, begun * DAY);
+        let value = format!(
+            r#"{{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"{schedule}","leader":{{"number":{{"term":5,"incarnation":7}},"node":"a"}},"mark":{{"begun":{begun},"done":{begun}}},"asked":{asked}}}"#
+        );
+        under(schedule, value)
+    }
+
+    fn under(schedule: &str, value: String) -> (RegisterKey, Entry) {
+        let key: RegisterKey = format!("shop/jobs/schedule/{schedule}").parse().unwrap();
+        let entry = Entry::new(&key, Version::from(1_u64), value.into_bytes()).unwrap();
+        (key, entry)
+    }
+
+    fn found(listed: &[(RegisterKey, Entry)], running: &[&str]) -> Vec<String> {
+        let name = LeaseName {
+            cluster: id("shop"),
+            group: id("jobs"),
+        };
+        let running = running.iter().map(|name| id(name)).collect();
+        let found = forgotten(&name, listed, &running, NOW).into_iter();
+        found.map(|(schedule, ..)| schedule.to_string()).collect()
+    }
+
+    #[test]
+    fn a_mark_is_removed_once_nobody_has_asked_for_it_in_30_days() {
+        let listed = [
+            record("old", 69, 3),
+            record("asked", 70, 3),
+            record("begun", 3, 70),
+        ];
+        assert_eq!(found(&listed, &[]), ["old"]);
+    }
+
+    #[test]
+    fn a_mark_of_a_schedule_that_runs_here_is_not_removed() {
+        let listed = [record("old", 1, 1), record("other", 1, 1)];
+        assert_eq!(found(&listed, &["old"]), ["other"]);
+    }
+
+    #[test]
+    fn a_record_of_something_else_is_not_removed() {
+        let (_, Entry { value, .. }) = record("old", 1, 1);
+        let text = String::from_utf8(value).unwrap();
+        let listed = [
+            under("other", text.clone()),
+            under("old", text.replace("shop", "bank")),
+            under("old", text.replace("schedule 1", "schedule 2")),
+            under("old", "hello".to_owned()),
+        ];
+        assert_eq!(found(&listed, &[]), [""; 0]);
+        assert_eq!(found(&[under("old", text)], &[]), ["old"]);
+    }
+}

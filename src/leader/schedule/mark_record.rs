@@ -1,0 +1,60 @@
+//! The record of one schedule in the store of a lease, as JSON, for operators that look into their store.
+//!
+//! Decided here: its format, and that a record of something else is none. Not here: when it is written (`marks.rs`) and removed
+//! (`forget.rs`).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    clock::WallTime, elections::lease::LeaseName, protocol::AgentId, register::keeper::MARK,
+};
+
+use super::{
+    age,
+    message::{LeaderBallot, Mark},
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MarkRecord {
+    /// Its kind and its format, [`MARK`].
+    pub(super) record: String,
+    pub(super) cluster: AgentId,
+    pub(super) group: AgentId,
+    pub(super) schedule: AgentId,
+    /// The latest leader that asked: an earlier leader is refused.
+    pub(super) leader: LeaderBallot,
+    /// `None` until a leader has written one.
+    pub(super) mark: Option<Mark>,
+    /// When a leader asked last, by its wall clock, to the day.
+    pub(super) asked: WallTime,
+}
+
+impl MarkRecord {
+    /// Decodes the record of that schedule.
+    ///
+    /// # Errors
+    /// The reason why it is another one.
+    pub(super) fn decode(
+        name: &LeaseName,
+        schedule: &AgentId,
+        value: &[u8],
+    ) -> Result<Self, String> {
+        let record: Self = serde_json::from_slice(value).map_err(|reason| reason.to_string())?;
+        if record.record != MARK {
+            return Err(format!("{:?} is not {MARK:?}", record.record));
+        }
+        let named = (&record.cluster, &record.group, &record.schedule);
+        if named != (&name.cluster, &name.group, schedule) {
+            let (cluster, group, schedule) = named;
+            return Err(format!("it is of {cluster}/{group}/{schedule}"));
+        }
+        Ok(record)
+    }
+
+    /// Whether no leader has asked for it for so long that it may be removed.
+    pub(super) fn is_forgotten(&self, now: WallTime) -> bool {
+        let begun = self.mark.map(|mark| mark.begun).unwrap_or_default();
+        age::is_forgotten(self.asked.max(begun), now)
+    }
+}
