@@ -15,7 +15,7 @@ use crate::{
 
 use super::{Finding, NotLeading, VoterCount};
 use crate::agent::{
-    Carrier, Lifecycle, Offers, Status,
+    Lifecycle, Offers, Status,
     vitals::{Assumptions, VitalSigns},
     work::has_to_work,
 };
@@ -206,16 +206,21 @@ impl Facts {
                 continue;
             }
             let node = peer.node.clone();
+            if peer.has_twin {
+                found.push(Finding::NodeNameTwice {
+                    node: node.clone(),
+                    error: EARLIER.to_owned(),
+                });
+            }
+            if peer.is_contested {
+                found.push(Finding::PeerNameTwice { node: node.clone() });
+            }
+            if peer.is_clock_ahead {
+                found.push(Finding::ClockAhead { node: node.clone() });
+            }
             if peer.lacks_group && (self.status.leader.is_none() || peer.shares_no_group) {
                 let others = peer.other_groups.clone();
                 found.push(Finding::PeerLacksGroup { node, others });
-            } else if peer.is_clock_ahead {
-                found.push(Finding::ClockAhead { node });
-            } else if peer.has_twin {
-                let error = EARLIER.to_owned();
-                found.push(Finding::NodeNameTwice { node, error });
-            } else if peer.is_contested {
-                found.push(Finding::PeerNameTwice { node });
             }
         }
     }
@@ -237,12 +242,10 @@ impl Facts {
             found.push(Finding::EvenVoters { all: voters.all });
         }
         let is_eligible =
-            |known: &&ReachableMember| known.is_reachable && known.member.score.is_some();
-        // An agent that only the store knows may be eligible.
-        let are_known = self.offers.carrier != Carrier::None;
-        if are_known
-            && voters.reachable > 0
-            && !self.voters_known().any(|known| is_eligible(&known))
+            |known: &ReachableMember| known.is_reachable && known.member.score.is_some();
+        if voters.reachable > 0
+            && !self.may_store_know_another()
+            && !self.voters_known().any(is_eligible)
         {
             found.push(Finding::NoneEligible);
         }

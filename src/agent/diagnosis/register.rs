@@ -49,6 +49,12 @@ impl Facts {
         }
     }
 
+    /// Whether an agent may be eligible that only the store knows: it says so, or cannot say.
+    pub(super) fn may_store_know_another(&self) -> bool {
+        let state = self.register.as_ref().map(|(_, state)| state);
+        state.is_some_and(|state| state.has_another != Some(false))
+    }
+
     /// Returns the finding about a holder that the store knows, which replaces the comparison of members. `None` where the
     /// members and their ranks are known.
     pub(super) fn holder(&self, leader: &AgentId, is_reachable: bool) -> Option<Finding> {

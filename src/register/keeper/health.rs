@@ -64,6 +64,8 @@ pub(crate) struct StoreState {
     pub(crate) refused: Option<String>,
     /// The incarnation of another process that has the name of the agent that asks.
     pub(crate) other: Option<Incarnation>,
+    /// Whether another agent than the one that asks could lead; `None` where the store does not say.
+    pub(crate) has_another: Option<bool>,
 }
 
 impl Health {
@@ -118,6 +120,7 @@ impl Health {
             marks: shown(Access::MarkReads).or_else(|| shown(Access::MarkWrites)),
             refused: known.refused.as_ref().map(RecordError::to_string),
             other: None,
+            has_another: None,
         }
     }
 

@@ -199,6 +199,7 @@ impl Keeper {
         let health = self.health.read(self.settings.clock.now());
         let state = StoreState {
             other: self.other_of(id),
+            has_another: self.contenders().has_other(id),
             ..health
         };
         (self.name().to_owned(), state)

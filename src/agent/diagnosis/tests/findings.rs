@@ -114,6 +114,7 @@ fn a_store_of_the_lease_that_fails_or_holds_something_else() {
         marks: fails("full"),
         refused: Some("hello".to_owned()),
         other: None,
+        has_another: None,
     };
     facts.register = Some((store.clone(), state));
     let found = found(&facts);
@@ -174,6 +175,19 @@ fn two_processes_of_one_name() {
         found(&with_peer(holding)),
         [Finding::PeerNameTwice { node }]
     );
+    let earlier = PeerReport {
+        has_twin: true,
+        lacks_group: true,
+        is_clock_ahead: true,
+        ..peer("host-c")
+    };
+    let all = found(&with_peer(earlier));
+    let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
+    assert!(
+        is_twice(&all[0]),
+        "nothing else of the peer hides it: {all:?}"
+    );
+    assert_eq!(all.len(), 3, "{all:?}");
     let twice = PeerReport {
         refused: vec![id("b")],
         ..peer("host-c")

@@ -98,6 +98,27 @@ fn a_leader_that_only_the_store_knows_is_no_trouble() {
     assert!(!found(&facts).contains(&Finding::NoneEligible));
 }
 
+/// Not all contenders for a lease are linked: the store knows the others.
+#[test]
+fn with_a_lease_none_is_eligible_only_if_the_store_says_so_too() {
+    for has_links in [false, true] {
+        let mut facts = led_by("c");
+        for known in &mut facts.members {
+            known.member.score = None;
+        }
+        facts.offers = ElectionMode::LeaseInStore.offers(has_links);
+        for has_another in [None, Some(true), Some(false)] {
+            let state = StoreState {
+                has_another,
+                ..StoreState::default()
+            };
+            facts.register = Some((store(), state));
+            let is_found = found(&facts).contains(&Finding::NoneEligible);
+            assert_eq!(is_found, has_another == Some(false), "{has_another:?}");
+        }
+    }
+}
+
 /// With links beside the lease, a lost link is told, and nothing of an election: the lease decides.
 #[test]
 fn a_holder_that_no_link_reaches_is_told_by_the_name_of_its_store() {
