@@ -95,7 +95,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "remote",
-        "protocol elections store group supervisor metrics shown bully_core::elections bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
+        "protocol elections store clock group supervisor metrics shown bully_core::elections bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
     ),
     (
         "agent",

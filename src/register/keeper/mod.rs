@@ -29,13 +29,13 @@ mod tests;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use actix::Message;
 
 use crate::{
-    clock::{Clock, WallClock},
+    clock::{Clock, SystemWallClock, WallClock},
     elections::{AnyMessage, lease::LeaseName},
     group::{Attachments, Group, WeakGroup},
     protocol::{AgentId, IdError, Incarnation, Time},
@@ -234,12 +234,6 @@ impl KeeperSettings {
 
 /// Milliseconds of the wall clock, and chance for two starts in one of them, or for a clock that was set back.
 fn unlike_others() -> Incarnation {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "nothing is compared with it but other incarnations, for equality"
-    )]
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
-    let millis = u64::try_from(millis).unwrap_or(0) & (u64::MAX >> 24);
+    let millis = SystemWallClock.now().as_millis() & (u64::MAX >> 24);
     Incarnation(millis << 23 | u64::from(fastrand::u32(..) >> 10))
 }

@@ -3,10 +3,7 @@
 //! Decided here: that a round reads all rows and then writes those of this process, beside the operations on the lease,
 //! which it does not delay; and that a store that cannot list has no rows. Not here: what the rows mean (`roster.rs`).
 
-use std::{
-    sync::{Arc, MutexGuard, PoisonError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use actix::clock::timeout;
 
@@ -17,6 +14,7 @@ use super::{
     task::late,
 };
 use crate::{
+    clock::{SystemWallClock, WallClock},
     protocol::{AgentId, Incarnation, Score},
     register::{Entry, RegisterError, RegisterKey, Swap},
 };
@@ -151,13 +149,7 @@ impl Keeper {
     }
 }
 
-/// This host's clock, in milliseconds since 1970 began.
+/// This host's clock, in milliseconds since 1970 began. People read it, and the first look at a row; no rule of an election does.
 fn wall() -> u64 {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "people and the first look at a row read it; no rule of an election does"
-    )]
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.unwrap_or(Duration::ZERO).as_millis();
-    u64::try_from(millis).unwrap_or(u64::MAX)
+    SystemWallClock.now().as_millis()
 }

@@ -8,14 +8,12 @@ mod network;
 
 pub(super) use network::check_address;
 
-use std::{
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::sync::Arc;
 
 use actix::{Recipient, clock::Instant};
 
 use crate::{
+    clock::{SystemWallClock, WallClock},
     group::Group,
     protocol::Incarnation,
     supervisor::{Guardian, RestartPolicy, Supervision},
@@ -389,15 +387,9 @@ fn by_wall_clock() -> NodeIncarnation {
     NodeIncarnation(millis << CHANCE | u64::from(fastrand::u16(..)))
 }
 
-/// Milliseconds since 1970 began; 0 before.
+/// Nothing else that every host has grows over restarts.
 fn wall_millis() -> u64 {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "nothing else that every host has grows over restarts"
-    )]
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
-    u64::try_from(millis).unwrap_or(u64::MAX)
+    SystemWallClock.now().as_millis()
 }
 
 /// So many bits of chance.
