@@ -17,10 +17,8 @@ use super::{
 /// One operation, and where its outcome goes.
 #[derive(Debug)]
 pub(super) enum Job {
-    Read {
-        key: RegisterKey,
-        answer: JobAnswer<Option<Entry>>,
-    },
+    /// Several are one question, where a store can be asked so.
+    Reads(Vec<ReadJob>),
     Swap {
         key: RegisterKey,
         expected: Option<Entry>,
@@ -39,6 +37,9 @@ pub(super) enum Job {
     #[cfg(feature = "postgres")]
     Clock { answer: JobAnswer<u64> },
 }
+
+/// A key, and where its entry goes.
+pub(super) type ReadJob = (RegisterKey, JobAnswer<Option<Entry>>);
 
 pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 
@@ -61,7 +62,7 @@ impl Jobs {
     pub(super) fn read(&self, key: &RegisterKey) -> RegisterReading {
         let (jobs, key) = (self.clone(), key.clone());
         Box::pin(async move {
-            let ask = jobs.ask(|answer| Job::Read { key, answer }, false);
+            let ask = jobs.ask(|answer| Job::Reads(vec![(key, answer)]), false);
             ask.await
         })
     }
@@ -149,7 +150,7 @@ impl Job {
     /// Whether anybody waits for it. A write that comes late only puzzles those that read it.
     pub(super) fn is_wanted(&self) -> bool {
         match self {
-            Self::Read { answer, .. } => !answer.is_closed(),
+            Self::Reads(reads) => reads.iter().any(|(_, answer)| !answer.is_closed()),
             Self::Swap { answer, .. } => !answer.is_closed(),
             Self::List { answer, .. } => !answer.is_closed(),
             Self::Remove { answer, .. } => !answer.is_closed(),

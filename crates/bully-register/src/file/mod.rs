@@ -160,7 +160,11 @@ async fn serve(folder: Rc<Folder>, mut asked: Receiver<Job>) {
 
 async fn work(folder: Rc<Folder>, job: Job) {
     match job {
-        Job::Read { key, answer } => tell(answer, patiently(|| folder.read(&key))).await,
+        Job::Reads(reads) => {
+            for (key, answer) in reads {
+                tell(answer, patiently(|| folder.read(&key))).await;
+            }
+        }
         Job::Swap {
             key,
             expected,

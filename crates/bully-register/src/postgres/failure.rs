@@ -59,28 +59,26 @@ const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     }
 }
 
-/// The client asks each host whether it takes writes, and has no other sign of a "no" than its words.
+/// The client asks each host whether it takes writes.
 fn is_read_only(error: &Error) -> bool {
-    std::error::Error::source(error)
-        .is_some_and(|source| source.to_string() == "database does not allow writes")
+    is_caused_by(error, "database does not allow writes")
+}
+
+/// The client has no other sign of some causes than their words.
+fn is_caused_by(error: &Error, words: &str) -> bool {
+    let cause = std::error::Error::source(error);
+    cause.is_some_and(|cause| cause.to_string() == words)
 }
 
 #[cfg(feature = "tls")]
 fn is_refused(error: &Error) -> bool {
-    is_refusal(error) || lacks_tls(error)
+    is_refusal(error) || is_caused_by(error, "server does not support TLS")
 }
 
 /// Without TLS nobody is refused in it.
 #[cfg(not(feature = "tls"))]
 const fn is_refused(_: &Error) -> bool {
     false
-}
-
-/// The client has no other sign of it than its words.
-#[cfg(feature = "tls")]
-fn lacks_tls(error: &Error) -> bool {
-    std::error::Error::source(error)
-        .is_some_and(|source| source.to_string() == "server does not support TLS")
 }
 
 /// By the class of the state, its first two characters, and in it by single ones.

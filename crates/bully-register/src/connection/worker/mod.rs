@@ -27,7 +27,7 @@ use tokio::{
 
 use super::{Course, KeyChange, Server, StoreSession, Tellers, told::Listeners};
 use crate::{
-    Entry, RegisterError, RegisterKey, RegisterRefusal,
+    RegisterError, RegisterRefusal,
     jobs::{Job, JobAnswer, Jobs},
 };
 
@@ -142,10 +142,10 @@ impl<S: Server> Worker<S> {
                 }
                 Either::Right((Either::Right(_), _)) => return Ok(Course::MovesOn),
             }
-            for work in works(asked) {
+            for job in together(asked) {
                 let (session, overdue) = (Rc::clone(session), overdue.clone());
                 spawn_local(async move {
-                    if work.run(&*session).await.is_err() {
+                    if job.run(&*session).await.is_err() {
                         overdue.try_send(()).ok();
                     }
                 });
@@ -158,7 +158,7 @@ impl<S: Server> Worker<S> {
         let mut pause = pin!(sleep(pause));
         loop {
             match select(pin!(self.jobs.recv()), &mut pause).await {
-                Either::Left((Some(job), _)) => job.refuse(reason.error()),
+                Either::Left((Some(job), _)) => job.refuse(reason),
                 Either::Left((None, _)) => return Err(Dropped),
                 Either::Right(_) => return Ok(()),
             }
@@ -169,33 +169,39 @@ impl<S: Server> Worker<S> {
 /// An answer has not come in time.
 struct Overdue;
 
-/// One question to the store.
-enum Work {
-    Reads(Vec<(RegisterKey, JobAnswer<Option<Entry>>)>),
-    /// Any other job.
-    One(Job),
-}
-
 /// What still has somebody who waits for it: each write by itself, and all reads together.
-fn works(asked: Vec<Job>) -> Vec<Work> {
-    let (mut works, mut reads) = (Vec::new(), Vec::new());
+fn together(asked: Vec<Job>) -> Vec<Job> {
+    let (mut jobs, mut reads) = (Vec::new(), Vec::new());
     for job in asked.into_iter().filter(Job::is_wanted) {
         match job {
-            Job::Read { key, answer } => reads.push((key, answer)),
-            job @ (Job::Swap { .. } | Job::List { .. } | Job::Remove { .. }) => {
-                works.push(Work::One(job));
-            }
+            Job::Reads(more) => reads.extend(more),
+            job @ (Job::Swap { .. } | Job::List { .. } | Job::Remove { .. }) => jobs.push(job),
             #[cfg(feature = "postgres")]
-            job @ Job::Clock { .. } => works.push(Work::One(job)),
+            job @ Job::Clock { .. } => jobs.push(job),
         }
     }
     if !reads.is_empty() {
-        works.push(Work::Reads(reads));
+        jobs.push(Job::Reads(reads));
     }
-    works
+    jobs
 }
 
-impl Work {
+impl Job {
+    fn refuse(self, reason: &Reason) {
+        match self {
+            Self::Reads(reads) => {
+                for (_, answer) in reads {
+                    drop(answer.send(Err(reason.error())));
+                }
+            }
+            Self::Swap { answer, .. } => drop(answer.send(Err(reason.error()))),
+            Self::List { answer, .. } => drop(answer.send(Err(reason.error()))),
+            Self::Remove { answer, .. } => drop(answer.send(Err(reason.error()))),
+            #[cfg(feature = "postgres")]
+            Self::Clock { answer } => drop(answer.send(Err(reason.error()))),
+        }
+    }
+
     async fn run(self, session: &impl StoreSession) -> Result<(), Overdue> {
         match self {
             Self::Reads(reads) => {
@@ -209,35 +215,28 @@ impl Work {
                 }
                 if is_late { Err(Overdue) } else { Ok(()) }
             }
-            Self::One(Job::Read { key, answer }) => {
-                let read = async {
-                    let mut found = session.read(std::slice::from_ref(&key)).await;
-                    found.pop().unwrap_or(Ok(None))
-                };
-                within(read, answer, RegisterError::unreachable).await
-            }
-            Self::One(Job::Swap {
+            Self::Swap {
                 key,
                 expected,
                 value,
                 answer,
-            }) => {
+            } => {
                 let swap = session.swap(&key, expected.as_ref(), &value);
                 within(swap, answer, RegisterError::unknown).await
             }
-            Self::One(Job::List { prefix, answer }) => {
+            Self::List { prefix, answer } => {
                 within(session.list(&prefix), answer, RegisterError::unreachable).await
             }
-            Self::One(Job::Remove {
+            Self::Remove {
                 key,
                 expected,
                 answer,
-            }) => {
+            } => {
                 let remove = session.remove(&key, &expected);
                 within(remove, answer, RegisterError::unknown).await
             }
             #[cfg(feature = "postgres")]
-            Self::One(Job::Clock { answer }) => {
+            Self::Clock { answer } => {
                 within(session.clock(), answer, RegisterError::unreachable).await
             }
         }
@@ -258,19 +257,6 @@ async fn within<T>(
 
 fn late() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, format!("no answer within {ANSWER:?}"))
-}
-
-impl Job {
-    fn refuse(self, error: RegisterError) {
-        match self {
-            Self::Read { answer, .. } => drop(answer.send(Err(error))),
-            Self::Swap { answer, .. } => drop(answer.send(Err(error))),
-            Self::List { answer, .. } => drop(answer.send(Err(error))),
-            Self::Remove { answer, .. } => drop(answer.send(Err(error))),
-            #[cfg(feature = "postgres")]
-            Self::Clock { answer } => drop(answer.send(Err(error))),
-        }
-    }
 }
 
 impl Reason {

@@ -11,7 +11,7 @@ use futures::{
 };
 
 use super::*;
-use crate::{Removal, Swap};
+use crate::{Entry, RegisterKey, Removal, Swap};
 
 /// Connects at the third attempt, and answers nothing.
 struct Silent(Arc<AtomicUsize>);
@@ -170,15 +170,15 @@ fn reads_that_wait_together_are_one_question_without_those_that_nobody_waits_for
     }
     assert!((&mut swap).now_or_never().is_none());
     drop(gone);
-    let works = works(std::iter::from_fn(|| asked.try_recv().ok()).collect());
-    let keys: Vec<Vec<_>> = works
-        .iter()
-        .map(|work| match work {
-            Work::Reads(reads) => reads.iter().map(|(key, _)| key.as_str()).collect(),
-            Work::One(Job::Swap { key, .. }) => vec![key.as_str()],
-            Work::One(other) => panic!("{other:?}"),
-        })
-        .collect();
+    let jobs = together(std::iter::from_fn(|| asked.try_recv().ok()).collect());
+    let keys = jobs.iter().map(|job| match job {
+        Job::Reads(reads) => reads.iter().map(|(key, _)| key.as_str()).collect(),
+        Job::Swap { key, .. } => vec![key.as_str()],
+        Job::List { .. } | Job::Remove { .. } => panic!("{job:?}"),
+        #[cfg(feature = "postgres")]
+        Job::Clock { .. } => panic!("{job:?}"),
+    });
+    let keys: Vec<Vec<_>> = keys.collect();
     assert_eq!(keys, [vec!["b/lease"], vec!["a/lease", "a/claim"]]);
 }
 
