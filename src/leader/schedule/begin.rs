@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    agent::{AgentReader, ElectionHandle, Feature},
+    agent::{AgentReader, ElectionHandle},
     clock::{SystemWallClock, WallClock},
     elections::lease::RULES as LEASE,
     leader::{Messages, MessagesError},
@@ -33,10 +33,8 @@ pub(super) struct BeginSettings {
 /// The agent's part; it begins with the defaults unless it has begun.
 pub(super) fn service_of<E: Election>(
     agent: &ElectionHandle<E>,
-    feature: Feature,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {
     let agent = agent.reader();
-    agent.offers().check(feature)?;
     let keeping = MarkKeeping::of(&agent)?;
     agent.attached(|| start(&agent, keeping, BeginSettings::default()))
 }
@@ -50,7 +48,6 @@ pub(super) fn begin<E: Election>(
     settings: BeginSettings,
 ) -> Result<(), ScheduleError> {
     let agent = agent.reader();
-    agent.offers().check(Feature::ScheduleSkip)?;
     let keeping = MarkKeeping::of(&agent)?;
     let mut is_first = false;
     agent.attached(|| {
@@ -87,10 +84,9 @@ fn messages_of(agent: &AgentReader) -> Result<Messages, ScheduleError> {
     Messages::of_reader(agent).map_err(|reason| match reason {
         MessagesError::Ended => ended(agent),
         MessagesError::NoSystem => ScheduleError::NoSystem,
-        MessagesError::NotOffered(reason) => ScheduleError::NotOffered(reason),
-        reason @ (MessagesError::GroupName { .. } | MessagesError::Join(_)) => {
-            ScheduleError::Messages(reason)
-        }
+        reason @ (MessagesError::GroupName { .. }
+        | MessagesError::Join(_)
+        | MessagesError::NotOffered(_)) => ScheduleError::Messages(reason),
     })
 }
 

@@ -15,7 +15,7 @@ use futures::{Stream, StreamExt, future::FutureExt, stream::BoxStream};
 use tracing::warn;
 
 use crate::{
-    agent::{ElectionHandle, Feature, can_spawn_here},
+    agent::{ElectionHandle, can_spawn_here},
     clock::{WallClock, WallTime},
     leader::stopping::{Stopper, stoppable},
     protocol::{AgentId, Election},
@@ -188,7 +188,7 @@ impl<E: Election> ScheduleBuilder<E> {
         if !can_spawn_here() {
             return Err(ScheduleError::NoSystem);
         }
-        let service = service_of(&agent, feature_of(&times, misfire))?;
+        let service = service_of(&agent)?;
         let now = service.clock.now();
         let schedule = || name.clone();
         // Of a stream it is not known.
@@ -245,15 +245,6 @@ fn hand_over<E: Election>(agent: ElectionHandle<E>) -> HandOver {
         // An agent that has ended leads no more.
         agent.step_down(Some(to.clone())).ok();
     })
-}
-
-fn feature_of(times: &ScheduleTimes, misfire: Misfire) -> Feature {
-    match (times, misfire) {
-        (ScheduleTimes::Stream(_), _) => Feature::ScheduleStream,
-        (ScheduleTimes::Rule(_), Misfire::Skip) => Feature::ScheduleSkip,
-        (ScheduleTimes::Rule(_), Misfire::Late { .. }) => Feature::ScheduleLate,
-        (ScheduleTimes::Rule(_), Misfire::AtLeastOnce) => Feature::ScheduleAtLeastOnce,
-    }
 }
 
 /// Runs a schedule in a task of this thread; it ends with the agent, with its stream, or when it is told to.

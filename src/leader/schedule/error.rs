@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::{
-    agent::NotOffered,
     leader::{ChannelError, MessagesError},
     protocol::{AgentId, IdError},
     store::{StoreError, StoreIdentity},
@@ -69,10 +68,6 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
-    /// The agent's mode does not show the next leader which ticks were begun: a schedule would run twice, or never. The
-    /// error names the setting that does.
-    #[error(transparent)]
-    NotOffered(#[from] NotOffered),
     /// The agents keep the marks of as many schedules as they may: this one would never run.
     #[error(
         "{schedule} does not fit: the agents keep the marks of {limit} schedules; run fewer, under names that stay, or keep the marks in the store of a lease; a name that no leader has asked for in 30 days gives way"
