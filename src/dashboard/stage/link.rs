@@ -71,6 +71,8 @@ pub(crate) enum StageError {
     Scenario(#[from] ScenarioError),
     #[error("the agents live in real time: it cannot be paused, stepped or sped up")]
     RealTime,
+    #[error("{command:?} takes some of the agents' time, which stands still: let it go on first")]
+    Paused { command: String },
     #[error("there is no election {name:?} to choose here")]
     NoElection { name: String },
     #[error("no election is held beside the first one: choose one")]
@@ -89,7 +91,11 @@ impl StageError {
         match self {
             Self::Speed(_) => 400,
             Self::Cluster(ClusterError::Unknown { .. }) | Self::NoElection { .. } => 404,
-            Self::Cluster(_) | Self::Scenario(_) | Self::RealTime | Self::NothingBeside => 409,
+            Self::Cluster(_)
+            | Self::Scenario(_)
+            | Self::RealTime
+            | Self::Paused { .. }
+            | Self::NothingBeside => 409,
             Self::Busy | Self::Ended => 503,
             Self::Late => 504,
         }

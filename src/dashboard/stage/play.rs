@@ -164,7 +164,10 @@ impl<'a> Player<'a> {
             Control::Scenario(name) => self.begin(*name)?,
             Control::Election(name) | Control::Beside(Some(name)) => self.must_be_known(name)?,
             Control::Beside(None) => {}
-            Control::Command(command) => return self.give(command).await,
+            Control::Command(command) => {
+                self.must_go_on_for(command)?;
+                return self.give(command).await;
+            }
         }
         Ok(StageAnswer::done())
     }
@@ -217,6 +220,16 @@ impl<'a> Player<'a> {
             return Ok(());
         }
         Err(StageError::RealTime)
+    }
+
+    /// While time stands still, what waits for the agents is refused: time would pass.
+    fn must_go_on_for(&self, command: &RecordedCommand) -> Result<(), StageError> {
+        let waits = matches!(command, RecordedCommand::Leave(_) | RecordedCommand::Settle);
+        if waits && self.stage.pace.facts().paused {
+            let command = command.to_string();
+            return Err(StageError::Paused { command });
+        }
+        Ok(())
     }
 
     fn pause(&mut self, paused: bool) -> Result<(), StageError> {
@@ -328,7 +341,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Has it recorded that it is settled which agents lead.
+    /// Has it recorded that it is settled which agents lead. That takes time, which may stand still.
     async fn settle(&mut self) {
         if self.stage.pace.facts().paused {
             return;

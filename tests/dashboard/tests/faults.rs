@@ -356,6 +356,11 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
             "{before} {}",
             at(&viewer)
         );
+        for waits in ["leave agent-3", "settle"] {
+            let told = command(&page, &format!(r#"{{"command":"{waits}"}}"#)).await;
+            assert_eq!(told.status, 409, "{told:?}");
+            assert!(told.message().contains("let it go on first"), "{told:?}");
+        }
         let said = viewer.said.len();
         done(&page, r#"{"command":"campaign agent-2"}"#).await;
         done(&page, r#""step""#).await;
@@ -369,6 +374,7 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
         viewer
             .until("it goes on", |v| v.moment["clock"]["paused"] == false)
             .await;
+        done(&page, r#"{"command":"leave agent-3"}"#).await;
     });
 }
 
