@@ -24,7 +24,6 @@ use super::{
     message::{
         AgentCommand, AgentTask, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining,
     },
-    phase::Remaining,
     shared::SharedState,
     spec::Spec,
     subscribers::{OnlyDraining, SubscriberId, SubscriberKind},
@@ -355,14 +354,20 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
             AgentCommand::RefreshScore => self.set_score(self.shared.score(), ctx),
             AgentCommand::ChangeVoters { change, answer } => self.ask_change(change, answer, ctx),
             AgentCommand::StepDown { to } => self.step(Input::StepDown { to }, ctx),
+            AgentCommand::WorkFailed { serial, held_back } => {
+                if self.shared.is_at_work(serial) {
+                    self.machine.hold_back(held_back);
+                    self.step(Input::StepDown { to: None }, ctx);
+                }
+            }
             AgentCommand::Stalled { serial, span } => {
-                // By now the agent may have lost that leadership, or hand over already.
-                let is_present = self.shared.remaining_of(serial) != Remaining::Over;
-                if is_present && !self.shared.is_draining() {
+                if self.shared.is_at_work(serial) {
                     self.shared.span().in_scope(|| {
                         warn!(?span, "work of the leader stalled: the agent steps down");
                     });
                     self.shared.note_work_stall();
+                    let next = self.shared.fail_work(self.incarnation, span);
+                    self.machine.hold_back(next.held_back);
                     self.step(Input::StepDown { to: None }, ctx);
                 }
             }

@@ -200,6 +200,7 @@ impl<E: Election> Agent<E> {
             // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
+        self.shared.note_leadership(self.incarnation, event);
         self.shared.tell(self.incarnation, event);
     }
 

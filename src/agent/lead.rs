@@ -22,7 +22,7 @@ use super::{
     progress::Progress,
     shared::SharedState,
     wait::{NoTimers, can_spawn_here, has_timers, timer, within},
-    work::{AT_ONCE, WorkSigns},
+    work::WorkSigns,
 };
 
 impl<E: Election> ElectionHandle<E> {
@@ -35,8 +35,16 @@ impl<E: Election> ElectionHandle<E> {
     /// | the future | then |
     /// |---|---|
     /// | ends while the agent steps down | the work is done: the hand-over goes on at once |
-    /// | ends otherwise | the work is done: the agent steps down politely |
+    /// | ends otherwise, a minute or more after its begin | the work is done: the agent steps down politely |
+    /// | ends otherwise within a minute | the work has failed: the agent waits, steps down, and lets others go first |
     /// | panics | the same, and it is logged and counted: [`OnPanic::StepDown`] |
+    ///
+    /// **Work that fails.** An agent whose work fails within a minute of its leadership's begin waits before it steps down:
+    /// 1 s, and twice as long for each short leadership of the group before, up to a minute. So work that fails everywhere is
+    /// tried once a minute. Then the agent lets others go first for a minute, twice as long after each failure, up to an
+    /// hour; so work that fails on one host runs on another. An hour of leading ends that, and [`campaign`](Self::campaign)
+    /// ends the latter. A job that is done within a minute gets the same pauses: let it wait for
+    /// [`stepping_down`](LeaderGuard::stepping_down) instead.
     ///
     /// The agent's clock is read before each poll of the work, so that nothing of it runs after the
     /// leadership, a suspend of the host included. Work that waits for something is dropped as soon as the host is back
@@ -103,6 +111,7 @@ impl<E: Election> ElectionHandle<E> {
         let mut panics = Panics::new(on_panic, self);
         let mut updates = self.shared.updates();
         let mut done = None;
+        let mut led = None;
         loop {
             updates.mark_unchanged();
             if self.shared.is_over() {
@@ -119,30 +128,23 @@ impl<E: Election> ElectionHandle<E> {
                 incarnation: tenure.incarnation,
             };
             let began = self.shared.now();
+            // Work that is begun again is of the same leadership.
+            let since = led.filter(|(serial, _)| *serial == tenure.serial);
+            let (_, since) = *led.insert(since.unwrap_or((tenure.serial, began)));
             let end = running.attend(tenure, &mut work).await;
             // Noted first: a hand-over must not wait out the backoff of work that has ended.
             drop(running);
-            let next = match end {
+            let led_for = self.shared.now().since(since);
+            let (next, has_failed) = match end {
                 WorkEnd::Dropped => continue,
-                WorkEnd::Finished => {
-                    let lasted = self.shared.now().since(began);
-                    if lasted < AT_ONCE && !self.shared.is_draining() {
-                        let reason = format!("it ended {} ms after it began", lasted.as_millis());
-                        self.shared.note_failed_work(reason);
-                    }
-                    AfterWork::StepDown
-                }
-                WorkEnd::Panicked(reason) => panics.decide(&reason),
+                WorkEnd::Finished => (AfterWork::StepDown, self.shared.ended_at_once(began)),
+                WorkEnd::Panicked(reason) => (panics.decide(&reason), true),
             };
             match next {
                 AfterWork::StepDown => {
                     // The agent leads until it has stepped down: the work must not begin again.
                     done = Some(tenure.serial);
-                    // Work that ended because the agent drains asks for nothing more.
-                    if !self.shared.is_draining() {
-                        // do_send: one for each leadership, and it must step down.
-                        self.addr.do_send(AgentCommand::StepDown { to: None });
-                    }
+                    self.give_up(tenure, has_failed.then_some(led_for)).await?;
                 }
                 AfterWork::Again { after } => {
                     // The next tenure begins its work without the backoff of this one.
@@ -159,6 +161,32 @@ impl<E: Election> ElectionHandle<E> {
                 }
             }
         }
+    }
+
+    /// Steps down, since the work of that tenure has ended; if it failed, it had led for `failed`.
+    async fn give_up(
+        &self,
+        tenure: AgentTenure,
+        failed: Option<Duration>,
+    ) -> Result<(), LeadError> {
+        let (shared, serial) = (&self.shared, tenure.serial);
+        // Work that ended because the agent drains asks for nothing more.
+        if shared.is_draining() {
+            return Ok(());
+        }
+        let Some(led_for) = failed else {
+            // do_send: one for each leadership, and it must step down.
+            self.addr.do_send(AgentCommand::StepDown { to: None });
+            return Ok(());
+        };
+        let next = shared.fail_work(tenure.incarnation, led_for);
+        // The leadership may end meanwhile.
+        within(next.wait, shared.until_over(serial)).await?;
+        let held_back = next.held_back;
+        // do_send: one for each leadership, and it must step down.
+        self.addr
+            .do_send(AgentCommand::WorkFailed { serial, held_back });
+        Ok(())
     }
 }
 

@@ -104,6 +104,11 @@ pub(super) enum AgentCommand {
     StepDown {
         to: Option<AgentId>,
     },
+    /// The work of that tenure failed: the agent steps down, and lets others go first for that long at least.
+    WorkFailed {
+        serial: u64,
+        held_back: Duration,
+    },
     /// Another list of voters.
     ChangeVoters {
         change: Box<VoterChange>,

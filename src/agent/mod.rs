@@ -68,6 +68,7 @@ mod drive;
 mod eligibility;
 mod error;
 mod expiry;
+mod failing;
 mod guard;
 mod handle;
 mod lead;

@@ -15,6 +15,7 @@ use crate::protocol::{MemberKind, Preemption, Prospects, Time, Timings, VotersEv
 
 use super::{
     diagnosis::ScheduleSigns,
+    failing::FailingWork,
     strain::{Renewal, Strain, is_standstill},
     work::WorkSigns,
 };
@@ -302,6 +303,13 @@ impl Vitals {
     /// Something happened to the agent's work.
     pub(super) fn note_work<T>(&self, note: impl FnOnce(&mut WorkSigns) -> T) -> T {
         note(self.signs().work.get_or_insert_default())
+    }
+
+    /// What followed from the failures of the agent's work, if it ever failed.
+    pub(super) fn note_failing(&self, note: impl FnOnce(&mut FailingWork)) {
+        let mut signs = self.signs();
+        let failing = signs.work.as_mut().and_then(|work| work.failing());
+        failing.map(note);
     }
 
     /// Something was found of the agent's schedules, or is over.

@@ -7,9 +7,14 @@ use std::time::Duration;
 
 use tracing::warn;
 
-use crate::protocol::Time;
+use crate::protocol::{AgentId, Event, Incarnation, Time};
 
-use super::{Finding, Status, shared::SharedState};
+use super::{
+    Finding, Status,
+    failing::{Consequence, FailingWork},
+    phase::Remaining,
+    shared::SharedState,
+};
 
 /// The lead futures of one agent: their number, and their failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,12 +28,17 @@ pub(super) struct WorkSigns {
     failures: u32,
     /// The last failure.
     last: Option<(Time, String)>,
+    /// The leaderships since the agent was given work. Boxed: many agents have none.
+    failing: Option<Box<FailingWork>>,
+    /// When the agent steps down because of the last failure.
+    steps_down: Option<Time>,
 }
 
 impl WorkSigns {
     /// A lead future was made.
-    pub(super) const fn given(&mut self) {
+    pub(super) fn given(&mut self) {
         self.unpolled = self.unpolled.saturating_add(1);
+        self.failing.get_or_insert_default();
     }
 
     /// It is polled for the first time.
@@ -53,6 +63,23 @@ impl WorkSigns {
         self.last = Some((now, reason));
     }
 
+    pub(super) fn failing(&mut self) -> Option<&mut FailingWork> {
+        self.failing.as_deref_mut()
+    }
+
+    /// The agent steps down because of the last failure. It has led for `led_for`.
+    fn gives_up(
+        &mut self,
+        me: (&AgentId, Incarnation),
+        led_for: Duration,
+        now: Time,
+    ) -> Consequence {
+        let failing = self.failing.get_or_insert_default();
+        let next = failing.fail(me, led_for, now);
+        self.steps_down = Some(now.after(next.wait));
+        next
+    }
+
     /// Returns the finding about the agent's work. `leads`: the agent leads, and does not drain.
     pub(super) fn judge(&self, leads: bool, now: Time) -> Option<Finding> {
         if let Some(found) = self.nothing_runs(leads) {
@@ -64,6 +91,8 @@ impl WorkSigns {
             failures: self.failures,
             since,
             reason: reason.clone(),
+            waits: (leads && self.steps_down > Some(now))
+                .then(|| self.steps_down.unwrap_or(now).since(now)),
         })
     }
 
@@ -79,6 +108,35 @@ impl SharedState {
     pub(super) fn note_failed_work(&self, reason: String) {
         let now = self.now();
         self.vitals().note_work(|work| work.failed(reason, now));
+    }
+
+    /// Work that began then has ended by itself; says whether that is a failure.
+    pub(super) fn ended_at_once(&self, began: Time) -> bool {
+        let lasted = self.now().since(began);
+        let has_failed = lasted < AT_ONCE && !self.is_draining();
+        if has_failed {
+            self.note_failed_work(format!("it ended {} ms after it began", lasted.as_millis()));
+        }
+        has_failed
+    }
+
+    /// Because of work that failed this agent steps down, which has led for `led_for` in that incarnation.
+    pub(super) fn fail_work(&self, incarnation: Incarnation, led_for: Duration) -> Consequence {
+        let (me, now) = ((self.id(), incarnation), self.now());
+        self.vitals()
+            .note_work(|work| work.gives_up(me, led_for, now))
+    }
+
+    /// The agent hears of a leadership.
+    pub(super) fn note_leadership(&self, incarnation: Incarnation, event: &Event) {
+        let (me, now) = ((self.id(), incarnation), self.now());
+        self.vitals()
+            .note_failing(|failing| failing.hear(me, event, now));
+    }
+
+    /// Whether that tenure goes on, and the agent does not hand over.
+    pub(super) fn is_at_work(&self, serial: u64) -> bool {
+        self.remaining_of(serial) != Remaining::Over && !self.is_draining()
     }
 
     /// Warns if this agent leads and none of its work runs.
@@ -100,8 +158,8 @@ pub(super) const fn has_to_work(status: &Status) -> bool {
 /// minutes.
 const RECENT: Duration = Duration::from_secs(600);
 
-/// Work that ends by itself within this time of its beginning is taken to have failed.
-pub(super) const AT_ONCE: Duration = Duration::from_secs(1);
+/// Work that ends by itself within this time of its beginning is taken to have failed; after that it is done.
+const AT_ONCE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {
@@ -158,6 +216,7 @@ mod tests {
             failures: 2,
             since: NOW.since(at),
             reason: "no disk".to_owned(),
+            waits: None,
         };
         assert_eq!(told(NOW), Some(expected));
         assert_eq!(told(at.after(RECENT)), None);

@@ -215,8 +215,14 @@ fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
-        clock::sleep(MS(100)).await;
+        clock::sleep(MS(1_000)).await;
         assert_eq!(log.take(), ["one piece of work"]);
+        assert_eq!(
+            stage.inputs.take(),
+            [""; 0],
+            "it ended at once: the agent waits"
+        );
+        clock::sleep(MS(20)).await;
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert!(toy.is_leader(), "this machine does not yield");
         task.abort();

@@ -57,7 +57,9 @@ fn an_agent_whose_work_panics_steps_down_and_works_again_when_it_leads_again() {
         assert_eq!(changes.next().await.unwrap().work_panics, 0);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         assert_eq!(log.take(), ["works"]);
-        assert!(!toy.is_leader(), "it does not lead without working");
+        assert!(toy.is_leader(), "it waits");
+        clock::sleep(MS(1_100)).await;
+        assert!(!toy.is_leader(), "and does not lead on without working");
         let told = changes.next().await.unwrap();
         assert_eq!((told.work_panics, told.lifecycle), (1, Lifecycle::Running));
         stage.prompt(&toy, &[Act::Acquire(2)]).await;
@@ -96,6 +98,7 @@ fn work_that_panics_where_it_is_made_or_dropped_is_work_that_panics() {
             leader.lead(work).await
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(1_100)).await;
         assert!(!toy.is_leader());
         assert_eq!(toy.current().work_panics, 1);
         stage.prompt(&toy, &[Act::Acquire(2)]).await;

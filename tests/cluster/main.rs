@@ -1,6 +1,7 @@
 //! What can be done to a cluster, what it refuses, and that two runs are the same.
 #![expect(
     clippy::expect_used,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "in the helpers of tests"
 )]
@@ -15,6 +16,7 @@ mod commands;
 mod common;
 mod crashes;
 mod diskless;
+mod failing_work;
 mod links;
 mod messages;
 mod moving;

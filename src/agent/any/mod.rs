@@ -108,6 +108,15 @@ impl Election for AnyBully {
         }
     }
 
+    fn hold_back(&mut self, span: Duration) {
+        match self {
+            Self::Available(machine) => machine.hold_back(span),
+            Self::Astra(machine) => machine.hold_back(span),
+            Self::Quorum(machine) => machine.hold_back(span),
+            Self::Lease(machine) => machine.hold_back(span),
+        }
+    }
+
     fn note_write(&mut self, took: Duration) {
         match self {
             Self::Quorum(machine) => machine.note_write(took),

@@ -206,6 +206,9 @@ pub enum Finding {
         since: Duration,
         /// The last failure.
         reason: String,
+        /// How long the agent, which leads, waits before it steps down. As JSON: `waits_ms`.
+        #[serde(rename = "waits_ms", serialize_with = "shown::optional_millis")]
+        waits: Option<Duration>,
     },
     /// This agent leads, and the work that it was given does not run.
     NothingRuns {

@@ -147,12 +147,19 @@ impl fmt::Display for Finding {
                 failures,
                 since,
                 reason,
-            } => write!(
-                f,
-                "the work of this agent failed {} ago, {} since it started: {reason}: mend the work; the log has each failure",
-                Span(*since),
-                Times(*failures)
-            ),
+                waits,
+            } => {
+                write!(
+                    f,
+                    "the work of this agent failed {} ago, {} since it started: {reason}: ",
+                    Span(*since),
+                    Times(*failures)
+                )?;
+                if let Some(waits) = waits {
+                    write!(f, "it steps down in {}, so that another agent tries; ", Span(*waits))?;
+                }
+                f.write_str("mend the work; the log has each failure")
+            }
             Self::NothingRuns { has_run: true } => f.write_str(
                 "this agent leads, and nothing runs: its work was stopped or aborted; start it again, or withdraw the agent's score",
             ),

@@ -148,7 +148,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
 #[cfg(not(feature = "planted"))]
@@ -218,6 +218,10 @@ impl Election for Reorganization {
             clock: ClockKind::Any,
             ..Requirements::new(RULES)
         })
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.hold_back(span);
     }
 
     fn prospects(&self) -> Prospects {

@@ -11,7 +11,11 @@ use crate::protocol::{Effects, Time};
 
 /// Until when an agent lets others go first; over by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Cooldown(Option<Time>);
+pub struct Cooldown {
+    until: Option<Time>,
+    /// The least length of the next one, in seconds.
+    least: u16,
+}
 
 impl Cooldown {
     /// Begins, and sets `timer` to its end.
@@ -22,13 +26,20 @@ impl Cooldown {
         timer: T,
         out: &mut Effects<M, T, D, A>,
     ) {
-        self.0 = Some(now.after(span));
+        let least = Duration::from_secs(std::mem::take(&mut self.least).into());
+        let span = span.max(least);
+        self.until = Some(now.after(span));
         out.set_timer(timer, span);
+    }
+
+    /// The next one lasts that long at least, in whole seconds; up to 18 hours.
+    pub fn hold_back(&mut self, span: Duration) {
+        self.least = u16::try_from(span.as_secs()).unwrap_or(u16::MAX);
     }
 
     /// Ends early; says whether there was one.
     pub fn end<M, T, D, A>(&mut self, timer: T, out: &mut Effects<M, T, D, A>) -> bool {
-        let has_begun = self.0.take().is_some();
+        let has_begun = self.until.take().is_some();
         if has_begun {
             out.cancel_timer(timer);
         }
@@ -37,17 +48,17 @@ impl Cooldown {
 
     /// Whether others go first at `now`.
     pub fn is_active(&self, now: Time) -> bool {
-        self.0.is_some_and(|until| now < until)
+        self.until.is_some_and(|until| now < until)
     }
 
     /// When it ends by itself, even if that is past.
     pub const fn until(&self) -> Option<Time> {
-        self.0
+        self.until
     }
 
     /// Whether one has begun and was not ended, even if its time is up.
     pub const fn has_begun(&self) -> bool {
-        self.0.is_some()
+        self.until.is_some()
     }
 
     /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
@@ -58,9 +69,9 @@ impl Cooldown {
         timer: T,
         out: &mut Effects<M, T, D, A>,
     ) -> Option<Due> {
-        let due = Due::check(now, self.0?, timer, out);
+        let due = Due::check(now, self.until?, timer, out);
         if due == Due::Now {
-            self.0 = None;
+            self.until = None;
         }
         Some(due)
     }

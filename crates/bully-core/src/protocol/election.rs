@@ -68,6 +68,10 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// The driver has made a record durable, or a probe of the same disk, in that time. Default: nothing depends on it.
     fn note_write(&mut self, _took: Duration) {}
 
+    /// The work of this participant failed, which leads. When it has stepped down it lets others go first for that long at
+    /// least. Default: for as long as always.
+    fn hold_back(&mut self, _span: Duration) {}
+
     /// What this participant's state means at `now`: its role, the leader, and until when.
     fn view(&self, now: Time) -> View;
 

@@ -100,6 +100,7 @@ fn of_peers_and_work() -> [Finding; 6] {
             failures: 3,
             since: MS(1_500),
             reason: "it panicked: no disk".to_owned(),
+            waits: Some(MS(59_000)),
         },
         Finding::NothingRuns { has_run: true },
         Finding::NothingRuns { has_run: false },
@@ -113,6 +114,7 @@ fn failures_of_work_are_counted_in_words() {
             failures,
             since: MS(1_500),
             reason: "no disk".to_owned(),
+            waits: None,
         };
         let begin =
             format!("the work of this agent failed 1.5 s ago, {words} since it started: no disk:");

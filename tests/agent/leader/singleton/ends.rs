@@ -55,7 +55,7 @@ fn an_actor_that_stops_has_done_its_work_and_the_agent_steps_down() {
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
         singleton.addr().unwrap().do_send(Do::Stop);
-        clock::sleep(Duration::from_secs(1)).await;
+        clock::sleep(MS(1_100)).await;
         assert_eq!(
             log.take(),
             ["started in 1@toy.1", "stopping", "stopped", "dropped in 1"]
@@ -77,7 +77,7 @@ fn several_singletons_of_one_agent_run_side_by_side_and_end_with_the_first() {
         assert_eq!(log.take(), ["started in 1@toy.1"; 2]);
         let addresses = [&one, &other].map(|of| of.addr().unwrap());
         addresses[0].do_send(Do::Stop);
-        clock::sleep(MS(100)).await;
+        clock::sleep(MS(1_100)).await;
         let stopped = ["stopping", "stopped", "dropped in 1"];
         let mut log = log.take();
         assert_eq!(log.drain(..3).collect::<Vec<_>>(), stopped);
@@ -182,7 +182,7 @@ fn when_the_work_of_one_singleton_is_done_the_other_one_is_told() {
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         other.take();
         first.addr().unwrap().do_send(Do::Stop);
-        settle().await;
+        clock::sleep(MS(1_100)).await;
         let told = [
             "told in 1, leads true",
             "stopping",

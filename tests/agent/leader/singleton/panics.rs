@@ -54,6 +54,7 @@ fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_lea
             singleton.addr().unwrap().do_send(Do::Panic);
             clock::sleep(MS(110)).await;
         }
+        clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert_eq!(toy.current().lifecycle, Lifecycle::Running);
         assert_eq!(singleton.status().state, SingletonState::Waiting);
@@ -84,6 +85,7 @@ fn panics_count_over_leaderships() {
                 stage.prompt(&toy, &[Act::Lose]).await;
             }
         }
+        clock::sleep(Duration::from_secs(4)).await;
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
     });
 }
@@ -104,7 +106,7 @@ fn lead_with_steps_down_as_well_when_the_budget_is_spent() {
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
-        clock::sleep(Duration::from_secs(1)).await;
+        clock::sleep(Duration::from_secs(2)).await;
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert_eq!(toy.current().work_panics, 3);
         assert_eq!(toy.current().lifecycle, Lifecycle::Running, "it stays");
@@ -158,7 +160,7 @@ fn when_the_budget_is_spent_another_agent_works() {
         };
         clock::sleep(MS(100)).await;
         assert!(b.is_leader());
-        clock::sleep(MS(900)).await;
+        clock::sleep(MS(1_900)).await;
         assert_eq!(at_b.status().panics, 3);
         assert!(a.is_leader() && at_a.addr().is_some());
         let started = worked.take();
@@ -224,7 +226,7 @@ fn panics_in_started_and_in_drop_are_contained() {
         let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(1)));
         let singleton = builder.start_without_handler().unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(Duration::from_secs(1)).await;
+        clock::sleep(Duration::from_secs(2)).await;
         assert_eq!(singleton.status().starts, 2);
         assert_eq!(singleton.status().state, SingletonState::Waiting);
         assert!(!toy.is_leader());

@@ -82,7 +82,7 @@ mod machine;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::AstraConfig;
 
@@ -149,6 +149,10 @@ impl Election for Astra {
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.hold_back(span);
     }
 
     fn prospects(&self) -> Prospects {

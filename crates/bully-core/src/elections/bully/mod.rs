@@ -109,7 +109,7 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::BullyConfig;
 #[cfg(not(feature = "planted"))]
@@ -192,6 +192,10 @@ impl Election for Bully {
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.hold_back(span);
     }
 
     fn prospects(&self) -> Prospects {

@@ -121,7 +121,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{LeaseConfig, LeaseError};
 #[cfg(not(feature = "planted"))]
@@ -176,7 +176,7 @@ pub struct Lease {
 #[cfg(any(test, feature = "testkit"))]
 impl Lease {
     /// The longest lease that it has seen in its store.
-    pub fn longest_lease_seen(&self) -> Option<std::time::Duration> {
+    pub fn longest_lease_seen(&self) -> Option<Duration> {
         self.core.sight.as_ref().map(sight::Sight::longest)
     }
 }
@@ -228,6 +228,10 @@ impl Election for Lease {
     /// `release-until-confirmed`.
     fn is_releasing(&self) -> bool {
         self.core.releasing.is_some()
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.hold_back(span);
     }
 
     fn prospects(&self) -> Prospects {

@@ -74,6 +74,8 @@ pub(super) struct CooldownEnds {
     pub(super) campaign: Time,
     /// Until then it lets other agents go first, and leaves a leader alone.
     pub(super) yields: Time,
+    /// How long it does so at least, the next time that it steps down.
+    pub(super) least: Duration,
 }
 
 impl Core {

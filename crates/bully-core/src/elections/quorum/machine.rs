@@ -128,7 +128,8 @@ impl QuorumBully {
         let State::Leading(leading) = &mut self.state else {
             return self.state.ignore(&self.core, "it does not lead");
         };
-        let cooldown = self.core.config.cooldown;
+        let least = mem::take(&mut self.core.cooldown.least);
+        let cooldown = self.core.config.cooldown.max(least);
         leading.drain(&mut self.core, now, to, cooldown, out)
     }
 

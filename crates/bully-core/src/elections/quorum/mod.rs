@@ -306,6 +306,10 @@ impl Election for QuorumBully {
         }
     }
 
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.least = span;
+    }
+
     fn note_write(&mut self, took: Duration) {
         self.core.note_write(took);
     }

@@ -1,0 +1,181 @@
+//! How long an agent whose work fails waits before it steps down, and for how long it lets others go first afterwards.
+//!
+//! Decided here, without a clock or a runtime:
+//!
+//! | rule | |
+//! |---|---|
+//! | `wait-after-failure` | Work fails when it ends by itself or panics, and its agent was not asked to step down. Within a minute of the leadership's begin the agent waits before it steps down: 1 s, and twice as long for each short leadership of the group before it, up to a minute. So work that fails everywhere moves the leadership once a minute, and not as fast as the network. |
+//! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour of leading ends that. So work that fails on one host runs on the others. |
+//!
+//! An agent counts the leaderships of its group since it was given work.
+//! Not here: what fails, and how it is told (`work.rs`), and what letting others go first means in each election.
+
+use std::time::Duration;
+
+use crate::protocol::{AgentId, Event, Incarnation, Time};
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// A leadership that is shorter counts for the next wait: it may have waited for a minute itself.
+const SHORT: Duration = Duration::from_secs(120);
+
+/// What follows from work that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Consequence {
+    /// For how long the agent waits before it steps down.
+    pub(super) wait: Duration,
+    /// For how long it lets others go first afterwards, at least.
+    pub(super) held_back: Duration,
+}
+
+/// The leaderships of a group since this agent was given work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FailingWork {
+    /// Number of short leaderships, one after the other.
+    row: u32,
+    /// The present leadership, or the last one, and when it began.
+    leader: Option<(AgentId, Incarnation)>,
+    began: Time,
+    is_over: bool,
+    /// Number of failures of this agent's work since it has led for an hour.
+    failures: u32,
+}
+
+impl FailingWork {
+    /// The work of this agent failed, which leads since `led_for`.
+    pub(super) fn fail(
+        &mut self,
+        me: (&AgentId, Incarnation),
+        led_for: Duration,
+        now: Time,
+    ) -> Consequence {
+        if self.leader.is_none() {
+            self.leader = Some((me.0.clone(), me.1));
+            let began = now.as_nanos().saturating_sub(nanos(led_for));
+            self.began = Time::from_nanos(began);
+        }
+        if led_for >= HOUR {
+            self.failures = 0;
+        }
+        let held_back = doubled(MINUTE, self.failures).min(HOUR);
+        self.failures = self.failures.saturating_add(1);
+        let wait = if led_for < MINUTE {
+            doubled(SECOND, self.row).min(MINUTE)
+        } else {
+            Duration::ZERO
+        };
+        Consequence { wait, held_back }
+    }
+
+    /// What the agent hears of leaderships.
+    pub(super) fn hear(&mut self, me: (&AgentId, Incarnation), event: &Event, now: Time) {
+        match event {
+            Event::Acquired { .. } => self.begin(me, true, now),
+            Event::NewLeader(leader) => {
+                self.begin((&leader.id, leader.incarnation), self.is_over, now);
+            }
+            Event::Lost { .. } | Event::NoLeader { .. } => self.is_over = true,
+            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
+            Event::Renewed { .. } | Event::Draining { .. } | Event::Voters(_) | _ => {}
+        }
+    }
+
+    fn begin(&mut self, leader: (&AgentId, Incarnation), is_new: bool, now: Time) {
+        let is_same = |known: &(AgentId, Incarnation)| (&known.0, known.1) == leader;
+        if !is_new && self.leader.as_ref().is_some_and(is_same) {
+            return;
+        }
+        let is_short = self.leader.is_some() && now.since(self.began) < SHORT;
+        self.row = if is_short {
+            self.row.saturating_add(1)
+        } else {
+            0
+        };
+        self.leader = Some((leader.0.clone(), leader.1));
+        (self.began, self.is_over) = (now, false);
+    }
+}
+
+fn doubled(span: Duration, times: u32) -> Duration {
+    span.saturating_mul(1_u32.checked_shl(times).unwrap_or(u32::MAX))
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Leader, LostReason, Term};
+
+    const S: fn(u64) -> Duration = Duration::from_secs;
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO.after(S(seconds))
+    }
+
+    fn id(name: &str) -> AgentId {
+        AgentId::new(name).unwrap()
+    }
+
+    fn leads(name: &str) -> Event {
+        Event::NewLeader(Leader {
+            id: id(name),
+            incarnation: Incarnation(1),
+            term: Term(1),
+        })
+    }
+
+    const ACQUIRED: Event = Event::Acquired { term: Term(1) };
+
+    #[test]
+    fn each_short_leadership_doubles_the_wait_up_to_a_minute() {
+        let (me, mut failing) = (id("a"), FailingWork::default());
+        let me = (&me, Incarnation(1));
+        let waits = |failing: &mut FailingWork, now| failing.fail(me, S(0), at(now)).wait;
+        assert_eq!(waits(&mut failing, 100), S(1));
+        for (now, other) in [(101, "b"), (102, "c")] {
+            failing.hear(me, &leads(other), at(now));
+            failing.hear(me, &leads(other), at(now)); // the same leader with another term
+        }
+        failing.hear(me, &ACQUIRED, at(103));
+        assert_eq!(waits(&mut failing, 103), S(8));
+        for _ in 0..40 {
+            let lost = Event::Lost {
+                term: Term(1),
+                reason: LostReason::Resigned,
+            };
+            failing.hear(me, &lost, at(104));
+            failing.hear(me, &ACQUIRED, at(104));
+        }
+        assert_eq!(waits(&mut failing, 104), MINUTE);
+        failing.hear(me, &leads("b"), at(105));
+        failing.hear(me, &ACQUIRED, at(226));
+        assert_eq!(waits(&mut failing, 226), S(1), "b led for two minutes");
+    }
+
+    #[test]
+    fn who_fails_after_a_minute_waits_for_nothing_and_is_held_back() {
+        let (me, mut failing) = (id("a"), FailingWork::default());
+        let mut fails = |led: u64| failing.fail((&me, Incarnation(1)), S(led), at(9_000));
+        let waits = Consequence {
+            wait: S(1),
+            held_back: S(60),
+        };
+        assert_eq!(fails(59), waits);
+        let late = |held_back| Consequence {
+            wait: S(0),
+            held_back: S(held_back),
+        };
+        assert_eq!(fails(60), late(120));
+        assert_eq!(fails(60), late(240));
+        assert_eq!(fails(3_600), late(60), "an hour of leading");
+        for _ in 0..40 {
+            fails(60);
+        }
+        assert_eq!(fails(60), late(3_600));
+    }
+}
