@@ -64,11 +64,12 @@ const LAYERS: &[(&str, &str)] = &[
     ("bully_register::calls", ""),
     ("bully_register::pem", "bully_register::calls"),
     ("bully_register::password", ""),
+    ("bully_register::outlook", ""),
     ("bully_register::record_file", ""),
     ("bully_register::conformance", "bully_register"),
     (
         "bully_register",
-        "bully_core::protocol bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
+        "bully_core::protocol bully_register::calls bully_register::outlook bully_register::password bully_register::pem bully_register::record_file",
     ),
     (
         "bully_sim::faults",
@@ -86,7 +87,10 @@ const LAYERS: &[(&str, &str)] = &[
     ("shown", "protocol"),
     ("similar", ""),
     ("metrics", "protocol group"),
-    ("store", "protocol bully_register::record_file"),
+    (
+        "store",
+        "protocol bully_register bully_register::record_file",
+    ),
     ("clock", "protocol"),
     ("group", "protocol shown bully_core::driver"),
     (
@@ -148,6 +152,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "bully_register::pem",
         "thiserror rustls zeroize std::fs::File",
     ),
+    ("bully_register::outlook", "rustix::io"),
     (
         "bully_register::record_file",
         "thiserror crc32fast rustix::fs rustix::io std::fs std::os",

@@ -168,9 +168,9 @@ impl<E: Election> Agent<E> {
             self.shared.vitals().note_saved(failure, self.shared.now());
         });
         let stored = match stored {
-            // One more crash for the restart policy, which tries again later: room may be made.
-            Err(reason) if reason.is_full() => {
-                resume_unwind(Box::new("the disk of the record is full"))
+            // One more crash for the restart policy, which tries again later.
+            Err(reason) if reason.outlook().is_worth_a_try() => {
+                resume_unwind(Box::new("the record cannot be read at the moment"))
             }
             stored => stored.ok()?,
         };

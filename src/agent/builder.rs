@@ -151,10 +151,8 @@ impl<E: Election> AgentBuilder<E> {
 
     /// How the agent is restarted after a crash. Default: [`RestartPolicy::transient`].
     ///
-    /// A record that its disk has no room for is a crash: the agent comes back with the record
-    /// before it, and leads, votes and answers nothing that it could not keep. The default policy
-    /// gives it up after a few tries within 30 s, and it has ended for good then. One that has to
-    /// outlast a disk that is full for long takes a policy with more restarts.
+    /// A record that the store does not take for a while, as of a full disk, is no crash: the agent waits and tries it
+    /// again, and leads, votes and answers nothing meanwhile.
     pub fn restart_policy(mut self, policy: RestartPolicy) -> Self {
         self.policy = policy;
         self

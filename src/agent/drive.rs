@@ -14,14 +14,14 @@
 //! was ended from outside takes no step any more. Not here: what any of it means. A steady step
 //! allocates nothing.
 
-use std::{mem, panic::resume_unwind, sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
 use actix::{ActorContext, ActorFutureExt, AsyncContext, Context, clock::Instant};
 use tracing::error;
 
 use crate::{
     protocol::{Effect, EffectOf, Election, Event, Input, InputOf, Timings, To, View},
-    store::{Saving, StoreError},
+    store::StoreError,
 };
 
 use super::{Agent, pool, saving::RecordWait, timers::draw};
@@ -84,10 +84,9 @@ impl<E: Election> Agent<E> {
             }
             match effect {
                 Effect::Persist(record) => {
-                    if let Some(store) = &self.store {
-                        let saving = store.save(self.generation, record);
+                    if self.store.is_some() {
                         self.begin_vacancy(view);
-                        return self.save(effects.collect(), saving, ctx);
+                        return self.save(effects.collect(), record, ctx);
                     }
                 }
                 Effect::Send { to, message } => self.send(&to, message),
@@ -138,14 +137,13 @@ impl<E: Election> Agent<E> {
     }
 
     /// The rest of the step waits for the record, and so does everything else.
-    fn save(&mut self, effects: Vec<EffectOf<E>>, saving: Saving, ctx: &mut Context<Self>) {
+    fn save(&mut self, effects: Vec<EffectOf<E>>, record: E::Durable, ctx: &mut Context<Self>) {
         self.readiness = Readiness::Saving(effects);
-        self.shared.vitals().note_saving(self.shared.now());
         let saved = |saved: Option<_>, agent: &mut Self, ctx: &mut Context<Self>| match saved {
             Some(saved) => agent.saved(saved, ctx),
             None => agent.stop(ctx),
         };
-        ctx.wait(RecordWait::new(saving).map(saved));
+        ctx.wait(RecordWait::new(record, self).map(saved));
     }
 
     fn saved(&mut self, saved: Result<(), StoreError>, ctx: &mut Context<Self>) {
@@ -160,7 +158,9 @@ impl<E: Election> Agent<E> {
         let failure = saved.as_ref().err().map(StoreError::to_string);
         let took = self.shared.vitals().note_saved(failure, self.shared.now());
         if let Err(reason) = saved {
-            return self.save_failed(&reason, ctx);
+            // The machine has gone on to a state that cannot become durable.
+            error!(%reason, "record not durable: the agent stops");
+            return self.stop(ctx);
         }
         self.machine.note_write(took);
         // Said once for each incarnation: every save would else take the group's lock.
@@ -172,20 +172,6 @@ impl<E: Election> Agent<E> {
         self.carry_out(&mut effects.into_iter(), &view, ctx);
         drop(span);
         self.follow_up(&view, ctx);
-    }
-
-    /// The machine has gone on to a state that is not durable, so this incarnation ends in any case.
-    /// Where the disk is full the record before it is there, and room may be made: that is a crash,
-    /// and the restart policy says how often, and after how long, another incarnation tries. After
-    /// any other error the agent ends for good.
-    fn save_failed(&mut self, reason: &StoreError, ctx: &mut Context<Self>) {
-        if reason.is_full() {
-            error!(%reason, "record not durable, the disk is full: the agent starts anew");
-            // Not `panic!`: its hook and a backtrace would hold up every agent of this thread.
-            resume_unwind(Box::new("the disk of the record is full"));
-        }
-        error!(%reason, "record not durable: the agent stops");
-        self.stop(ctx);
     }
 
     /// Tells the application, and keeps in mind what it has to answer.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use actix::{ActorFutureExt, AsyncContext, Context, WrapFuture};
 use tokio::runtime::Handle;
 
-use crate::protocol::Election;
+use crate::{protocol::Election, supervisor::contain};
 
 use super::Agent;
 
@@ -30,7 +30,10 @@ impl<E: Election> Agent<E> {
         let Ok(runtime) = Handle::try_current() else {
             return; // an agent runs in one
         };
-        let probe = runtime.spawn_blocking(move || store.probe());
+        // It panics where the system has no thread left: a later minute measures the disk.
+        let Ok(probe) = contain(|| runtime.spawn_blocking(move || store.probe())) else {
+            return;
+        };
         let noted = probe.into_actor(self).map(|took, agent, _| {
             // An error is met, and told, when a vote is written.
             if let Ok(Some(took)) = took {

@@ -1,45 +1,161 @@
 //! The wait for a record to be durable, in which the agent does nothing else.
 //!
-//! Decided here: what ends that wait, and that it is no silent one. The agent's timers wait as well, so a store
-//! that hangs is warned of from here, when it has had the time of an election: with the warning that there is no
-//! leader, or by itself where the agent knows one, since it would not notice its end.
+//! Decided here: what ends that wait, and that it is no silent one. A save whose error passes, or needs room, is tried
+//! again with the same record, ever less often: nothing that depends on the record has left, so nothing is half done. The
+//! agent's timers wait as well, so a store that hangs or fails is warned of from here, when it has had the time of an
+//! election: with the warning that there is no leader, or by itself where the agent knows one, since it would not notice
+//! its end. Not here: which error passes (`bully_register::Outlook`).
 
 use std::{
+    future::ready,
     pin::Pin,
     task::{Context as Task, Poll},
 };
 
 use actix::{
     ActorFuture, Context,
-    clock::{Instant, Sleep, sleep_until},
+    clock::{Instant, Sleep, sleep, sleep_until},
 };
+use tracing::{info, warn};
 
 use crate::{
-    protocol::Election,
+    protocol::{Election, Time},
+    register::keeper::pause,
     store::{Saving, StoreError},
 };
 
-use super::{Agent, vacancy::AGAIN};
+use super::{Agent, vacancy::AGAIN, vitals::VitalSigns};
 
 /// Ends when the record is durable, or cannot be; with `None` when the incarnation has ended before.
-pub(super) struct RecordWait {
-    saving: Saving,
+pub(super) struct RecordWait<E: Election> {
+    record: E::Durable,
+    attempt: Attempt,
+    /// Number of failures.
+    failures: u32,
     since: Instant,
     /// The next warning, once the store was found to take its time.
     warning: Option<Pin<Box<Sleep>>>,
 }
 
-impl RecordWait {
-    pub(super) fn new(saving: Saving) -> Self {
-        Self {
-            saving,
-            since: Instant::now(),
-            warning: None,
+/// What an agent says of its store while a record is not stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoreFailure {
+    /// What the store said last.
+    pub(super) reason: String,
+    /// Time of the first failure in a row.
+    pub(super) since: Time,
+    /// Whether the agent waits and saves the same record again.
+    pub(super) is_tried_again: bool,
+}
+
+impl StoreFailure {
+    /// One more failure, and none before it is over.
+    pub(super) fn note(
+        known: &mut Option<Box<Self>>,
+        reason: String,
+        now: Time,
+        is_tried_again: bool,
+    ) {
+        let since = known.as_ref().map_or(now, |before| before.since);
+        *known = Some(Box::new(Self {
+            reason,
+            since,
+            is_tried_again,
+        }));
+    }
+}
+
+impl VitalSigns {
+    /// Whether the agent waits before it saves a record again.
+    pub(super) fn waits_for_store(&self) -> bool {
+        let failure = self.store_failure.as_ref();
+        failure.is_some_and(|failure| failure.is_tried_again)
+    }
+
+    /// The incarnation that waited has ended.
+    pub(super) fn end_wait_for_store(&mut self) {
+        if let Some(failure) = &mut self.store_failure {
+            failure.is_tried_again = false;
         }
     }
 }
 
-impl<E: Election> ActorFuture<Agent<E>> for RecordWait {
+enum Attempt {
+    Saves(Saving),
+    /// The next one begins after this.
+    Pauses(Pin<Box<Sleep>>),
+}
+
+impl<E: Election> RecordWait<E> {
+    pub(super) fn new(record: E::Durable, agent: &Agent<E>) -> Self {
+        Self {
+            attempt: Attempt::Saves(agent.begin_to_save(record.clone())),
+            record,
+            failures: 0,
+            since: Instant::now(),
+            warning: None,
+        }
+    }
+
+    /// Saves the record until that ends well, or for good.
+    fn poll_saved(
+        &mut self,
+        agent: &Agent<E>,
+        task: &mut Task<'_>,
+    ) -> Poll<Result<(), StoreError>> {
+        loop {
+            self.attempt = match &mut self.attempt {
+                Attempt::Pauses(pause) => {
+                    if pause.as_mut().poll(task).is_pending() {
+                        return Poll::Pending;
+                    }
+                    Attempt::Saves(agent.begin_to_save(self.record.clone()))
+                }
+                Attempt::Saves(saving) => match saving.as_mut().poll(task) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Err(reason)) if reason.outlook().is_worth_a_try() => {
+                        agent.note_refused(&reason, self.failures);
+                        let pause = pause(self.failures);
+                        self.failures = self.failures.saturating_add(1);
+                        Attempt::Pauses(Box::pin(sleep(pause)))
+                    }
+                    Poll::Ready(saved) => {
+                        if saved.is_ok() && self.failures > 0 {
+                            let failures = self.failures;
+                            agent
+                                .shared
+                                .span()
+                                .in_scope(|| info!(failures, "record durable"));
+                        }
+                        return Poll::Ready(saved);
+                    }
+                },
+            };
+        }
+    }
+}
+
+impl<E: Election> Agent<E> {
+    fn begin_to_save(&self, record: E::Durable) -> Saving {
+        self.shared.vitals().note_saving(self.shared.now());
+        match &self.store {
+            Some(store) => store.save(self.generation, record),
+            None => Box::pin(ready(Ok(()))),
+        }
+    }
+
+    fn note_refused(&self, reason: &StoreError, failures: u32) {
+        let vitals = self.shared.vitals();
+        vitals.note_refused(reason.to_string(), self.shared.now());
+        if failures == 0 {
+            self.shared.span().in_scope(|| {
+                warn!(%reason, "record not durable: it is tried again, and nothing that depends on it leaves");
+            });
+        }
+    }
+}
+
+impl<E: Election> ActorFuture<Agent<E>> for RecordWait<E> {
     type Output = Option<Result<(), StoreError>>;
 
     fn poll(
@@ -48,31 +164,29 @@ impl<E: Election> ActorFuture<Agent<E>> for RecordWait {
         _: &mut Context<Agent<E>>,
         task: &mut Task<'_>,
     ) -> Poll<Self::Output> {
-        let Self {
-            saving,
-            since,
-            warning,
-        } = self.get_mut();
+        let wait = self.get_mut();
         // Asked at each poll: a record that waited while its incarnation was ended is not written.
         if !agent.shared.is_present(agent.incarnation) {
             return Poll::Ready(None);
         }
-        if let Poll::Ready(saved) = saving.as_mut().poll(task) {
+        if let Poll::Ready(saved) = wait.poll_saved(agent, task) {
             return Poll::Ready(Some(saved));
         }
         // Not earlier: until then the store is not what an election waits for too long.
-        let Some(slow) = since.checked_add(agent.shared.assumed().patience) else {
+        let Some(slow) = wait.since.checked_add(agent.shared.assumed().patience) else {
             return Poll::Pending;
         };
         let due = agent.vacancy_due().map_or(slow, |due| slow.max(due));
-        let warning = warning.get_or_insert_with(|| Box::pin(sleep_until(due)));
+        let warning = wait
+            .warning
+            .get_or_insert_with(|| Box::pin(sleep_until(due)));
         while warning.as_mut().poll(task).is_ready() {
             let now = Instant::now();
             let next = if agent.vacancy_due().is_some() {
                 agent.warn_of_vacancy(now);
                 agent.vacancy_due()
             } else {
-                agent.warn_of_store(now.duration_since(*since));
+                agent.warn_of_store(now.duration_since(wait.since));
                 now.checked_add(AGAIN)
             };
             let Some(next) = next.filter(|next| *next > now) else {

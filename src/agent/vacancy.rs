@@ -87,13 +87,18 @@ impl<E: Election> Agent<E> {
     /// Warns that an agent with a leader waits for its store: it would not notice that the leader is gone.
     pub(super) fn warn_of_store(&self, since: Duration) {
         let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        self.shared.span().in_scope(|| {
-            warn!(
-                since_ms,
-                "hears and says nothing: {}",
-                Finding::StoreIsSlow { since }
-            );
-        });
+        let failure = self.shared.vitals().read().store_failure;
+        let finding = match failure {
+            Some(failure) => Finding::StoreFails {
+                reason: failure.reason,
+                since,
+                is_tried_again: true,
+            },
+            None => Finding::StoreIsSlow { since },
+        };
+        self.shared
+            .span()
+            .in_scope(|| warn!(since_ms, "hears and says nothing: {finding}"));
     }
 
     /// Warns if that is due.

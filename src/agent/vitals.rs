@@ -16,6 +16,7 @@ use crate::protocol::{MemberKind, Preemption, Prospects, Time, Timings, VotersEv
 use super::{
     diagnosis::ScheduleSigns,
     failing::FailingWork,
+    saving::StoreFailure,
     strain::{Renewal, Strain, is_standstill},
     work::WorkSigns,
 };
@@ -53,8 +54,8 @@ pub(super) struct VitalSigns {
     pub(super) asked: Option<Box<(Time, u32)>>,
     /// Since when a record is on its way to the store.
     pub(super) saving_since: Option<Time>,
-    /// The last failure of the store, if nothing was stored since, and when it was. Boxed: few agents ever have one.
-    pub(super) store_failure: Option<Box<(String, Time)>>,
+    /// The failure of the store, if nothing was stored since. Boxed: few agents ever have one.
+    pub(super) store_failure: Option<Box<StoreFailure>>,
     /// That a voter comes with another store than before, or that this agent's record is an old copy.
     pub(super) record: Option<Box<VotersEvent>>,
     /// The clock went far slower than the timers while there was no leader.
@@ -217,6 +218,7 @@ impl Vitals {
         signs.changing_since = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
+        signs.end_wait_for_store();
         if let Some(strain) = &mut signs.strain {
             strain.note_end();
         }
@@ -252,8 +254,19 @@ impl Vitals {
             let strain = signs.strain.get_or_insert_default();
             strain.note_write(took);
         }
-        signs.store_failure = failure.map(|text| Box::new((text, now)));
+        match failure {
+            Some(reason) => StoreFailure::note(&mut signs.store_failure, reason, now, false),
+            None => signs.store_failure = None,
+        }
         took
+    }
+
+    /// A record was not stored, and the agent waits before it saves it again.
+    pub(super) fn note_refused(&self, reason: String, now: Time) {
+        let mut signs = self.signs();
+        // The wait is no slow write: the next try counts for itself.
+        signs.saving_since = None;
+        StoreFailure::note(&mut signs.store_failure, reason, now, true);
     }
 
     /// Whether the disk is to be measured now: once a minute.
@@ -393,11 +406,21 @@ mod tests {
         vitals.note_saving(at(2));
         assert_eq!(vitals.read().saving_since, Some(at(2)));
         vitals.note_saved(Some("full".to_owned()), at(3));
-        let failure = Some(Box::new(("full".to_owned(), at(3))));
-        assert_eq!(vitals.read().store_failure, failure);
+        let failure = || {
+            let failure = vitals.read().store_failure?;
+            Some((failure.reason, failure.since, failure.is_tried_again))
+        };
+        assert_eq!(failure(), Some(("full".to_owned(), at(3), false)));
         vitals.note_saved(None, at(4));
-        assert_eq!(vitals.read().store_failure, None);
-        assert_eq!(vitals.read().saving_since, None);
+        assert_eq!((failure(), vitals.read().saving_since), (None, None));
+        for now in [5, 6] {
+            vitals.note_saving(at(now));
+            vitals.note_refused("no memory".to_owned(), at(now + 1));
+            assert_eq!(failure(), Some(("no memory".to_owned(), at(6), true)));
+            assert_eq!(vitals.read().saving_since, None);
+        }
+        vitals.note_end(at(9));
+        assert_eq!(failure(), Some(("no memory".to_owned(), at(6), false)));
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! Why a record cannot be read or made durable, and what to do about it.
 
 use std::{
-    fmt,
-    io::{self, ErrorKind},
+    fmt, io,
     path::{Path, PathBuf},
 };
 
 use super::{Generation, StoreIdentity};
-use bully_register::record_file::{FileDamage, RecordFileError, UNSEEN};
+use bully_register::{
+    Outlook,
+    record_file::{FileDamage, RecordFileError, UNSEEN},
+};
 
 /// Why a record cannot be read or made durable.
 ///
 /// From `create` and `open`: there is no store, and the file is as it was. From `save`: what
-/// followed in the agent's step does not leave; the agent starts anew by its restart policy if the
-/// disk [is full](Self::is_full), and stops otherwise.
+/// followed in the agent's step does not leave; the agent waits and tries again if a later try
+/// [may succeed](Self::outlook), and stops otherwise.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -132,9 +134,20 @@ pub enum StoreError {
     },
     /// The disk, or the share of it that this user may take, is full. The record before is kept.
     #[error(
-        "{path} cannot be written, its disk is full: make room; the agent comes back by its restart policy, or is started again ({source})"
+        "{path} cannot be written, its disk is full: make room; an agent that runs tries again by itself ({source})"
     )]
     Full {
+        /// The path asked for.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system lacks something for a while, such as a file descriptor. The record before is kept.
+    #[error(
+        "{path} cannot be read or written at the moment ({source}): {}",
+        Advice(source)
+    )]
+    Short {
         /// The path asked for.
         path: PathBuf,
         /// What the system says.
@@ -168,11 +181,15 @@ pub enum StoreError {
 debug_is_text!(StoreError);
 
 impl StoreError {
-    /// Whether there was no room: what failed may be tried again when there is.
-    pub fn is_full(&self) -> bool {
+    /// Whether a later try may succeed. After [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has the record
+    /// before, or the one that was tried, and a later save replaces either.
+    pub fn outlook(&self) -> Outlook {
         match self {
-            Self::Full { .. } => true,
-            Self::Backend(source) | Self::Io { source, .. } => is_full(source),
+            Self::Full { .. } => Outlook::NeedsRoom,
+            Self::Backend(source)
+            | Self::Io { source, .. }
+            | Self::Short { source, .. }
+            | Self::NoThread(source) => Outlook::of(source),
             Self::Exists { .. }
             | Self::Missing { .. }
             | Self::Damaged { .. }
@@ -188,18 +205,9 @@ impl StoreError {
             | Self::Encode(_)
             | Self::TooLarge { .. }
             | Self::Altered
-            | Self::NoThread(_)
-            | Self::NotAvailable => false,
+            | Self::NotAvailable => Outlook::Final,
         }
     }
-}
-
-/// Whether there was no room, or none for this user.
-fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    )
 }
 
 /// What went wrong with the file of that path, and what to do about it.
@@ -222,11 +230,12 @@ pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
         RecordFileError::Replaced => return StoreError::Replaced { path },
         RecordFileError::Forked => return StoreError::Forked { path },
         RecordFileError::TooLarge { len, max } => return StoreError::TooLarge { len, max },
-        RecordFileError::Io(source) | RecordFileError::Unknown(source) if is_full(&source) => {
-            return StoreError::Full { path, source };
-        }
         RecordFileError::Io(source) | RecordFileError::Unknown(source) => {
-            return StoreError::Io { path, source };
+            return match Outlook::of(&source) {
+                Outlook::NeedsRoom => StoreError::Full { path, source },
+                Outlook::Passes(_) => StoreError::Short { path, source },
+                Outlook::Final => StoreError::Io { path, source },
+            };
         }
         RecordFileError::NotAvailable => return StoreError::NotAvailable,
         RecordFileError::Damaged(FileDamage::Former) => return StoreError::Former { path },
@@ -268,6 +277,20 @@ impl fmt::Display for Damage {
             Self::Empty => f.write_str("neither of its two slots has a valid record"),
             Self::Form => f.write_str("its record is not that of a store"),
         }
+    }
+}
+
+/// What to do about a shortage.
+struct Advice<'a>(&'a io::Error);
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let advice = match Outlook::of(self.0) {
+            Outlook::Passes(shortage) => shortage.advice(),
+            Outlook::NeedsRoom | Outlook::Final => None,
+        };
+        let nothing = "an agent that runs tries again by itself; repeat a start";
+        f.write_str(advice.unwrap_or(nothing))
     }
 }
 

@@ -22,7 +22,10 @@ use super::{
     writer::Writer,
 };
 use crate::protocol::{Incarnation, StoreId};
-use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError};
+use bully_register::{
+    Outlook,
+    record_file::{FileSystem, Host, RecordFile, RecordFileError},
+};
 
 /// Keeps the record in a file, through crashes of the process and of the host.
 ///
@@ -32,10 +35,10 @@ use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError}
 /// a new one is refused, until the epoch of all voters is raised or the node comes back under a new name.
 ///
 /// A file has two slots. A save overwrites the slot that does not hold the newest record, and syncs it, on a thread
-/// that this store has for itself. After a crash at any moment the file holds the old record or the new one. A save of
-/// which nothing was written, as on a full disk, leaves the old one, and a later save may do better. Once the outcome
-/// of a save is unknown, or the name of the file leads elsewhere, every later save and load fails, until the file is
-/// opened again.
+/// that this store has for itself. After a crash at any moment the file holds the old record or the new one. So it does
+/// after an error that [passes or needs room](StoreError::outlook): the next save takes the slot that the failed one
+/// took, and writes and syncs the whole record. Once the outcome of a save is unknown after any other error, or the name
+/// of the file leads elsewhere, every later save and load fails, until the file is opened again.
 ///
 /// The file is locked as long as the store exists, and it may be read by its owner only. Do not copy it: a copy names
 /// the same store, and forgets later votes. It belongs on a local disk: the locks and syncs of a network's file system
@@ -83,7 +86,7 @@ struct Shared<D> {
 #[derive(Debug)]
 enum DiskState<D> {
     Durable(FileState<D>),
-    /// A save failed: the disk holds what it held, or what was tried.
+    /// A save failed for good: the disk holds what it held, or what was tried.
     InDoubt,
 }
 
@@ -226,11 +229,7 @@ where
         match written {
             Ok(()) => *known = DiskState::Durable(kept),
             Err(error) => {
-                let is_as_before = matches!(
-                    error,
-                    RecordFileError::Io(_) | RecordFileError::TooLarge { .. }
-                );
-                if !is_as_before {
+                if !may_write_again(&error) {
                     *known = DiskState::InDoubt;
                 }
                 return Err(explain(&self.path, error));
@@ -318,6 +317,25 @@ where
                 ..kept
             })
         })
+    }
+}
+
+/// Whether the record before still counts, and a later write may take its turn.
+///
+/// A record whose sync failed may be on the disk. No message that depends on it has left, so after a crash it is as good
+/// as the one before; and the next write takes its slot, whole, so that a sync that succeeds vouches for all of it.
+fn may_write_again(error: &RecordFileError) -> bool {
+    match error {
+        RecordFileError::Io(_) | RecordFileError::TooLarge { .. } => true,
+        RecordFileError::Unknown(source) => Outlook::of(source).is_worth_a_try(),
+        RecordFileError::Exists
+        | RecordFileError::Missing
+        | RecordFileError::InUse(_)
+        | RecordFileError::Damaged(_)
+        | RecordFileError::Format { .. }
+        | RecordFileError::Replaced
+        | RecordFileError::Forked
+        | RecordFileError::NotAvailable => false,
     }
 }
 

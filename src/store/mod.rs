@@ -36,6 +36,8 @@ pub use identity::StoreIdentity;
 pub use memory::MemoryStore;
 pub use open_store::OpenStore;
 
+pub use bully_register::{Outlook, Shortage};
+
 for_tests! {
     use error::Damage;
 }
@@ -102,9 +104,9 @@ pub trait TermStore<D>: Debug + Send + Sync {
     fn load(&self) -> Result<Option<D>, StoreError>;
 
     /// Makes a record durable; it replaces the one before, wholly or not at all. What follows in
-    /// the agent's step leaves only when this has ended well. After
-    /// [an error that says "full"](StoreError::is_full) the agent crashes and starts anew by its
-    /// restart policy, from the record that is there; after any other one it stops.
+    /// the agent's step leaves only when this has ended well. After an error that
+    /// [passes or needs room](StoreError::outlook) the agent waits and saves the same record again,
+    /// ever less often; after any other one it stops.
     ///
     /// One that began [before the latest](Self::begin) gets [`StoreError::Superseded`].
     fn save(&self, by: Generation, record: D) -> Saving;

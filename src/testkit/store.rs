@@ -44,8 +44,8 @@ enum FaultyDisk {
     /// So many saves end well.
     Wearing(u32),
     Bad,
-    /// What is on it can be read.
-    Full,
+    /// Each save fails with this error. What is on it can be read.
+    Refuses(io::ErrorKind),
 }
 
 impl<S> FaultyStore<S> {
@@ -67,13 +67,18 @@ impl<S> FaultyStore<S> {
     /// Saves fail from now on because the disk is full, before anything is written, until
     /// [`make_room`](Self::make_room). What was saved can be loaded.
     pub fn fill(&self) {
-        *self.disk() = FaultyDisk::Full;
+        self.refuse(io::ErrorKind::StorageFull);
     }
 
-    /// Saves work again after [`fill`](Self::fill).
+    /// The same with any error, such as one that passes.
+    pub fn refuse(&self, kind: io::ErrorKind) {
+        *self.disk() = FaultyDisk::Refuses(kind);
+    }
+
+    /// Saves work again after [`fill`](Self::fill) and [`refuse`](Self::refuse).
     pub fn make_room(&self) {
         let mut disk = self.disk();
-        if matches!(*disk, FaultyDisk::Full) {
+        if matches!(*disk, FaultyDisk::Refuses(_)) {
             *disk = FaultyDisk::Good;
         }
     }
@@ -104,18 +109,18 @@ impl<S> FaultyStore<S> {
             FaultyDisk::Good => FaultyDisk::Good,
             FaultyDisk::Wearing(0) | FaultyDisk::Bad => FaultyDisk::Bad,
             FaultyDisk::Wearing(left) => FaultyDisk::Wearing(left.saturating_sub(1)),
-            FaultyDisk::Full => FaultyDisk::Full,
+            FaultyDisk::Refuses(kind) => FaultyDisk::Refuses(kind),
         };
         match *disk {
             FaultyDisk::Good | FaultyDisk::Wearing(_) => Ok(()),
             FaultyDisk::Bad => Err(planted()),
-            FaultyDisk::Full => Err(StoreError::Backend(io::ErrorKind::StorageFull.into())),
+            FaultyDisk::Refuses(kind) => Err(StoreError::Backend(kind.into())),
         }
     }
 
     fn read(&self) -> Result<(), StoreError> {
         match *self.disk() {
-            FaultyDisk::Good | FaultyDisk::Wearing(_) | FaultyDisk::Full => Ok(()),
+            FaultyDisk::Good | FaultyDisk::Wearing(_) | FaultyDisk::Refuses(_) => Ok(()),
             FaultyDisk::Bad => Err(planted()),
         }
     }
@@ -174,7 +179,7 @@ fn planted() -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MemoryStore;
+    use crate::store::{MemoryStore, Outlook};
 
     #[test]
     fn an_incarnation_is_remembered_by_the_store_inside_or_not_at_all() {
@@ -182,7 +187,8 @@ mod tests {
         store.remember(Incarnation(3)).expect("a good disk");
         assert_eq!(store.last().expect("a good disk"), Incarnation(3));
         store.fill();
-        assert!(store.remember(Incarnation(4)).expect_err("full").is_full());
+        let refused = store.remember(Incarnation(4)).expect_err("full");
+        assert_eq!(refused.outlook(), Outlook::NeedsRoom);
         assert_eq!(store.last().expect("it can be read"), Incarnation(3));
         store.make_room();
         store.fail_at(2);

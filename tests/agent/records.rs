@@ -10,18 +10,21 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 use actix::clock;
 use actix_bully::{
-    agent::{ElectionHandle, Lifecycle, StartError},
+    agent::{ElectionHandle, Finding, Lifecycle, StartError},
     store::{Generation, MemoryStore, Saving, StoreError, StoreIdentity, TermStore},
-    supervisor::RestartPolicy,
     testkit::{FaultyStore, Inject},
 };
 
+use tracing::Level;
+
 use crate::{
-    stage::{Log, MS, Stage, id, parent, play, settle},
+    logs::logged,
+    stage::{MS, Stage, id, play, settle},
     toy::{Act, Toy},
 };
 
@@ -209,65 +212,103 @@ fn an_agent_whose_record_cannot_be_read_does_not_begin_an_incarnation() {
     });
 }
 
+const PASSING: [io::ErrorKind; 4] = [
+    io::ErrorKind::StorageFull,
+    io::ErrorKind::QuotaExceeded,
+    io::ErrorKind::OutOfMemory,
+    io::ErrorKind::ResourceBusy,
+];
+
+/// Whether the store fails and is tried again, and since when.
+fn is_tried_since(toy: &ElectionHandle<Toy>) -> Option<Duration> {
+    let found = toy.diagnosis().findings;
+    found.into_iter().find_map(|finding| {
+        if let Finding::StoreFails {
+            since,
+            is_tried_again: true,
+            ..
+        } = finding
+        {
+            Some(since)
+        } else {
+            None
+        }
+    })
+}
+
 #[test]
-fn an_agent_whose_disk_is_full_comes_back_by_its_policy_and_goes_on_when_there_is_room() {
-    play(async {
-        let stage = Stage::new();
-        let memory = MemoryStore::new();
-        let store = Arc::new(FaultyStore::new(memory.clone()));
-        let crashes = Log::default();
-        let told = crashes.clone();
-        let toy = Toy::builder("toy", &stage)
-            .store(Arc::clone(&store))
-            .parent(parent(move |event| told.add(format_args!("{event:?}"))))
-            .start()
-            .unwrap();
-        stage.prompt(&toy, &[Act::Save(1)]).await;
-        store.fill();
-        for number in [2, 3] {
+fn an_agent_whose_store_takes_no_record_for_a_while_waits_and_promises_nothing_before_it_does() {
+    for kind in PASSING {
+        logged(Level::WARN, async |lines| {
+            let stage = Stage::new();
+            let memory = MemoryStore::new();
+            let store = Arc::new(FaultyStore::new(memory.clone()));
+            let toy = keeps(&stage, &store);
+            stage.prompt(&toy, &[Act::Save(1)]).await;
+            assert_eq!(is_tried_since(&toy), None);
+            store.refuse(kind);
             stage.inputs.take();
             stage.heard.take();
             stage.tell(
                 &toy,
                 &[Act::Save(2), Act::Acquire(1), Act::Say("a promise")],
             );
-            clock::sleep(MS(1_000)).await;
-            let born = format!("toy.{number} born Restarted, score 0, Some(1)");
-            assert!(stage.inputs.take().contains(&born), "by the record before");
-            assert_eq!(stage.heard.take(), [""; 0]);
+            clock::sleep(MS(60_000)).await;
+            assert_eq!(stage.heard.take(), [""; 0], "{kind}");
+            assert_eq!(stage.inputs.take(), [""; 0], "it is not born again");
             assert!(!toy.is_leader() && toy.current().lifecycle == Lifecycle::Running);
-        }
-        let crashes = crashes.take().join("\n");
-        assert!(
-            crashes.contains("the disk of the record is full"),
-            "{crashes}"
-        );
-        store.make_room();
-        stage.heard.take();
-        stage
-            .prompt(&toy, &[Act::Save(2), Act::Say("a promise")])
-            .await;
-        assert_eq!(
-            (memory.record(), stage.heard.take()),
-            (Some(2), vec!["a promise".into()])
-        );
+            let since = is_tried_since(&toy).unwrap();
+            assert!(MS(59_000) <= since && since <= MS(60_000), "{since:?}");
+            let said = lines.about("record not durable: it is tried again");
+            assert_eq!(said.len(), 1, "{said:?}");
+
+            store.make_room();
+            clock::sleep(MS(700)).await;
+            assert_eq!(stage.heard.take(), ["a promise"]);
+            assert_eq!((memory.record(), is_tried_since(&toy)), (Some(2), None));
+            let write = toy.diagnosis().measured.write;
+            assert!(write < MS(700), "the wait is no slow write: {write:?}");
+        });
+    }
+}
+
+#[test]
+fn an_agent_ends_when_the_error_of_its_store_becomes_final() {
+    play(async {
+        let stage = Stage::new();
+        let store = Arc::new(FaultyStore::new(MemoryStore::new()));
+        let toy = keeps(&stage, &store);
+        store.refuse(io::ErrorKind::OutOfMemory);
+        stage.tell(&toy, &[Act::Save(1), Act::Say("a promise")]);
+        clock::sleep(MS(10_000)).await;
+        assert_eq!(toy.current().lifecycle, Lifecycle::Running);
+        store.fail_at(1);
+        clock::sleep(MS(700)).await;
+        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
+        assert_eq!(stage.heard.take(), [""; 0]);
+        let found = toy.diagnosis().findings;
+        let fails = |finding: &Finding| matches!(finding, Finding::StoreFails { is_tried_again: false, since, .. } if *since >= MS(9_000));
+        assert!(found.iter().any(fails), "{found:?}");
     });
 }
 
 #[test]
-fn an_agent_whose_disk_stays_full_ends_when_its_restarts_are_spent() {
+fn an_agent_that_leaves_while_its_store_fails_writes_nothing_later() {
     play(async {
         let stage = Stage::new();
-        let store = Arc::new(FaultyStore::new(MemoryStore::new()));
-        let policy = RestartPolicy::builder().max_restarts(2).build().unwrap();
-        let toy = Toy::builder("toy", &stage).store(Arc::clone(&store));
-        let toy = toy.restart_policy(policy).start().unwrap();
+        let memory = MemoryStore::new();
+        let store = Arc::new(FaultyStore::new(memory.clone()));
+        let toy = keeps(&stage, &store);
+        stage.prompt(&toy, &[Act::Save(1)]).await;
         store.fill();
-        for lifecycle in [Lifecycle::Running, Lifecycle::Running, Lifecycle::Ended] {
-            stage.tell(&toy, &[Act::Save(1)]);
-            clock::sleep(MS(1_000)).await;
-            assert_eq!(toy.current().lifecycle, lifecycle);
-        }
+        stage.tell(&toy, &[Act::Save(2), Act::Say("a promise")]);
+        clock::sleep(MS(5_000)).await;
+        assert!(toy.leave(MS(50)).await.is_err(), "it waits for its store");
+        store.make_room();
+        clock::sleep(MS(5_000)).await;
+        assert_eq!(memory.record(), Some(1));
+        assert!(!stage.heard.take().contains(&"a promise".to_owned()));
+        assert_eq!(is_tried_since(&toy), None);
     });
 }
 

@@ -55,7 +55,7 @@
 //!
 //! Read on: `contract.rs` has the operations, `key.rs` names and limits, `error.rs` the failures; `memory.rs` is the contract in
 //! the fewest lines; `file/`, `postgres/` and `etcd/` are the stores, `jobs.rs` and `connection/` what these share;
-//! `record_file/` is one small record that survives a crash, also for a store of votes; `pem.rs` reads certificates and keys.
+//! `outlook.rs` says which errors of the system pass; `record_file/` is one small record that survives a crash, also for a store of votes; `pem.rs` reads certificates and keys.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -77,6 +77,7 @@ mod file;
 mod jobs;
 mod key;
 mod memory;
+mod outlook;
 #[doc(hidden)]
 pub mod password;
 #[cfg(feature = "tls")]
@@ -104,6 +105,7 @@ pub use file::FileRegister;
 pub use key::entry_of_swap;
 pub use key::{Entry, MOST_BYTES, MOST_LISTED, RegisterKey, Version};
 pub use memory::MemoryRegister;
+pub use outlook::{Outlook, Shortage};
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
 pub use postgres::{PostgresBuilder, PostgresRegister};

@@ -32,13 +32,15 @@ pub enum Finding {
         #[serde(rename = "silent_ms", serialize_with = "shown::millis")]
         silent_for: Duration,
     },
-    /// The store failed last time.
+    /// The store has not stored the agent's record.
     StoreFails {
-        /// What it said.
+        /// What it said last.
         reason: String,
-        /// How long ago. As JSON: `since_ms`.
+        /// Since when, counted back from now. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
+        /// Whether the agent saves the same record again, and waits until that is durable.
+        is_tried_again: bool,
     },
     /// This agent's record is an old copy, such as a backup: another voter heard it vote, or acknowledge, later.
     OldRecord {

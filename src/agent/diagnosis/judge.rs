@@ -118,10 +118,10 @@ impl Facts {
             Lifecycle::Running => self.judge_progress(found),
         }
         if let Some(failure) = &self.signs.store_failure {
-            let (reason, at) = &**failure;
             found.push(Finding::StoreFails {
-                reason: reason.clone(),
-                since: self.now.since(*at),
+                reason: failure.reason.clone(),
+                since: self.now.since(failure.since),
+                is_tried_again: failure.is_tried_again,
             });
         }
         match self.signs.record.as_deref() {
@@ -179,8 +179,9 @@ impl Facts {
         if let Some(since) = saving.filter(|since| *since >= self.assumed.patience) {
             return found.push(Finding::StoreIsSlow { since });
         }
+        let waits = self.signs.waits_for_store();
         // An agent that has a leader and no failure detector has nothing to do.
-        let has_timers = self.assumed.has_detector() || self.status.leader.is_none();
+        let has_timers = !waits && (self.assumed.has_detector() || self.status.leader.is_none());
         let silent = self.last_step.map(|at| self.now.since(at));
         let longest = self.assumed.patience.saturating_add(HANGS);
         if let Some(silent_for) = silent.filter(|silent| has_timers && *silent >= longest) {

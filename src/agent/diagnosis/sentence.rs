@@ -24,7 +24,20 @@ impl fmt::Display for Finding {
                 "the agent has done nothing for {}: its thread is blocked, or the host is overloaded; start it with start_in_arbiter on an arbiter of its own",
                 Span(*silent_for)
             ),
-            Self::StoreFails { reason, since } => write!(
+            Self::StoreFails {
+                reason,
+                since,
+                is_tried_again: true,
+            } => write!(
+                f,
+                "the store has not taken a record for {}, and it is tried again: {reason}: this agent hears and says nothing meanwhile",
+                Span(*since)
+            ),
+            Self::StoreFails {
+                reason,
+                since,
+                is_tried_again: false,
+            } => write!(
                 f,
                 "the store failed {} ago: {reason}: mend the disk or the store's path",
                 Span(*since)

@@ -1,4 +1,4 @@
-//! The pace of operations on a store that fails.
+//! The pace of operations on a store that fails, of a lease or of an agent's record.
 //!
 //! Decided here: the pause after a failure, and that only a success of the kind that fails ends it. Not here: what an
 //! operator is told (`health.rs`).
@@ -38,7 +38,7 @@ impl BackOff {
 }
 
 /// From the beginning of an operation to that of the next of its kind, after that number of failures in a row.
-pub(super) fn pause(failures: u32) -> Duration {
+pub(crate) fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 

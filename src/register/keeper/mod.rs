@@ -45,7 +45,7 @@ pub(crate) use bully_register::entry_of_swap;
 use super::{Register, RegisterError, RegisterKey};
 pub(crate) use ask::AskedStore;
 use ask::RunningTask;
-pub(crate) use back_off::BackOff;
+pub(crate) use back_off::{BackOff, pause};
 pub(crate) use clocks::ReadStoreClock;
 use health::Health;
 pub(crate) use health::{Access, StoreState};

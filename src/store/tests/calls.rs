@@ -6,13 +6,14 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use rustix::io::Errno;
 use tokio::{runtime, task::spawn_blocking};
 
 use crate::{
     protocol::Incarnation,
-    store::{FileStore, Incarnations, StoreError, StoreIdentity, TermStore},
+    store::{FileStore, Incarnations, Outlook, StoreError, StoreIdentity, TermStore},
 };
-use bully_register::record_file::tried::{Event, Tried};
+use bully_register::record_file::tried::{Call, Event, Tried};
 
 fn mine() -> StoreIdentity {
     let name = || "x".parse().expect("a name");
@@ -36,31 +37,115 @@ fn open(path: &Path) -> FileStore<u64> {
 const WRITE: usize = 2;
 const SYNC: usize = 3;
 
+/// The calls of a save, in their order.
+const CALLS: [Call; 6] = [
+    Call::Held,
+    Call::Named,
+    Call::Write,
+    Call::SyncData,
+    Call::Held,
+    Call::Named,
+];
+
+/// Errors of each outlook, by the word that the store's error has for them.
+const ERRORS: [(Errno, &str); 12] = [
+    (Errno::MFILE, "ulimit -n"),
+    (Errno::NFILE, "fs.file-max"),
+    (Errno::NOMEM, "no memory left"),
+    (Errno::NOBUFS, "no memory left"),
+    (Errno::AGAIN, "tries again by itself"),
+    (Errno::BUSY, "tries again by itself"),
+    (Errno::NOSPC, "make room; an agent that runs tries again"),
+    (Errno::DQUOT, "make room; an agent that runs tries again"),
+    (Errno::IO, "check the disk"),
+    (Errno::ROFS, "check the disk"),
+    (Errno::ACCESS, "check the disk"),
+    (Errno::FBIG, "check the disk"),
+];
+
+/// The part of a save that may have been done when a call of it fails.
+fn may_be_written(at: usize) -> bool {
+    at >= SYNC
+}
+
 #[actix_rt::test]
-async fn a_disk_that_is_full_leaves_the_record_before_and_works_again_when_there_is_room() {
+async fn each_error_at_each_call_of_a_save_leaves_a_record_and_a_later_save_counts_unless_it_is_final()
+ {
+    for (at, call) in CALLS.iter().enumerate() {
+        for (number, word) in ERRORS {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("jobs");
+            let system = Arc::new(Tried::default());
+            let store = create(&path, &system);
+            let generation = store.begin().expect("it works");
+            store.save(generation, 1).await.expect("saved");
+            system.take();
+            system.plan(at, Event::Refused(number.raw_os_error()));
+            let refused = store.save(generation, 2).await.expect_err("refused");
+            let scene = format!("{call:?} {number:?}: {refused}");
+            assert_eq!(system.take().get(at), Some(call), "{scene}");
+            assert!(refused.to_string().contains(word), "{scene}");
+            let is_final = refused.outlook() == Outlook::Final;
+            assert_eq!(is_final, word == "check the disk", "{scene}");
+
+            let is_lost = is_final && may_be_written(at);
+            if is_lost {
+                assert!(store.load().is_err() && store.begin().is_err(), "{scene}");
+                let later = store.save(generation, 3).await;
+                assert!(matches!(later, Err(StoreError::Failed { .. })), "{scene}");
+            } else {
+                assert_eq!(store.load().expect("the one before"), Some(1), "{scene}");
+            }
+            if !is_final {
+                store.save(generation, 2).await.expect("the same record");
+                assert_eq!(store.load().expect("it is durable"), Some(2), "{scene}");
+            }
+            drop((store, system));
+            let found = open(&path).load().expect("whole");
+            let is_either = is_lost && matches!(found, Some(1 | 2));
+            let expected = if is_final { Some(1) } else { Some(2) };
+            assert!(is_either || found == expected, "{scene}: {found:?}");
+        }
+    }
+}
+
+/// Linux marks the pages of a failed sync clean: only a write of all bytes and a sync of it bring them to the disk.
+#[actix_rt::test]
+async fn a_record_whose_sync_found_no_room_is_written_whole_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs");
     let system = Arc::new(Tried::default());
     let store = create(&path, &system);
     let generation = store.begin().expect("it works");
     store.save(generation, 1).await.expect("saved");
+    for _ in 0..3 {
+        system.plan(SYNC, Event::Fails(ErrorKind::StorageFull));
+        assert!(store.save(generation, 2).await.is_err());
+    }
+    system.take();
+    store.save(generation, 2).await.expect("there is room");
+    assert_eq!(system.take(), CALLS, "the record, and a sync of it");
+    // What the disk has, and not what the cache of the system has.
+    let image = folder.path().join("image");
+    std::fs::write(&image, system.durable()).expect("written");
+    assert_eq!(open(&image).load().expect("whole"), Some(2));
+}
+
+#[actix_rt::test]
+async fn a_disk_that_is_full_remembers_no_incarnation_and_does_when_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs");
+    let system = Arc::new(Tried::default());
+    let store = create(&path, &system);
     for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
         system.plan(WRITE, Event::Fails(kind));
-        let refused = store.save(generation, 2).await.expect_err("no room");
-        assert!(matches!(refused, StoreError::Full { .. }), "{refused:?}");
-        assert!(refused.is_full());
-        assert!(refused.to_string().contains(
-            "cannot be written, its disk is full: make room; the agent comes back by its restart \
-             policy, or is started again"
-        ));
-        system.plan(WRITE, Event::Fails(kind));
         let refused = store.remember(Incarnation(7)).expect_err("no room");
-        assert!(refused.is_full(), "{refused:?}");
-        assert_eq!(store.load().expect("as before"), Some(1));
+        assert_eq!(refused.outlook(), Outlook::NeedsRoom);
+        assert_eq!(store.last().expect("as before"), Incarnation(0));
     }
-    store.save(generation, 3).await.expect("there is room");
+    store.remember(Incarnation(7)).expect("there is room");
     drop(store);
-    assert_eq!(open(&path).load().expect("whole"), Some(3));
+    assert_eq!(open(&path).last().expect("whole"), Incarnation(7));
 }
 
 #[actix_rt::test]

@@ -20,7 +20,7 @@ use std::{
 };
 
 use crate::{
-    RegisterError, RegisterRefusal,
+    Outlook, RegisterError, RegisterRefusal,
     record_file::{Busy, RecordFileError},
 };
 
@@ -93,7 +93,7 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
 pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
     let kind = error.kind();
     let words = io::Error::new(kind, format!("{}: {error}", path.display()));
-    if matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded) {
+    if Outlook::of(error) == Outlook::NeedsRoom {
         return RegisterError::refused(RegisterRefusal::Full, words);
     }
     if matches!(

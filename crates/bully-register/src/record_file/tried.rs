@@ -46,6 +46,8 @@ pub enum Call {
 /// What happens in place of a call, or before it.
 pub enum Event {
     Fails(ErrorKind),
+    /// It fails with that error of the system.
+    Refused(i32),
     /// Of a write: this many bytes are written, then it fails. Of a read: it gives this many.
     Short(usize),
     Before(Box<dyn FnOnce() + Send>),
@@ -98,6 +100,11 @@ impl Tried {
         self.events.lock().unwrap().push((at, event));
     }
 
+    /// The bytes of the last file that are on the disk.
+    pub fn durable(&self) -> Vec<u8> {
+        self.disk.lock().unwrap().durable.clone()
+    }
+
     /// The calls since the last look; what was planned is forgotten.
     pub fn take(&self) -> Vec<Call> {
         self.events.lock().unwrap().clear();
@@ -115,6 +122,7 @@ impl Tried {
         match event {
             None => Ok(None),
             Some(Event::Fails(kind)) => Err(kind.into()),
+            Some(Event::Refused(number)) => Err(io::Error::from_raw_os_error(number)),
             Some(Event::Short(len)) => Ok(Some(len)),
             Some(Event::Before(act)) => {
                 act();

@@ -1,7 +1,11 @@
 //! Each finding while there is no leader.
 
 use super::*;
-use crate::{agent::work::WorkSigns, protocol::Recovering, register::keeper::StoreState};
+use crate::{
+    agent::{saving::StoreFailure, work::WorkSigns},
+    protocol::Recovering,
+    register::keeper::StoreState,
+};
 
 #[test]
 fn nothing_is_found_where_nothing_is_wrong() {
@@ -45,17 +49,28 @@ fn an_agent_that_hangs_though_it_has_timers() {
     assert_eq!(found(&busy), []);
 }
 
+fn failed(since: u64, is_tried_again: bool) -> StoreFailure {
+    StoreFailure {
+        reason: "no space".to_owned(),
+        since: Time::from_millis(since),
+        is_tried_again,
+    }
+}
+
 #[test]
 fn a_store_that_fails_or_is_slow() {
     let mut facts = vacant();
-    facts.signs.store_failure = Some(Box::new(("no space".to_owned(), Time::from_millis(58_000))));
-    assert_eq!(
-        found(&facts),
-        [Finding::StoreFails {
+    for is_tried_again in [false, true] {
+        facts.signs.store_failure = Some(Box::new(failed(58_000, is_tried_again)));
+        let expected = Finding::StoreFails {
             reason: "no space".to_owned(),
-            since: MS(2_000)
-        }]
-    );
+            since: MS(2_000),
+            is_tried_again,
+        };
+        assert_eq!(found(&facts), [expected]);
+    }
+    facts.last_step = Some(Time::from_millis(1)); // it waits for the store, so it does not hang
+    assert_eq!(found(&facts).len(), 1);
     let mut facts = vacant();
     facts.signs.saving_since = Some(Time::from_millis(40_000));
     facts.last_step = Some(Time::from_millis(40_000)); // it waits for the store, so it does not hang
@@ -373,7 +388,7 @@ fn the_worst_comes_first() {
     facts.members[2].is_reachable = false;
     facts.status.role = Role::Candidate;
     facts.score = None;
-    facts.signs.store_failure = Some(Box::new(("no space".to_owned(), NOW)));
+    facts.signs.store_failure = Some(Box::new(failed(60_000, false)));
     facts.peers = vec![PeerReport {
         unlinked_for: Some(MS(5)),
         ..peer("host-c")

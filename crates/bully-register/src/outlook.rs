@@ -1,0 +1,200 @@
+//! Errors of the system: whether the same call may succeed later.
+//!
+//! A process can run out of descriptors, threads, memory, locks and room. Decided here, in one table: which of these errors
+//! passes by itself, which one needs room, and which one is final. Not here: what the caller of a failed call knows of its
+//! effect. A failed write may have done its work, and `record_file/` says how its owner finds that out.
+//!
+//! | error | outlook | an operator |
+//! |---|---|---|
+//! | `EMFILE` | passes | gives this process more files |
+//! | `ENFILE` | passes | gives the host more files |
+//! | `ENOMEM`, `ENOBUFS` | passes | gives the process or its host more memory |
+//! | `ENOLCK` | passes | looks for processes that lock too many files |
+//! | `EAGAIN` at the start of a thread or a process | passes | lets this process start more of them |
+//! | `EINTR`, `EAGAIN`, `EBUSY`, `ETXTBSY`, a time limit | passes | does nothing |
+//! | `ENOSPC`, `EDQUOT` | needs room | makes room, or raises the quota |
+//! | any other | final | mends what the error names |
+//!
+//! # Boundaries
+//! | boundary | passes or needs room | final |
+//! |---|---|---|
+//! | a vote, the record of an agent | the write is tried again, ever less, the whole record into the same slot; nothing that depends on it leaves before it is durable; named in log, diagnosis and health | the agent ends |
+//! | the file of a vote, at its start | the start fails in words | as left |
+//! | a register, a schedule's mark | tried again, ever less (`RegisterError`); named in diagnosis and health | shown, and asked seldom |
+//! | a dial of a peer, its name | tried again, ever less; the advice names the shortage, not the address | as left |
+//! | a connection that is taken | tried again, ever less, said once | as left |
+//! | a timer of the kernel | the clock is looked at in short steps, and the timer is tried again at the next wait | as left |
+//! | the sentinel's process | tried again, ever less; the lease decides meanwhile | as left |
+//! | a look at renewed certificates | left out; the ones in use stay | as left |
+//! | a thread of a store or an arbiter, at its start | the start fails in words | as left |
+
+use std::io::{self, ErrorKind};
+
+/// Whether a call that failed may succeed later.
+///
+/// ```
+/// use bully_register::{Outlook, Shortage};
+/// use std::io;
+///
+/// let full = io::Error::from(io::ErrorKind::StorageFull);
+/// assert_eq!(Outlook::of(&full), Outlook::NeedsRoom);
+/// let busy = io::Error::from(io::ErrorKind::OutOfMemory);
+/// assert_eq!(Outlook::of(&busy), Outlook::Passes(Shortage::Memory));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outlook {
+    /// The same call may succeed in a moment.
+    Passes(Shortage),
+    /// It may succeed when the disk, or this user's share of it, has room.
+    NeedsRoom,
+    /// It fails again.
+    Final,
+}
+
+/// The resource that is short for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shortage {
+    /// The descriptors of this process: `EMFILE`.
+    Descriptors,
+    /// The descriptors of the host: `ENFILE`.
+    HostDescriptors,
+    /// Memory: `ENOMEM`, `ENOBUFS`.
+    Memory,
+    /// Locks of files: `ENOLCK`.
+    Locks,
+    /// Nothing is known to be short: the call was interrupted, or something was in use.
+    Moment,
+}
+
+impl Outlook {
+    /// The outlook of an error of the system.
+    pub fn of(error: &io::Error) -> Self {
+        #[cfg(unix)]
+        if let Some(outlook) = error.raw_os_error().and_then(of_number) {
+            return outlook;
+        }
+        of_kind(error.kind())
+    }
+
+    /// Whether the call is worth another try.
+    pub const fn is_worth_a_try(self) -> bool {
+        match self {
+            Self::Passes(_) | Self::NeedsRoom => true,
+            Self::Final => false,
+        }
+    }
+}
+
+impl Shortage {
+    /// The advice to an operator; `None` where there is nothing to do.
+    pub const fn advice(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Descriptors => {
+                "this process has no file descriptor left: raise its limit (`ulimit -n`, `LimitNOFILE=`), or look what keeps so many open"
+            }
+            Self::HostDescriptors => {
+                "this host has no file descriptor left: raise `fs.file-max`, or look which process keeps so many open"
+            }
+            Self::Memory => {
+                "the system has no memory left for this process: raise its limit, or give the host more"
+            }
+            Self::Locks => {
+                "the system has no lock left for a file: look which process locks so many"
+            }
+            Self::Moment => return None,
+        })
+    }
+}
+
+/// The errors that have no kind of their own in `std`.
+#[cfg(unix)]
+fn of_number(number: i32) -> Option<Outlook> {
+    use rustix::io::Errno;
+
+    Some(match Errno::from_raw_os_error(number) {
+        Errno::MFILE => Outlook::Passes(Shortage::Descriptors),
+        Errno::NFILE => Outlook::Passes(Shortage::HostDescriptors),
+        Errno::NOBUFS => Outlook::Passes(Shortage::Memory),
+        Errno::NOLCK => Outlook::Passes(Shortage::Locks),
+        _ => return None,
+    })
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the system has many more errors, and each of them is final"
+)]
+const fn of_kind(kind: ErrorKind) -> Outlook {
+    match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Outlook::NeedsRoom,
+        ErrorKind::OutOfMemory => Outlook::Passes(Shortage::Memory),
+        ErrorKind::Interrupted
+        | ErrorKind::WouldBlock
+        | ErrorKind::TimedOut
+        | ErrorKind::ResourceBusy
+        | ErrorKind::ExecutableFileBusy => Outlook::Passes(Shortage::Moment),
+        _ => Outlook::Final,
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::{Outlook::*, Shortage::*, *};
+
+    #[test]
+    fn each_error_of_the_table_has_its_outlook() {
+        for (number, outlook) in [
+            (Errno::MFILE, Passes(Descriptors)),
+            (Errno::NFILE, Passes(HostDescriptors)),
+            (Errno::NOMEM, Passes(Memory)),
+            (Errno::NOBUFS, Passes(Memory)),
+            (Errno::NOLCK, Passes(Locks)),
+            (Errno::INTR, Passes(Moment)),
+            (Errno::AGAIN, Passes(Moment)),
+            (Errno::BUSY, Passes(Moment)),
+            (Errno::TXTBSY, Passes(Moment)),
+            (Errno::TIMEDOUT, Passes(Moment)),
+            (Errno::NOSPC, NeedsRoom),
+            (Errno::DQUOT, NeedsRoom),
+            (Errno::IO, Final),
+            (Errno::ROFS, Final),
+            (Errno::ACCESS, Final),
+            (Errno::PERM, Final),
+            (Errno::NOENT, Final),
+            (Errno::FBIG, Final),
+            (Errno::STALE, Final),
+            (Errno::BADF, Final),
+            (Errno::NODEV, Final),
+        ] {
+            let error = io::Error::from(number);
+            assert_eq!(Outlook::of(&error), outlook, "{error}");
+            // A layer in between keeps the kind and loses the number.
+            let told = Outlook::of(&io::Error::new(error.kind(), "a file"));
+            let has_a_kind = !matches!(
+                number,
+                Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOLCK
+            );
+            assert_eq!(told == outlook, has_a_kind, "{error}");
+        }
+        assert_eq!(Outlook::of(&io::Error::other("unknown")), Final);
+    }
+
+    #[test]
+    fn what_passes_or_needs_room_is_worth_a_try_and_each_shortage_has_its_advice() {
+        let all = [Descriptors, HostDescriptors, Memory, Locks];
+        for (shortage, word) in all
+            .into_iter()
+            .zip(["ulimit -n", "fs.file-max", "memory", "locks"])
+        {
+            let advice = shortage.advice().unwrap_or_default();
+            assert!(advice.contains(word), "{advice}");
+            assert!(Passes(shortage).is_worth_a_try());
+        }
+        assert_eq!(Moment.advice(), None);
+        assert!(NeedsRoom.is_worth_a_try() && !Final.is_worth_a_try());
+    }
+}
