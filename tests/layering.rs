@@ -99,7 +99,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "remote",
-        "protocol elections store clock group supervisor metrics shown bully_core::elections bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
+        "protocol elections store clock group supervisor metrics shown bully_core::elections bully_register bully_register::calls bully_register::password bully_register::pem bully_register::record_file",
     ),
     (
         "agent",
@@ -109,7 +109,10 @@ const LAYERS: &[(&str, &str)] = &[
         "leader",
         "protocol elections store clock group register remote supervisor metrics agent similar",
     ),
-    ("operate", "protocol group remote agent record shown"),
+    (
+        "operate",
+        "protocol group remote supervisor agent record shown",
+    ),
     ("web", "protocol operate record shown"),
     (
         "dashboard",

@@ -19,6 +19,7 @@ use super::{Operated, agent::OperatedAgent};
 use crate::{
     agent::{Lifecycle, has_timers},
     record::RecordLimits,
+    supervisor::contain,
 };
 
 /// A folder for the records of a node's agents: `record-1764126720000-orders-api-1.jsonl`, the time in milliseconds since
@@ -90,9 +91,15 @@ async fn save(operated: Operated, folder: RecordFolder) {
                 continue;
             };
             let folder = folder.clone();
-            let written = spawn_blocking(move || folder.write(&name, &text)).await;
-            if let Err(reason) = written.unwrap_or_else(|_| Err(io::ErrorKind::Interrupted.into()))
-            {
+            // It panics where the system has no thread left.
+            let write = contain(|| spawn_blocking(move || folder.write(&name, &text)));
+            let written = match write {
+                Ok(write) => write
+                    .await
+                    .unwrap_or_else(|ended| Err(io::Error::other(ended))),
+                Err(reason) => Err(io::Error::other(reason)),
+            };
+            if let Err(reason) = written {
                 warn!(agent = %agent.id(), %reason, "record not saved");
             }
         }

@@ -4,7 +4,9 @@
 //! cause, in the log, the diagnosis and `/health`, takes its advice from here, so that no layer adds a guess of its own. Not
 //! here: the cause in words ([`Closed`]).
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+
+use bully_register::Outlook;
 
 use super::{CertificateFault, Closed, Farewell, SecretFault, TermFault};
 
@@ -104,13 +106,16 @@ const fn certificate(fault: CertificateFault) -> &'static str {
     }
 }
 
-/// The advice for an address that could not be dialled.
-pub(crate) fn advice_to_dial(kind: ErrorKind) -> &'static str {
+/// The advice for an address that could not be dialled. It is about this host where the error is.
+pub(crate) fn advice_to_dial(error: &io::Error) -> &'static str {
+    if let Some(advice) = Outlook::of(error).advice() {
+        return advice;
+    }
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the system has many more errors, and most are of a name that is not resolved"
     )]
-    match kind {
+    match error.kind() {
         ErrorKind::ConnectionRefused => {
             "no process listens there: start it, or correct the address"
         }
@@ -120,6 +125,13 @@ pub(crate) fn advice_to_dial(kind: ErrorKind) -> &'static str {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
             "look whether that process ends again and again"
         }
+        ErrorKind::NetworkDown => "bring the network of this host up: its interface is down",
+        ErrorKind::AddrNotAvailable => {
+            "look which process of this host opens so many connections: it has no local port left, or no address of that family"
+        }
+        ErrorKind::WouldBlock => {
+            "let this process start more threads (`ulimit -u`, `TasksMax=`): it needs one to resolve a name"
+        }
         ErrorKind::PermissionDenied => "let this process make connections: its system forbids it",
         _ => "correct the address, and look whether this host resolves the name in it",
     }
@@ -127,6 +139,9 @@ pub(crate) fn advice_to_dial(kind: ErrorKind) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use rustix::io::Errno;
+
     use super::*;
     use crate::{protocol::Term, remote::WireError};
 
@@ -224,8 +239,28 @@ mod tests {
             (ErrorKind::ConnectionRefused, "no process listens there"),
             (ErrorKind::TimedOut, "firewalls"),
             (ErrorKind::NotFound, "resolves the name"),
+            (ErrorKind::PermissionDenied, "make connections"),
         ] {
-            assert!(advice_to_dial(kind).contains(word), "{kind}");
+            assert!(advice_to_dial(&kind.into()).contains(word), "{kind}");
+        }
+    }
+
+    /// The address is right, so that no advice to correct it helps.
+    #[cfg(unix)]
+    #[test]
+    fn an_error_of_this_host_is_not_blamed_on_the_address() {
+        for (number, word) in [
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "fs.file-max"),
+            (Errno::NOMEM, "memory"),
+            (Errno::NOBUFS, "memory"),
+            (Errno::NETDOWN, "interface is down"),
+            (Errno::ADDRNOTAVAIL, "local port"),
+            (Errno::AGAIN, "more threads"),
+        ] {
+            let advice = advice_to_dial(&number.into());
+            assert!(advice.contains(word), "{number:?}: {advice}");
+            assert!(!advice.contains("correct the address"), "{number:?}");
         }
     }
 }

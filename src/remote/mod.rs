@@ -117,6 +117,7 @@ mod limits;
 mod link;
 mod node;
 mod reason;
+mod refusals;
 mod wire;
 
 #[cfg(test)]
@@ -149,6 +150,7 @@ pub(crate) use link::{
     HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
 };
 pub(crate) use node::Nonce;
+pub(crate) use refusals::Refusals;
 pub(crate) use wire::{Bounds, decode_payload, encode_payload};
 
 /// What fuzz targets and tests use of a bridge: what bytes mean, who may say what. No API is

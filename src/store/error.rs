@@ -285,10 +285,7 @@ struct Advice<'a>(&'a io::Error);
 
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let advice = match Outlook::of(self.0) {
-            Outlook::Passes(shortage) => shortage.advice(),
-            Outlook::NeedsRoom | Outlook::Final => None,
-        };
+        let advice = Outlook::of(self.0).advice();
         let nothing = "an agent that runs tries again by itself; repeat a start";
         f.write_str(advice.unwrap_or(nothing))
     }

@@ -40,6 +40,7 @@ mod schedules;
 mod secrets;
 #[cfg(all(feature = "secret", feature = "sentinel"))]
 mod sentinels;
+mod shortage;
 mod slow;
 mod sockets;
 mod stores;

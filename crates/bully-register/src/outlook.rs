@@ -84,25 +84,26 @@ impl Outlook {
             Self::Final => false,
         }
     }
-}
 
-impl Shortage {
-    /// The advice to an operator; `None` where there is nothing to do.
+    /// The advice to an operator about what is short; `None` where nothing is known to be.
     pub const fn advice(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Descriptors => {
+        let Self::Passes(shortage) = self else {
+            return None;
+        };
+        Some(match shortage {
+            Shortage::Descriptors => {
                 "this process has no file descriptor left: raise its limit (`ulimit -n`, `LimitNOFILE=`), or look what keeps so many open"
             }
-            Self::HostDescriptors => {
+            Shortage::HostDescriptors => {
                 "this host has no file descriptor left: raise `fs.file-max`, or look which process keeps so many open"
             }
-            Self::Memory => {
+            Shortage::Memory => {
                 "the system has no memory left for this process: raise its limit, or give the host more"
             }
-            Self::Locks => {
+            Shortage::Locks => {
                 "the system has no lock left for a file: look which process locks so many"
             }
-            Self::Moment => return None,
+            Shortage::Moment => return None,
         })
     }
 }
@@ -190,11 +191,13 @@ mod tests {
             .into_iter()
             .zip(["ulimit -n", "fs.file-max", "memory", "locks"])
         {
-            let advice = shortage.advice().unwrap_or_default();
+            let advice = Passes(shortage).advice().unwrap_or_default();
             assert!(advice.contains(word), "{advice}");
             assert!(Passes(shortage).is_worth_a_try());
         }
-        assert_eq!(Moment.advice(), None);
+        for outlook in [Passes(Moment), NeedsRoom, Final] {
+            assert_eq!(outlook.advice(), None);
+        }
         assert!(NeedsRoom.is_worth_a_try() && !Final.is_worth_a_try());
     }
 }

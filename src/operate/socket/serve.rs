@@ -17,6 +17,8 @@ use tokio::{
 };
 use tracing::warn;
 
+use crate::remote::Refusals;
+
 use super::{
     Operated, SocketAnswer, SocketRequest,
     line::{LONGEST, LineProgress, RequestLine},
@@ -30,9 +32,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is being answered when the socket ends may take so long still.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// The pause after a connection could not be taken, for example because the process has too many files open.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// The runtime of the socket's thread.
 pub(super) fn runtime() -> io::Result<Runtime> {
@@ -70,10 +69,12 @@ async fn accept(
     operated: &Operated,
     slots: &Arc<Semaphore>,
 ) -> io::Result<()> {
+    let mut refusals = Refusals::default();
     // The semaphore is closed by nobody.
     while let Ok(slot) = Arc::clone(slots).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
+                refusals.end();
                 let operated = operated.clone();
                 drop(spawn_local(async move {
                     // A peer that is gone hears no answer, which concerns nobody else.
@@ -83,8 +84,9 @@ async fn accept(
                 }));
             }
             Err(reason) => {
-                warn!(%reason, "connection not taken");
-                sleep(PAUSE).await;
+                if let Some(pause) = refusals.pause_after(&reason) {
+                    sleep(pause).await;
+                }
             }
         }
     }

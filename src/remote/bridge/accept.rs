@@ -1,6 +1,6 @@
 //! Takes connections in, and keeps out those that there is no room for.
 
-use std::{convert::Infallible, future::pending, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, future::pending, pin::pin, sync::Arc};
 
 use actix::{Addr, clock::sleep};
 use futures::future::{OptionFuture, select};
@@ -10,6 +10,7 @@ use tracing::debug;
 use crate::remote::{
     BridgeEvent, Closed, RemoteBridge,
     bridge::{ends, message::Accepted, shared::BridgeState, task::TaskGuard},
+    refusals::Refusals,
     transport::{IncomingStream, Listener},
 };
 
@@ -38,18 +39,23 @@ async fn take_all(
     bridge: &Addr<RemoteBridge>,
     listener: &mut dyn Listener,
 ) -> Infallible {
+    let mut refusals = Refusals::default();
     loop {
         match listener.accept().await {
             Ok(arrival) => {
+                refusals.end();
                 admit(shared, bridge, arrival);
                 // A connection that was let in gets a turn before the next one: in a storm, one that has
                 // something to say would lose its slot before it was heard.
                 yield_now().await;
             }
-            // As when no file descriptor is left: trying again at once would not help.
             Err(reason) => {
                 debug!(%reason, "connection not accepted");
-                sleep(AFTER_FAILURE).await;
+                match refusals.pause_after(&reason) {
+                    Some(pause) => sleep(pause).await,
+                    // A storm of such connections leaves the bridge its turns.
+                    None => yield_now().await,
+                }
             }
         }
     }
@@ -62,6 +68,3 @@ fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStr
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
     }
 }
-
-/// So long no connection is taken after a failure.
-const AFTER_FAILURE: Duration = Duration::from_millis(100);

@@ -5,7 +5,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::ErrorKind,
     sync::{
         Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -18,10 +17,7 @@ use tracing::warn;
 use crate::{
     group::{Pace, PeerReport, PeerReporter, companion_of},
     protocol::{Decree, Leaders, NewVoter, Time},
-    remote::{
-        Closed, Farewell, GroupRules, NodeId,
-        advice::{advice, advice_to_dial},
-    },
+    remote::{Closed, Farewell, GroupRules, NodeId, advice::advice},
 };
 
 use super::shared::{BridgeState, PeerState, lock};
@@ -95,10 +91,10 @@ impl Trouble {
     }
 
     /// The network did not make a connection.
-    pub(crate) fn dialling(reason: &str, kind: ErrorKind) -> Self {
+    pub(crate) fn dialling(reason: &str, advice: &'static str) -> Self {
         Self {
             text: reason.to_owned(),
-            advice: Some(advice_to_dial(kind)),
+            advice: Some(advice),
             is_name_disputed: false,
         }
     }
@@ -333,8 +329,7 @@ mod tests {
     #[test]
     fn trouble_ends_with_a_link_and_other_rules_with_those_of_this_side() {
         let health = PeerHealth::default();
-        let kind = ErrorKind::ConnectionRefused;
-        health.failed(None, Trouble::dialling("connection refused", kind));
+        health.failed(None, Trouble::dialling("connection refused", "start it"));
         assert_eq!(health.last_error().as_deref(), Some("connection refused"));
         health.linked();
         assert_eq!(health.last_error(), None);

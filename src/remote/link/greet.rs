@@ -12,6 +12,7 @@ use crate::{
     protocol::{Storage, Time},
     remote::{
         Acquaintance, Closed, Established, Farewell, Handshake, HandshakeProgress, NodeId,
+        advice::advice_to_dial,
         bridge::{gate::Pass, peers::DialError, shared::PeerState},
         transport::{Stream, Unsecured},
         wire::{Frames, Hello},
@@ -37,8 +38,8 @@ pub(super) struct Failed {
     /// Why, if there was another end.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
-    /// What the network said of an attempt to dial.
-    pub(super) dial: Option<Box<(String, io::ErrorKind)>>,
+    /// What the network said of an attempt to dial, and the advice for that.
+    pub(super) dial: Option<Box<(String, &'static str)>>,
     /// The host answered that no process listens there, so the peer's agents are suspected at once. Any
     /// other failure may be the network's, and says nothing of the process.
     is_refused: bool,
@@ -102,7 +103,7 @@ impl Failed {
         Self {
             why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
             from: None,
-            dial: Some(Box::new((reason.to_string(), reason.kind()))),
+            dial: Some(Box::new((reason.to_string(), advice_to_dial(reason)))),
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
             unproven: None,

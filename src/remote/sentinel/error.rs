@@ -1,6 +1,8 @@
 //! Why there is no sentinel, and why an order to one is refused.
 
-use std::io;
+use std::{fmt, io};
+
+use bully_register::Outlook;
 
 /// Why this node has no sentinel. The node's lease decides, as without the feature.
 #[derive(thiserror::Error)]
@@ -16,12 +18,12 @@ pub enum SentinelError {
     NotFirst,
     /// The kernel gives no pidfd of this process.
     #[error(
-        "the kernel gives this process no pidfd ({0}): allow pidfd_open, or run without a sentinel"
+        "the kernel gives this process no pidfd ({0}): {advice}", advice = Advice(.0, "allow pidfd_open, or run without a sentinel")
     )]
     Pidfd(#[source] io::Error),
     /// The process could not be started.
     #[error(
-        "the sentinel's process cannot be started ({0}): is /proc mounted, and may the program be executed?"
+        "the sentinel's process cannot be started ({0}): {advice}", advice = Advice(.0, "look whether /proc is mounted, and whether the program may be executed")
     )]
     Start(#[source] io::Error),
     /// The random bytes could not be drawn.
@@ -36,6 +38,22 @@ pub enum SentinelError {
 }
 
 debug_is_text!(SentinelError);
+
+/// The advice for a shortage, or that one.
+struct Advice<'a>(&'a io::Error, &'static str);
+
+impl fmt::Display for Advice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error, otherwise) = self;
+        // The kernel's limit of processes has no other number.
+        let advice = if error.kind() == io::ErrorKind::WouldBlock {
+            Some("let this user start more processes (`ulimit -u`, `TasksMax=`)")
+        } else {
+            Outlook::of(error).advice()
+        };
+        f.write_str(advice.unwrap_or(otherwise))
+    }
+}
 
 /// Why bytes are no order, or an order cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,4 +76,28 @@ pub enum OrderError {
     /// The bytes of an incarnation are to be used for another one, which would end the wrong one.
     #[error("the secret of one incarnation was given for another one: draw new bytes")]
     SecretUsedTwice,
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_could_not_be_started_for_a_shortage_is_told_what_is_short() {
+        for (number, word) in [
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::AGAIN, "ulimit -u"),
+            (Errno::NOMEM, "memory"),
+            (Errno::NOENT, "/proc is mounted"),
+        ] {
+            let error = SentinelError::Start(number.into());
+            assert!(error.to_string().contains(word), "{error}");
+        }
+        let error = SentinelError::Pidfd(Errno::MFILE.into());
+        assert!(error.to_string().contains("ulimit -n"), "{error}");
+        let error = SentinelError::Pidfd(Errno::NOSYS.into());
+        assert!(error.to_string().contains("allow pidfd_open"), "{error}");
+    }
 }

@@ -6,7 +6,10 @@
 use std::sync::{PoisonError, TryLockError};
 
 use bully_register::pem::{FileStamp, PemSource};
+use tokio::task::spawn_blocking;
 use tracing::{info, warn};
+
+use crate::supervisor::contain;
 
 use super::{TlsConfig, identity::Sources};
 
@@ -43,8 +46,13 @@ impl TlsConfig {
     /// Before a handshake: uses the files of now if they have changed. Beside the runtime: a disk may be slow.
     pub(super) async fn renew(&self) {
         let config = self.clone();
-        let renewed = tokio::task::spawn_blocking(move || config.renew_now());
-        if let Err(reason) = renewed.await {
+        // It panics where the system has no thread left: this handshake goes on with what is in use.
+        let look = contain(|| spawn_blocking(move || config.renew_now()));
+        let looked = match look {
+            Ok(look) => look.await.map_err(|reason| reason.to_string()),
+            Err(reason) => Err(reason),
+        };
+        if let Err(reason) = looked {
             warn!(node = %self.node(), %reason, "certificates are not looked at: the ones in use stay");
         }
     }

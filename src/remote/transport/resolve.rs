@@ -93,7 +93,11 @@ impl Question {
     fn answer(mut self, found: &io::Result<Vec<SocketAddr>>) {
         let copy = |found: &io::Result<Vec<SocketAddr>>| match found {
             Ok(addresses) => Ok(addresses.clone()),
-            Err(reason) => Err(io::Error::new(reason.kind(), reason.to_string())),
+            // With its number: a shortage of this host has no kind of its own.
+            Err(reason) => Err(match reason.raw_os_error() {
+                Some(number) => io::Error::from_raw_os_error(number),
+                None => io::Error::new(reason.kind(), reason.to_string()),
+            }),
         };
         for waiter in self.waiters() {
             waiter.send(copy(found)).ok(); // it may have given up

@@ -1,15 +1,16 @@
-//! What other processes do: one that is killed while it saves, and one whose disk is full.
+//! What other processes do: one that is killed while it saves, one whose disk is full, and one without descriptors.
 //!
 //! The process is this test binary once more, told by the environment which part to play.
 
 use std::{
     env,
+    fs::File,
     io::{BufRead, BufReader},
     path::Path,
     process::{Command, Stdio},
 };
 
-use actix_bully::store::{StoreError, TermStore};
+use actix_bully::store::{Outlook, Shortage, StoreError, TermStore};
 
 use super::{Vote, create, keep, names, open, place, vote};
 
@@ -118,4 +119,39 @@ fn a_record_that_was_cut_leaves_the_one_before() {
     assert_eq!(names(&folder), ["jobs.store"], "nothing stays behind");
     let store = open(&path).expect("whole");
     assert_eq!(store.load().expect("it can be read"), Some(vote(2)));
+}
+
+#[actix_rt::test]
+async fn child_that_has_no_descriptor_left() {
+    let Some(path) = env::var_os(STORE) else {
+        return;
+    };
+    let store = open(path.as_ref()).expect("free and whole");
+    let mut taken: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    assert!(!taken.is_empty(), "its limit is reached");
+    for term in 1..=3 {
+        let saved = keep(&store, vote(term)).await;
+        saved.expect("a save takes no descriptor");
+    }
+    drop(store);
+    taken.extend(File::open("/dev/null"));
+    let refused = open(path.as_ref()).expect_err("an open takes one");
+    assert_eq!(refused.outlook(), Outlook::Passes(Shortage::Descriptors));
+    assert!(refused.to_string().contains("ulimit -n"), "{refused}");
+    drop(taken);
+    let store = open(path.as_ref()).expect("there are some again");
+    let found = store.load().expect("it can be read");
+    assert_eq!(found, Some(vote(3)));
+    println!("\ndone");
+}
+
+#[test]
+fn a_process_without_a_descriptor_votes_on_and_is_told_when_it_cannot_open_its_store() {
+    let (_folder, path) = place();
+    drop(create(&path).expect("a new store"));
+    let part = "child_that_has_no_descriptor_left";
+    let output = child(part, &path, "ulimit -n 64;").output();
+    let output = output.expect("a process");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("\ndone"), "{said}");
 }
