@@ -124,7 +124,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "protocol elections store group register remote agent leader operate similar bully_core::elections",
+        "protocol elections store clock group register remote agent leader operate shown similar bully_core::elections",
     ),
     ("supervisor", ""),
     (
@@ -210,7 +210,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "serde thiserror tracing actix toml std::fs::File std::fs::read_to_string",
+        "serde thiserror tracing actix futures toml std::fs::File std::fs::read_to_string",
     ),
     (
         "supervisor",

@@ -323,7 +323,7 @@ impl Config {
 }
 
 impl TimingsSettings {
-    fn timings(&self) -> Result<Timings, ConfigError> {
+    pub(super) fn timings(&self) -> Result<Timings, ConfigError> {
         let preset = match self.preset {
             TimingsPreset::Default => Timings::default(),
             TimingsPreset::Lan => Timings::lan(),

@@ -75,7 +75,8 @@
 //!
 //! # Where to go next
 //! `settings.rs` says what each field means, `keys.rs` lists the keys, `read.rs` and `value.rs` read them,
-//! `check.rs` holds what fits together, `start.rs` and `running.rs` are the two ends of a run.
+//! `check.rs` holds what fits together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a
+//! place before.
 
 mod check;
 mod credentials;
@@ -84,6 +85,7 @@ mod error;
 mod keys;
 mod lease;
 mod load;
+pub mod preflight;
 mod read;
 mod run_error;
 mod running;
@@ -95,6 +97,7 @@ mod value;
 mod zenoh;
 
 pub use error::ConfigError;
+pub use preflight::Preflight;
 pub use run_error::RunError;
 pub use running::RunningNode;
 pub use settings::{

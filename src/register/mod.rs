@@ -37,6 +37,8 @@
 //! `keeper/` asks a register for the agents of a group.
 
 pub(crate) mod keeper;
+#[cfg(feature = "serde")]
+pub(crate) mod trial;
 
 #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
 #[cfg_attr(

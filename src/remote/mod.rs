@@ -118,6 +118,8 @@ mod link;
 mod node;
 mod reason;
 mod refusals;
+#[cfg(feature = "serde")]
+pub(crate) mod trial;
 mod wire;
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ mod probe;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+#[cfg(feature = "serde")]
+pub(crate) mod trial;
 mod writer;
 
 use std::{fmt::Debug, future::Future, pin::Pin, sync::Arc, time::Duration};

@@ -171,4 +171,7 @@ pub use error::ScheduleError;
 pub use handle::{ScheduleHandle, ScheduleState, ScheduleStatus};
 pub use planner::Misfire;
 pub use register::ScheduleRecord;
+
+#[cfg(feature = "serde")]
+pub(crate) use register::AHEAD;
 pub use tick::Tick;

@@ -47,7 +47,7 @@ pub struct ScheduleRecord {
 pub(super) const MOST: usize = 256;
 
 /// A due time may lie so far ahead, by the clock of the agent that keeps it.
-pub(super) const AHEAD: Duration = Duration::from_secs(10);
+pub(crate) const AHEAD: Duration = Duration::from_secs(10);
 
 impl ScheduleRecord {
     /// Answers a leader's question.

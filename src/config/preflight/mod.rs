@@ -1,0 +1,306 @@
+//! Measures a place before an election runs there.
+//!
+//! Decided here: what is measured, for how long, and what a failure of one part means. Nothing is elected: no agent starts,
+//! no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds (`judge.rs`), and how each part is
+//! measured (`store/trial.rs`, `register/trial.rs`, `remote/trial.rs`).
+//!
+//! | part | measured | must be below |
+//! |---|---|---|
+//! | `disk` | records written beside `quorum.store_file`, durable: the longest | the round E, less an echo |
+//! | `store-reads`, `store-writes` | the store of a lease: the median of its answers | 2 d, and a third of the lease |
+//! | `store-clock` | the clock of that store beside this host's | 10 s, for schedules |
+//! | `peer` | a connection to each address, there and back once: the median | 2 d |
+//! | `stall` | the longest delay of a timer | half of what a lease or the detection has left after a heartbeat and an echo |
+//! | `clock` | the clock that a lease goes by, beside the timers | half of the time that was measured |
+//!
+//! An idle place is faster than one in use, so the preset that fits has twice the room that was measured. The
+//! [diagnosis](crate::agent::Diagnosis) of a running agent compares the same parts under load.
+
+mod judge;
+
+use std::{cell::Cell, fmt, sync::Arc, time::Duration};
+
+use actix::clock::{Instant, sleep};
+use futures::future::{join, join_all, join4};
+use serde::Serialize;
+
+use crate::{
+    agent::any::AnyConfig,
+    clock::{BootClock, Clock},
+    register::{
+        Register,
+        trial::{TrialKeys, clock_difference, time_reads, time_writes},
+    },
+    remote::trial::time_connections,
+    shown,
+    store::trial,
+};
+use judge::{Figure, Figures, judge};
+
+use super::{Config, ConfigError, check::Plan};
+
+/// What a place has shown before an election runs there, beside what the timings allow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Preflight {
+    /// Each part that the configuration has, in the order of the [page](self).
+    pub checks: Vec<PreflightCheck>,
+    /// The fastest preset that has twice the room that was measured: `lan`, `default` or `wan`; `None` if none of them has.
+    pub fits: Option<&'static str>,
+}
+
+/// One part of a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PreflightCheck {
+    /// The part.
+    pub part: PreflightPart,
+    /// The node, if it is a peer.
+    pub node: Option<String>,
+    /// What was found.
+    pub found: PreflightFinding,
+}
+
+/// A part of a place that timings rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PreflightPart {
+    /// The disk of the votes.
+    Disk,
+    /// The store of the lease, as it is read.
+    StoreReads,
+    /// The store of the lease, as it is written.
+    StoreWrites,
+    /// The clock of that store.
+    StoreClock,
+    /// Another node.
+    Peer,
+    /// The threads and the host of this process.
+    Stall,
+    /// The clock that a lease goes by.
+    Clock,
+}
+
+/// What was found of a part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PreflightFinding {
+    /// It was measured.
+    Measured {
+        /// The figure. As JSON: `figure_ms`.
+        #[serde(rename = "figure_ms", serialize_with = "shown::millis")]
+        figure: Duration,
+        /// What it has to be below by the timings of the configuration. As JSON: `bound_ms`.
+        #[serde(rename = "bound_ms", serialize_with = "shown::millis")]
+        bound: Duration,
+    },
+    /// It does not work: an agent would not start, or not be elected.
+    Fails {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// It could not be measured. That is no fault of this node: a peer may not run yet.
+    Unknown {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl PreflightFinding {
+    /// Whether nothing speaks against an election with it.
+    pub fn is_ok(&self) -> bool {
+        match self {
+            Self::Measured { figure, bound } => figure < bound,
+            Self::Fails { .. } => false,
+            Self::Unknown { .. } => true,
+        }
+    }
+}
+
+impl Preflight {
+    /// Whether nothing speaks against an election here.
+    pub fn is_ok(&self) -> bool {
+        self.checks.iter().all(|check| check.found.is_ok())
+    }
+}
+
+impl fmt::Display for PreflightPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Disk => "disk: a vote is written",
+            Self::StoreReads => "store: a lease is read",
+            Self::StoreWrites => "store: a key is written",
+            Self::StoreClock => "store: its clock beside this host's",
+            Self::Peer => "peer: there and back",
+            Self::Stall => "this process stands still",
+            Self::Clock => "clock of leases beside the timers",
+        })
+    }
+}
+
+impl Config {
+    /// Measures this place for a time, 3 s for instance, and compares it with the timings of the configuration. Call it where
+    /// the node will run, before its first start or beside it, within a runtime of tokio.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check). What does not work is a [finding](PreflightFinding::Fails).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use actix_bully::config::Config;
+    ///
+    /// actix::System::new().block_on(async {
+    ///     let config = Config::from_toml("node = \"api-1\"\ngroup = \"jobs\"")?;
+    ///     let found = config.preflight(Duration::from_millis(100)).await?;
+    ///     assert_eq!(found.checks.len(), 2, "it has no disk, no store and no peer: {found:?}");
+    ///     # Ok::<(), Box<dyn std::error::Error>>(())
+    /// }).unwrap();
+    /// ```
+    pub async fn preflight(&self, time: Duration) -> Result<Preflight, ConfigError> {
+        let plan = self.plan()?;
+        let timings = self.timings.timings()?;
+        let mut figures = self.measure(&plan, time).await;
+        // In the order of the page.
+        figures.0.sort_by_key(|figure| figure.part);
+        Ok(judge(&figures, &timings))
+    }
+
+    async fn measure(&self, plan: &Plan, time: Duration) -> Figures {
+        let (disk, store, peers, here) = join4(
+            self.measure_disk(time),
+            self.measure_store(plan, time),
+            self.measure_peers(time),
+            measure_here(time),
+        )
+        .await;
+        Figures([disk, store, peers, here].concat())
+    }
+
+    async fn measure_disk(&self, time: Duration) -> Vec<Figure> {
+        let Some(path) = &self.quorum.store_file else {
+            return Vec::new();
+        };
+        let found = match trial::time_writes(path, time).await {
+            Ok(took) => Ok(longest(&took)),
+            Err(reason) => Err(fails(&reason)),
+        };
+        vec![Figure::of(PreflightPart::Disk, found)]
+    }
+
+    async fn measure_store(&self, plan: &Plan, time: Duration) -> Vec<Figure> {
+        let register = match self.register() {
+            Ok(Some(register)) => register,
+            Ok(None) => return Vec::new(),
+            Err(reason) => {
+                return vec![Figure::of(PreflightPart::StoreReads, Err(fails(&reason)))];
+            }
+        };
+        let AnyConfig::Lease(lease) = &plan.election else {
+            return Vec::new();
+        };
+        match TrialKeys::of(&lease.name, &plan.identity.node) {
+            Ok(keys) => measure_register(&register, &keys, time).await,
+            Err(reason) => vec![Figure::of(PreflightPart::StoreReads, Err(fails(&reason)))],
+        }
+    }
+
+    async fn measure_peers(&self, time: Duration) -> Vec<Figure> {
+        let peers = self.others().map(|(_, peer)| async move {
+            let found = match &peer.address {
+                Some(address) => match time_connections(address, time).await {
+                    Ok(took) => Ok(median(took)),
+                    Err(reason) => Err(unknown(&reason)),
+                },
+                None => Err(unknown(&"it has no address here: measure at that node")),
+            };
+            Figure {
+                node: Some(peer.node.clone()),
+                ..Figure::of(PreflightPart::Peer, found)
+            }
+        });
+        join_all(peers).await
+    }
+}
+
+async fn measure_register(
+    register: &Arc<dyn Register>,
+    keys: &TrialKeys,
+    time: Duration,
+) -> Vec<Figure> {
+    let (reads, writes) = join(
+        time_reads(register, keys, time),
+        time_writes(register, keys, time),
+    )
+    .await;
+    let reads = reads.map(median).map_err(|reason| fails(&reason));
+    let writes = writes.map(median).map_err(|reason| fails(&reason));
+    let mut found = vec![
+        Figure::of(PreflightPart::StoreReads, reads),
+        Figure::of(PreflightPart::StoreWrites, writes),
+    ];
+    match clock_difference(register).await {
+        Ok(Some(apart)) => found.push(Figure::of(PreflightPart::StoreClock, Ok(apart))),
+        Ok(None) => {}
+        Err(reason) => {
+            let clock = Figure::of(PreflightPart::StoreClock, Err(fails(&reason)));
+            found.push(clock);
+        }
+    }
+    found
+}
+
+/// The standstills of this process, and its clock beside the timers.
+async fn measure_here(time: Duration) -> Vec<Figure> {
+    let clock = BootClock::new();
+    let (began, before) = (Instant::now(), clock.as_ref().map(Clock::now));
+    let stall = Cell::new(Duration::ZERO);
+    while began.elapsed() < time {
+        let due = Instant::now() + TICK;
+        sleep(TICK).await;
+        let late = Instant::now().saturating_duration_since(due);
+        // Less is the granule of a timer.
+        if late >= TICK {
+            stall.set(stall.get().max(late));
+        }
+    }
+    let by_timers = began.elapsed();
+    let clock = match (&clock, before) {
+        (Ok(clock), Ok(before)) => {
+            let by_clock = clock.now().since(before);
+            let apart = by_clock.abs_diff(by_timers);
+            Figure {
+                bound: Some(by_timers / 2),
+                ..Figure::of(PreflightPart::Clock, Ok(apart))
+            }
+        }
+        (Err(reason), _) | (_, Err(reason)) => Figure::of(PreflightPart::Clock, Err(fails(reason))),
+    };
+    vec![Figure::of(PreflightPart::Stall, Ok(stall.get())), clock]
+}
+
+fn longest(took: &[Duration]) -> Duration {
+    took.iter().max().copied().unwrap_or_default()
+}
+
+fn median(mut took: Vec<Duration>) -> Duration {
+    took.sort_unstable();
+    took.get(took.len() / 2).copied().unwrap_or_default()
+}
+
+fn fails(reason: &impl fmt::Display) -> PreflightFinding {
+    PreflightFinding::Fails {
+        reason: reason.to_string(),
+    }
+}
+
+fn unknown(reason: &impl fmt::Display) -> PreflightFinding {
+    PreflightFinding::Unknown {
+        reason: reason.to_string(),
+    }
+}
+
+/// Time between two looks at the timers.
+const TICK: Duration = Duration::from_millis(5);

@@ -1,0 +1,181 @@
+//! How soon the store of a lease answers, before any agent asks it.
+//!
+//! Decided here: what is asked: reads of the lease, and swaps of a key of the node's own, which is removed at the end. The
+//! lease is read and never written. Not here: how long it may take (`config/preflight/`).
+
+use std::{sync::Arc, time::Duration};
+
+use actix::clock::{Instant, sleep};
+use bully_register::entry_of_swap;
+
+use crate::{
+    clock::{SystemWallClock, WallClock},
+    elections::lease::LeaseName,
+    protocol::{AgentId, IdError},
+};
+
+use super::{Entry, Register, RegisterError, RegisterKey, Removal, Swap, Version};
+
+/// Why a store's writes cannot be timed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrialError {
+    #[error(transparent)]
+    Register(#[from] RegisterError),
+    #[error(
+        "another process writes {key} at the same time: let one preflight of a node end before the next"
+    )]
+    Conflict { key: RegisterKey },
+    #[error("the store cannot remove a key, so that none is written")]
+    KeepsAll,
+}
+
+/// The keys of a trial.
+#[derive(Debug)]
+pub(crate) struct TrialKeys {
+    lease: RegisterKey,
+    own: RegisterKey,
+}
+
+impl TrialKeys {
+    /// # Errors
+    /// [`IdError`] where the names make no key.
+    pub(crate) fn of(lease: &LeaseName, node: &AgentId) -> Result<Self, IdError> {
+        let key = |rest: &str| format!("{}/{}/{rest}", lease.cluster, lease.group).parse();
+        Ok(Self {
+            lease: key("lease")?,
+            own: key(&format!("preflight/{node}"))?,
+        })
+    }
+}
+
+/// Reads the lease for this time, three times at least. Returns how long each answer took.
+///
+/// # Errors
+/// [`RegisterError`] of the first read that fails.
+pub(crate) async fn time_reads(
+    register: &Arc<dyn Register>,
+    keys: &TrialKeys,
+    within: Duration,
+) -> Result<Vec<Duration>, RegisterError> {
+    // The first one may connect.
+    register.read(&keys.lease).await?;
+    let began = Instant::now();
+    let mut took = Vec::new();
+    while took.len() < FEWEST || began.elapsed() < within {
+        let begins = Instant::now();
+        register.read(&keys.lease).await?;
+        took.push(begins.elapsed());
+        sleep(PAUSE).await;
+    }
+    Ok(took)
+}
+
+/// Swaps the node's own key for this time, three times at least, and removes it. Returns how long each answer took.
+///
+/// # Errors
+/// [`TrialError`]. The key may be there still; the next trial takes it over.
+pub(crate) async fn time_writes(
+    register: &Arc<dyn Register>,
+    keys: &TrialKeys,
+    within: Duration,
+) -> Result<Vec<Duration>, TrialError> {
+    let key = &keys.own;
+    // Nothing happens before it is polled.
+    let none = entry_of_swap(Version::from(0), Vec::new());
+    if register.remove(key, &none).is_none() {
+        return Err(TrialError::KeepsAll);
+    }
+    let mut entry = register.read(key).await?;
+    let began = Instant::now();
+    let mut took = Vec::new();
+    let failed = loop {
+        let begins = Instant::now();
+        match swap(register, key, entry.as_ref()).await {
+            Ok(written) => entry = Some(written),
+            Err(reason) => break Some(reason),
+        }
+        took.push(begins.elapsed());
+        if took.len() >= FEWEST && began.elapsed() >= within {
+            break None;
+        }
+        sleep(PAUSE).await;
+    };
+    if let Some(entry) = entry
+        && let Some(removing) = register.remove(key, &entry)
+    {
+        let removed = removing.await;
+        if failed.is_none() && matches!(removed?, Removal::Conflict(Some(_))) {
+            return Err(TrialError::Conflict { key: key.clone() });
+        }
+    }
+    failed.map_or(Ok(took), Err)
+}
+
+async fn swap(
+    register: &Arc<dyn Register>,
+    key: &RegisterKey,
+    expected: Option<&Entry>,
+) -> Result<Entry, TrialError> {
+    let value = VALUE.to_vec();
+    match register.swap(key, expected, value.clone()).await? {
+        Swap::Done(version) => Ok(entry_of_swap(version, value)),
+        Swap::Conflict(_) => Err(TrialError::Conflict { key: key.clone() }),
+    }
+}
+
+/// By how much the wall clock of this host and that of the store differ; `None` if the store has none.
+///
+/// # Errors
+/// [`RegisterError`] if the store does not answer.
+pub(crate) async fn clock_difference(
+    register: &Arc<dyn Register>,
+) -> Result<Option<Duration>, RegisterError> {
+    let Some(asked) = register.clock() else {
+        return Ok(None);
+    };
+    let begins = Instant::now();
+    let theirs = asked.await?;
+    // It was read somewhere on the way there and back.
+    let way = begins.elapsed() / 2;
+    let own = SystemWallClock.now().as_millis();
+    let apart = Duration::from_millis(own.abs_diff(theirs));
+    Ok(Some(apart.saturating_sub(way)))
+}
+
+/// As long as the record of a lease.
+const VALUE: [u8; 256] = [b' '; 256];
+
+const FEWEST: usize = 3;
+
+/// Between two operations: agents ask a store less often.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use actix::System;
+
+    use super::*;
+    use crate::register::MemoryRegister;
+
+    #[test]
+    fn operations_are_timed_and_leave_nothing_also_after_a_trial_that_was_killed() {
+        System::new().block_on(async {
+            let memory = MemoryRegister::new();
+            let register: Arc<dyn Register> = Arc::new(memory);
+            let lease = LeaseName {
+                cluster: "shop".parse().unwrap(),
+                group: "orders".parse().unwrap(),
+            };
+            let keys = TrialKeys::of(&lease, &"api-1".parse().unwrap()).unwrap();
+            swap(&register, &keys.own, None).await.unwrap();
+            let reads = time_reads(&register, &keys, Duration::ZERO).await.unwrap();
+            assert_eq!(reads.len(), FEWEST);
+            let writes = time_writes(&register, &keys, Duration::ZERO).await.unwrap();
+            assert_eq!(writes.len(), FEWEST);
+            for key in [&keys.own, &keys.lease] {
+                assert_eq!(register.read(key).await.unwrap(), None, "{key}");
+            }
+            assert_eq!(clock_difference(&register).await.unwrap(), None);
+        });
+    }
+}
