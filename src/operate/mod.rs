@@ -14,7 +14,8 @@
 //! "accepted". An [`Outcome`] names the successor and its term, or says why nothing happened. Not here: how an
 //! election is held ([`elections`](crate::elections)).
 //!
-//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node by the socket or the routes.
+//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node by the socket or the routes. Its verb `preflight` measures the
+//! place of a node before it runs, as `Config::preflight` of the feature `serde` does.
 //!
 //! # Who may
 //! A command takes a leadership away, so it is given to few: the socket answers its own user and root only, and

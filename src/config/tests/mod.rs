@@ -3,6 +3,7 @@
 mod check;
 mod deploy;
 mod page;
+mod preflight;
 mod random;
 mod refused;
 mod zenoh;

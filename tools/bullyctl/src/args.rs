@@ -18,12 +18,7 @@ use crate::failure::CODES;
 #[command(name = "bullyctl", version, after_help = CODES)]
 pub(crate) struct Args {
     /// The socket of the node: the path that it gave to `serve_socket`
-    #[arg(
-        long,
-        value_name = "PATH",
-        required_unless_present = "url",
-        conflicts_with = "url"
-    )]
+    #[arg(long, value_name = "PATH", conflicts_with = "url")]
     pub(crate) socket: Option<PathBuf>,
     /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`
     #[arg(long, value_name = "URL")]
@@ -63,6 +58,21 @@ pub(crate) enum Task {
     Voters(Voters),
     /// Removes the mark of a schedule from the store of a lease
     Schedules(Schedules),
+    /// Measures the disk, the store, the peers and this host before a node runs here; nothing is elected, no node is asked
+    Preflight(Preflight),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Preflight {
+    /// The configuration of the node
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Puts the variables of the environment with this prefix over it, as the node does
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) env: Option<String>,
+    /// Measures for this time, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = seconds)]
+    pub(crate) seconds: Duration,
 }
 
 #[derive(Debug, clap::Args)]
@@ -267,7 +277,11 @@ impl Task {
     /// The command that is given, if one is.
     pub(crate) fn order(&self) -> Option<Order> {
         Some(match self {
-            Self::Status | Self::Diagnosis | Self::Watch(_) | Self::Record(_) => return None,
+            Self::Status
+            | Self::Diagnosis
+            | Self::Watch(_)
+            | Self::Record(_)
+            | Self::Preflight(_) => return None,
             Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
             Self::Schedules(Schedules { action }) => {
                 let SchedulesAction::Reset { schedule, whom } = action;
@@ -380,7 +394,6 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused() {
         for line in [
-            "bullyctl status",
             "bullyctl --socket s --url http://x status",
             "bullyctl --socket s --token-file f status",
             "bullyctl --socket s score",
@@ -399,6 +412,8 @@ mod tests {
             "bullyctl --socket s schedules",
             "bullyctl --socket s schedules reset",
             "bullyctl --socket s schedules reset a/b",
+            "bullyctl preflight",
+            "bullyctl preflight --config f --seconds 0",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

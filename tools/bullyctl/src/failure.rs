@@ -2,11 +2,13 @@
 
 use std::{io, path::PathBuf, process::ExitCode};
 
+use actix_bully::config::ConfigError;
+
 /// The exit codes, as the help shows them.
 pub(crate) const CODES: &str = "\
 Exit codes:
   0  done
-  1  refused, or something else came of the command; the text says what
+  1  refused, or something else came of the command; the text says what. Of a preflight: something is too slow or does not work
   2  the arguments are wrong
   3  no node answers there
   4  the time is over and nothing is known yet: ask for the status
@@ -32,6 +34,17 @@ pub(crate) enum Failure {
         /// The cause.
         error: io::Error,
     },
+    /// The configuration of the arguments.
+    #[error("{} is refused: {error}", path.display())]
+    Config {
+        /// Its path.
+        path: PathBuf,
+        /// The cause.
+        error: Box<ConfigError>,
+    },
+    /// Nothing can be measured.
+    #[error("this process cannot measure: {0}")]
+    Runtime(io::Error),
     /// No node answers.
     #[error("no node answers at {place}: {cause}; {advice}")]
     Unreachable {
@@ -57,21 +70,22 @@ impl Failure {
     /// Its exit code.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::Usage(_) | Self::File { .. } => 2,
+            Self::Usage(_) | Self::File { .. } | Self::Config { .. } => 2,
             Self::Unreachable { .. } => 3,
             Self::Denied(_) => 5,
-            Self::Odd(_) | Self::Output(_) => 6,
+            Self::Odd(_) | Self::Output(_) | Self::Runtime(_) => 6,
         })
     }
 
     /// Its name, for programs.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Usage(_) | Self::File { .. } => "usage",
+            Self::Usage(_) | Self::File { .. } | Self::Config { .. } => "usage",
             Self::Unreachable { .. } => "unreachable",
             Self::Denied(_) => "denied",
             Self::Odd(_) => "odd",
             Self::Output(_) => "output",
+            Self::Runtime(_) => "runtime",
         }
     }
 }

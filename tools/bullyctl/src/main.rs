@@ -3,15 +3,17 @@
 //! ```text
 //!   bullyctl --socket /run/orders/bully.sock status
 //!   bullyctl --url http://127.0.0.1:8080 --token-file token transfer --to api-2
+//!   bullyctl preflight --config /etc/jobs.toml
 //! ```
 //!
 //! Decided here: the exit codes (`failure.rs` has the table), and that what is asked for goes to the standard
 //! output, as a table for people or as JSON for programs. Not here: the arguments (`args.rs`), how a node is reached
-//! (`node/`), how an answer looks (`show/`).
+//! (`node/`), how an answer looks (`show/`), the place of a node before it runs (`preflight.rs`).
 
 mod args;
 mod failure;
 mod node;
+mod preflight;
 mod record;
 mod show;
 mod watch;
@@ -52,8 +54,13 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Task::Preflight(preflight) = &args.task {
+        return measure(preflight, args);
+    }
     let node = Node::new(args)?;
     match &args.task {
+        // It asks no node.
+        Task::Preflight(_) => {}
         Task::Status => {
             let report = node.report()?;
             print(&if args.json {
@@ -99,6 +106,21 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn measure(preflight: &args::Preflight, args: &Args) -> Result<ExitCode, Failure> {
+    if args.socket.is_some() || args.url.is_some() {
+        return Err(Failure::Usage(
+            "a preflight asks no node: leave --socket and --url out",
+        ));
+    }
+    let (text, is_ok) = preflight::run(preflight, args.json)?;
+    print(&text)?;
+    Ok(if is_ok {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(failure::REFUSED)
+    })
 }
 
 /// Prints what was asked for.

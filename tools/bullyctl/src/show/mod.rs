@@ -45,6 +45,16 @@ pub(crate) fn clean(text: &str) -> String {
     table::clean(text)
 }
 
+/// Rows below the names of their columns.
+pub(crate) fn columns<const COLUMNS: usize>(
+    names: [&str; COLUMNS],
+    rows: impl Iterator<Item = [String; COLUMNS]>,
+) -> String {
+    let mut table = Table::new(names);
+    rows.for_each(|row| table.row(row));
+    table.to_string()
+}
+
 /// A value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> String {
     // What is printed here has only keys that are text.

@@ -1,0 +1,120 @@
+//! Measures the place of a node before it runs there.
+//!
+//! Decided here: where the configuration comes from, and the words of the answer. Not here: what is measured and what it has
+//! to be below ([`actix_bully::config::preflight`]).
+
+use std::{
+    fmt::Write,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    time::Duration,
+};
+
+use actix_bully::config::{
+    Config, ConfigError, Preflight,
+    preflight::{PreflightCheck, PreflightFinding},
+};
+use tokio::runtime::Builder;
+
+use crate::{args, failure::Failure, show};
+
+/// Does it; what there is to say, and whether nothing speaks against an election.
+pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String, bool), Failure> {
+    let path = &preflight.config;
+    let refused = |error| Failure::Config {
+        path: path.clone(),
+        error: Box::new(error),
+    };
+    let config = match &preflight.env {
+        Some(prefix) => Config::load(path, prefix).map_err(refused)?,
+        None => read(path)?.and_then(checked).map_err(refused)?,
+    };
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::Runtime)?;
+    let measured = runtime.block_on(config.preflight(preflight.seconds));
+    // A name that is being resolved does not hold up the end.
+    runtime.shutdown_background();
+    let found = measured.map_err(refused)?;
+    let text = if is_json {
+        show::json(&found)
+    } else {
+        said(&found)
+    };
+    Ok((text, found.is_ok()))
+}
+
+fn read(path: &Path) -> Result<Result<Config, ConfigError>, Failure> {
+    let mut text = String::new();
+    let file = File::open(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
+    file.map_err(|error: io::Error| Failure::File {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(Config::from_toml(&text))
+}
+
+fn checked(config: Config) -> Result<Config, ConfigError> {
+    config.check()?;
+    Ok(config)
+}
+
+/// More than a configuration may have, so that a longer one is refused.
+const MOST: u64 = 128 << 10;
+
+fn said(found: &Preflight) -> String {
+    let mut text = show::columns(
+        ["CHECK", "MEASURED", "BELOW", ""],
+        found.checks.iter().map(row),
+    );
+    let verdict = if found.is_ok() {
+        "the timings of the configuration fit this place"
+    } else {
+        "this place is not as the configuration needs it"
+    };
+    let advice = found.fits.map_or_else(
+        || {
+            "no preset has twice this room: measure again with more seconds, or look what is slow"
+                .to_owned()
+        },
+        |preset| format!("the fastest preset that has twice this room is \"{preset}\""),
+    );
+    let is_unknown =
+        |check: &PreflightCheck| matches!(check.found, PreflightFinding::Unknown { .. });
+    let left_out = if found.checks.iter().any(is_unknown) {
+        "; what was not measured is left out"
+    } else {
+        ""
+    };
+    writeln!(text, "\n{verdict}; {advice}{left_out}").ok();
+    text
+}
+
+fn row(check: &PreflightCheck) -> [String; 4] {
+    let part = match &check.node {
+        Some(node) => format!("{} {node}", check.part),
+        None => check.part.to_string(),
+    };
+    let none = || "-".to_owned();
+    match &check.found {
+        PreflightFinding::Measured { figure, bound } => {
+            let verdict = if check.found.is_ok() {
+                "ok"
+            } else {
+                "too slow"
+            };
+            [part, millis(*figure), millis(*bound), verdict.to_owned()]
+        }
+        PreflightFinding::Fails { reason } => {
+            [part, none(), none(), format!("does not work: {reason}")]
+        }
+        PreflightFinding::Unknown { reason } => {
+            [part, none(), none(), format!("not measured: {reason}")]
+        }
+        _ => [part, none(), none(), String::new()],
+    }
+}
+
+fn millis(span: Duration) -> String {
+    format!("{:.1} ms", span.as_secs_f64() * 1_000.0)
+}

@@ -1,0 +1,154 @@
+//! `bullyctl preflight` as a process: what it prints, its exit codes, and that it leaves nothing behind.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{fs, net::TcpListener, path::Path, process::Command};
+
+use serde_json::Value;
+
+/// Measures by this configuration for the shortest time.
+fn preflight(folder: &Path, text: &str, more: &[&str]) -> (i32, String, String) {
+    let file = folder.join("jobs.toml");
+    fs::write(&file, text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
+        .args(["preflight", "--seconds", "0.2", "--config"])
+        .arg(&file)
+        .args(more)
+        .env("JOBS_NODE", "api-9")
+        .output()
+        .unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (output.status.code().unwrap_or(-1), out, err)
+}
+
+/// A voter with that peer, whose votes are in that folder.
+fn voter(folder: &Path, peer: &str, timings: &str) -> String {
+    let store = folder.join("jobs.store");
+    let store = store.display();
+    format!(
+        "node = \"api-1\"\ngroup = \"jobs\"\nlisten = \"127.0.0.1:0\"\n\
+         [[peers]]\nnode = \"api-2\"\naddress = \"{peer}\"\n\
+         [quorum]\nvoters = [\"api-1\", \"api-2\"]\nstore_file = \"{store}\"\n\
+         [timings]\n{timings}\n"
+    )
+}
+
+/// No disk and no way of this host is so slow.
+const WAN: &str = "preset = \"wan\"";
+
+/// Shorter than any write or way: each part is too slow.
+const NONE: &str =
+    "preset = \"in_process\"\ndelay_bound = \"1ns\"\nround = \"3ns\"\nstep = \"1ns\"";
+
+#[test]
+fn a_place_that_fits_is_a_table_and_exit_code_0_and_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let alive = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = alive.local_addr().unwrap().to_string();
+    let (code, out, err) = preflight(folder.path(), &voter(folder.path(), &at, WAN), &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(!out.contains("left out"), "{out}");
+    let lines: Vec<_> = out.lines().collect();
+    let columns: Vec<_> = lines.first().unwrap().split_whitespace().collect();
+    assert_eq!(columns, ["CHECK", "MEASURED", "BELOW"]);
+    for part in [
+        "disk: a vote is written",
+        "peer: there and back api-2",
+        "this process stands still",
+        "clock of leases beside the timers",
+    ] {
+        let line = lines.iter().find(|line| line.starts_with(part));
+        let line = line.unwrap_or_else(|| panic!("{part}: {out}"));
+        assert!(line.contains(" ms ") && line.ends_with("  ok"), "{line}");
+    }
+    let last = lines.last().unwrap();
+    assert!(
+        last.starts_with("the timings of the configuration fit this place; the fastest preset"),
+        "{last}"
+    );
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "the configuration alone"
+    );
+}
+
+#[test]
+fn a_place_that_is_too_slow_is_exit_code_1_and_json_has_the_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let alive = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = alive.local_addr().unwrap().to_string();
+    let text = voter(folder.path(), &at, NONE);
+    let (code, out, err) = preflight(folder.path(), &text, &[]);
+    assert_eq!((code, err.as_str()), (1, ""), "{out}");
+    assert!(out.contains("too slow"), "{out}");
+    assert!(
+        out.contains("this place is not as the configuration needs it"),
+        "{out}"
+    );
+    let (code, out, _) = preflight(folder.path(), &text, &["--json"]);
+    assert_eq!(code, 1);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let disk = found.pointer("/checks/0").unwrap();
+    assert_eq!(disk.pointer("/part").unwrap(), "disk");
+    let figure = |name: &str| {
+        disk.pointer(&format!("/found/{name}"))
+            .and_then(Value::as_f64)
+    };
+    assert!(figure("figure_ms") > figure("bound_ms"), "{disk}");
+}
+
+#[test]
+fn what_does_not_work_is_told_and_a_peer_that_is_not_there_yet_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = socket.local_addr().unwrap().to_string();
+    drop(socket);
+    let (code, out, _) = preflight(folder.path(), &voter(folder.path(), &nobody, WAN), &[]);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.ends_with("; what was not measured is left out\n"),
+        "{out}"
+    );
+    assert!(
+        out.contains("not measured: ") && out.contains("no process listens there"),
+        "{out}"
+    );
+    let missing = folder.path().join("none");
+    let (code, out, _) = preflight(folder.path(), &voter(&missing, &nobody, WAN), &[]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("does not work: "), "{out}");
+}
+
+#[test]
+fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, err) = preflight(folder.path(), "node = \"api-1\"", &[]);
+    assert!(
+        code == 2 && err.contains("jobs.toml is refused: "),
+        "{code}: {err}"
+    );
+    let (code, _, err) = preflight(
+        folder.path(),
+        "node = \"api-1\"\ngroup = \"jobs\"",
+        &["--socket", "s"],
+    );
+    assert_eq!(code, 2, "{err}");
+    // The variables of the node count where it is asked for.
+    let text = "group = \"jobs\"";
+    assert_eq!(preflight(folder.path(), text, &[]).0, 2);
+    let (code, out, err) = preflight(folder.path(), text, &["--env", "JOBS"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let none = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
+        .arg("status")
+        .output();
+    let none = none.unwrap();
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(
+        said.contains("name the node by --socket or by --url"),
+        "{said}"
+    );
+}
