@@ -2,7 +2,13 @@
 
 #[cfg(feature = "tls")]
 use std::path::Path;
-use std::{error::Error, future::pending, pin::pin, sync::mpsc, time::Duration};
+use std::{
+    error::Error,
+    future::pending,
+    pin::pin,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 #[cfg(feature = "secret")]
 use actix_bully::remote::secret::Secret;
@@ -14,9 +20,10 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, ElectionArbiter},
     clock::BootClock,
-    elections::bully::Preemption,
+    elections::{bully::Preemption, quorum::Vote},
     protocol::Leader,
     remote::{BridgeBuilder, BridgeEvent, BridgeHandle, Peer, RemoteBridge},
+    store::FileStore,
     supervisor::RestartPolicy,
 };
 use futures::{
@@ -29,7 +36,7 @@ use crate::{
     args::Args,
     commands::obey,
     screen::{Happening, Screen},
-    store::Place,
+    store::Votes,
     work::work,
 };
 
@@ -45,23 +52,22 @@ pub(crate) async fn run(
     // On a thread of their own the timers of a lease are not late when something here is busy. The bridge runs there as
     // well: a heartbeat that changes threads on its way wakes each of them.
     let elections = ElectionArbiter::new()?;
-    let (tell, told) = mpsc::channel();
-    let start = {
-        let (args, group) = (args.clone(), group.clone());
-        move || -> Result<BridgeHandle, Failure> {
-            let bridge = bridge(&args, &group)?;
-            #[cfg(feature = "sentinel")]
-            let bridge = bridge.sentinel(sentinel);
-            Ok(bridge.start()?)
-        }
-    };
-    // The bridge first: it numbers the agents' incarnations.
-    elections
-        .handle()
-        .spawn_fn(move || drop(tell.send(start())));
-    let bridge = told.recv()?.map_err(|wrong| -> Box<dyn Error> { wrong })?;
+    let votes = Votes::of(args)?;
+    let started = start(
+        args,
+        votes.as_ref().map(Votes::store),
+        (&group, &elections),
+        &screen,
+        #[cfg(feature = "sentinel")]
+        sentinel,
+    );
+    if started.is_err()
+        && let Some(votes) = votes
+    {
+        votes.give_up();
+    }
+    let (bridge, agent) = started?;
     let events = bridge.events();
-    let agent = agent(args, &group, &elections, &screen)?;
     let listen = bridge.local_addr().map(|at| at.to_string());
     screen.say(&Happening::Ready { listen });
 
@@ -94,6 +100,37 @@ pub(crate) async fn run(
     };
     screen.say(&Happening::Left { politely });
     Ok(())
+}
+
+/// Starts the bridge and the agent.
+fn start(
+    args: &Args,
+    store: Option<Arc<FileStore<Vote>>>,
+    (group, elections): (&Group, &ElectionArbiter),
+    screen: &Screen,
+    #[cfg(feature = "sentinel")] sentinel: Option<Sentinel>,
+) -> Result<(BridgeHandle, BullyHandle), Box<dyn Error>> {
+    let (tell, told) = mpsc::channel();
+    let start = {
+        let (args, group, store) = (args.clone(), group.clone(), store.clone());
+        move || -> Result<BridgeHandle, Failure> {
+            let mut bridge = bridge(&args, &group)?;
+            // Its restarts count upwards, whatever the wall clock shows.
+            if let Some(store) = store {
+                bridge = bridge.remember_in(store);
+            }
+            #[cfg(feature = "sentinel")]
+            let bridge = bridge.sentinel(sentinel);
+            Ok(bridge.start()?)
+        }
+    };
+    // The bridge first: it numbers the agents' incarnations.
+    elections
+        .handle()
+        .spawn_fn(move || drop(tell.send(start())));
+    let bridge = told.recv()?.map_err(|wrong| -> Box<dyn Error> { wrong })?;
+    let agent = agent(args, store, group, elections, screen)?;
+    Ok((bridge, agent))
 }
 
 /// What another thread may say.
@@ -133,6 +170,7 @@ fn certificates(folder: &Path, name: &str) -> Result<TlsConfig, Failure> {
 
 fn agent(
     args: &Args,
+    store: Option<Arc<FileStore<Vote>>>,
     group: &Group,
     elections: &ElectionArbiter,
     screen: &Screen,
@@ -166,23 +204,10 @@ fn agent(
         let after = Duration::from_millis(after);
         agent = agent.preemption(Preemption::After(after));
     }
-    let Some(folder) = args.store.as_deref().filter(|_| !args.quorum.is_empty()) else {
-        return Ok(agent.join(group).start_in_arbiter(&elections.handle())?);
-    };
-    let place = Place::new(folder, &args.name);
-    let store = if args.init {
-        place.create(&args.cluster)?
-    } else {
-        place.open(&args.cluster)?
-    };
-    let started = agent
-        .store(store)
-        .join(group)
-        .start_in_arbiter(&elections.handle());
-    if started.is_err() && args.init {
-        place.undo(); // it never took part, so the next attempt is the first as well
+    if let Some(store) = store {
+        agent = agent.store(store);
     }
-    Ok(started?)
+    Ok(agent.join(group).start_in_arbiter(&elections.handle())?)
 }
 
 async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {

@@ -1,67 +1,71 @@
 //! The file of a node's votes.
 
-use std::{error::Error, fs, io, path::PathBuf};
+use std::{error::Error, fs, io, path::PathBuf, sync::Arc};
 
 use actix_bully::{
     elections::quorum::Vote,
     store::{FileStore, StoreIdentity},
 };
 
-/// Where it lies. Only `--init` creates one: a node that lost its file must not vote as if it never
+use crate::args::Args;
+
+/// The file, open, and where it lies. Only `--init` creates one: a node that lost its file must not vote as if it never
 /// had.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    folder: PathBuf,
-    node: String,
-    /// The folder was there before.
-    is_old: bool,
+#[derive(Debug)]
+pub(crate) struct Votes {
+    store: Arc<FileStore<Vote>>,
+    file: PathBuf,
+    /// The file is new.
+    is_new: bool,
+    /// The folder is new.
+    new_folder: Option<PathBuf>,
 }
 
-impl Place {
-    pub(crate) fn new(folder: impl Into<PathBuf>, node: &str) -> Self {
-        let folder = folder.into();
-        Self {
-            is_old: folder.exists(),
-            folder,
-            node: node.to_owned(),
-        }
+impl Votes {
+    /// Opens the file of a voter, or creates it. `None` without voters, and without a file.
+    pub(crate) fn of(args: &Args) -> Result<Option<Self>, Box<dyn Error>> {
+        let Some(folder) = args.store.as_ref().filter(|_| !args.quorum.is_empty()) else {
+            return Ok(None);
+        };
+        let file = folder.join(format!("{}.vote", args.name));
+        let identity = StoreIdentity {
+            cluster: args.cluster.parse()?,
+            group: "node".parse()?,
+            node: args.name.parse()?,
+        };
+        let new_folder = (!folder.exists()).then(|| folder.clone());
+        let store = if args.init {
+            fs::create_dir_all(folder)?;
+            FileStore::create(&file, identity)?
+        } else {
+            FileStore::open(&file, identity)?
+        };
+        Ok(Some(Self {
+            store: Arc::new(store),
+            file,
+            is_new: args.init,
+            new_folder,
+        }))
     }
 
-    pub(crate) fn create(&self, cluster: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
-        let identity = self.identity(cluster)?;
-        fs::create_dir_all(&self.folder)?;
-        Ok(FileStore::create(self.file(), identity)?)
+    /// For the agent, and for the bridge, which remembers the node's last incarnation there.
+    pub(crate) fn store(&self) -> Arc<FileStore<Vote>> {
+        Arc::clone(&self.store)
     }
 
-    pub(crate) fn open(&self, cluster: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
-        Ok(FileStore::open(self.file(), self.identity(cluster)?)?)
-    }
-
-    /// Takes back what [`create`](Self::create) made. Call it only after that: a file that was
-    /// there before holds votes.
-    pub(crate) fn undo(&self) {
-        let undone = fs::remove_file(self.file()).and_then(|()| self.remove_folder());
-        if let Err(wrong) = undone {
+    /// The node does not start. A file that was made for it goes: it never took part, so the next attempt is the first
+    /// as well.
+    pub(crate) fn give_up(self) {
+        if let Err(wrong) = self.undo() {
             tracing::warn!(%wrong, "file of a refused --init not removed");
         }
     }
 
-    fn remove_folder(&self) -> io::Result<()> {
-        if self.is_old {
+    fn undo(&self) -> io::Result<()> {
+        if !self.is_new {
             return Ok(());
         }
-        fs::remove_dir(&self.folder)
-    }
-
-    fn identity(&self, cluster: &str) -> Result<StoreIdentity, Box<dyn Error>> {
-        Ok(StoreIdentity {
-            cluster: cluster.parse()?,
-            group: "node".parse()?,
-            node: self.node.parse()?,
-        })
-    }
-
-    fn file(&self) -> PathBuf {
-        self.folder.join(format!("{}.vote", self.node))
+        fs::remove_file(&self.file)?;
+        self.new_folder.as_ref().map_or(Ok(()), fs::remove_dir)
     }
 }

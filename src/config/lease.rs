@@ -3,7 +3,7 @@
 //! Decided here: which store is named, what contradicts it, and how it is opened. Links may stand beside it: they carry
 //! messages of applications, and the end of a process.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     elections::lease::LeaseConfig,
@@ -121,6 +121,15 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// Where the node keeps its last incarnation, if in a file: the one that is named, or one beside the records of a lease.
+    pub(super) fn memory(&self) -> Option<PathBuf> {
+        let beside = || {
+            let folder = self.lease.folder.as_ref()?;
+            Some(folder.join(format!("{}.node", self.node)))
+        };
+        self.memory_file.clone().or_else(beside)
     }
 
     /// Opens the store that is named, if one is.

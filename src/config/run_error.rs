@@ -93,8 +93,12 @@ impl fmt::Display for Because {
     }
 }
 
-/// `network`: the section that describes the network, if one does.
-pub(super) fn bridge_error(reason: BridgeError, network: Option<&'static str>) -> RunError {
+/// `network`: the section that describes the network, if one does. `memory`: the key of the node's last incarnation.
+pub(super) fn bridge_error(
+    reason: BridgeError,
+    network: Option<&'static str>,
+    memory: &'static str,
+) -> RunError {
     let key = match &reason {
         BridgeError::Node { .. } => Some("node"),
         BridgeError::Cluster(_) => Some("cluster"),
@@ -102,7 +106,7 @@ pub(super) fn bridge_error(reason: BridgeError, network: Option<&'static str>) -
         BridgeError::OtherNode { .. } => Some("tls.certificate_file"),
         BridgeError::Plaintext { .. } => Some("dangerous_plaintext"),
         BridgeError::Listen { .. } => Some("listen"),
-        BridgeError::Memory { .. } => Some("memory_file"),
+        BridgeError::Memory { .. } => Some(memory),
         BridgeError::MemoryStore { .. } => Some("quorum.store_file"),
         BridgeError::Contradiction { .. }
         | BridgeError::NoGroup

@@ -46,7 +46,8 @@ pub struct Config {
     /// Plain text may leave this host. Default: false.
     pub dangerous_plaintext: bool,
     /// A small file in which the node keeps its last incarnation; see
-    /// [`remember`](crate::remote::BridgeBuilder::remember). Default: none.
+    /// [`remember`](crate::remote::BridgeBuilder::remember). Default: the store of votes, or `NODE.node` in the folder of
+    /// the lease; without either the incarnation goes by the wall clock.
     pub memory_file: Option<PathBuf>,
     /// The folder into which the agent's record is saved when its leader is missed, at most 20 files and 64 MiB; see
     /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved.

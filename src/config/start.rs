@@ -265,6 +265,10 @@ impl Starter {
             ..
         } = self;
         let network = config.has_zenoh().then_some("zenoh");
+        let memory = match config.memory_file {
+            Some(_) => "memory_file",
+            None => "lease.folder",
+        };
         let start = move || {
             let mut bridge = RemoteBridge::builder(&config.node)
                 .cluster(&config.cluster)
@@ -279,7 +283,7 @@ impl Starter {
             if config.dangerous_plaintext {
                 bridge = bridge.dangerous_plaintext();
             }
-            if let Some(memory) = config.memory_file {
+            if let Some(memory) = config.memory() {
                 bridge = bridge.remember(memory);
             }
             bridge = credentials.give(bridge);
@@ -297,7 +301,7 @@ impl Starter {
                     .map_err(|_| agent_error(StartError::NoArbiter))?
             }
         };
-        let failed = |reason| bridge_error(reason, network);
+        let failed = |reason| bridge_error(reason, network, memory);
         started.map(Some).map_err(failed)
     }
 }

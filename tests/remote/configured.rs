@@ -10,7 +10,7 @@ use actix::{
 use actix_bully::{
     config::{Config, PeerSettings, RunError, RunningNode, TimingsPreset},
     protocol::Timings,
-    remote::{MayBe, NodeIncarnation, transport::Pipes},
+    remote::{Closed, MayBe, NodeIncarnation, transport::Pipes},
     store::OpenStore,
     testkit::VirtualClock,
 };
@@ -311,6 +311,56 @@ fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -
         });
     }
     config.start().unwrap()
+}
+
+/// Its wall clock was far ahead once, and is set back since.
+#[test]
+fn a_voter_whose_clock_was_set_back_is_let_in_at_once_and_without_a_key() {
+    play(async {
+        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+        let first = [("QUORUM_STORE", "open-or-create")];
+        let voter = |name: &str, clock: u64| {
+            let config = of_trio(name, folder.path(), &first);
+            start(&config, &pipes, clock << 40).unwrap()
+        };
+        let [a, b] = ["a", "b"].map(|name| voter(name, 1_000));
+        let mut last = 0;
+        for clock in [1_000, 9_000, 1_001, 900, 10_000] {
+            let c = voter("c", clock);
+            until("c leads", || all_follow(&[&a, &b, &c], "c")).await;
+            let begun = c.bridge().unwrap().incarnation().0;
+            assert!(begun > last && begun >= clock << 40, "{begun} after {last}");
+            last = begun;
+            c.leave(MS(5_000)).await.unwrap();
+        }
+        for node in [a, b] {
+            let counters = node.bridge().unwrap().counters();
+            assert_eq!(counters.closed(Closed::Stale), 0);
+        }
+    });
+}
+
+#[test]
+fn a_node_keeps_its_incarnation_beside_the_records_of_its_lease() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let leases = folder.path().join("leases");
+        let text = format!("{LEAST}listen = \"127.0.0.1:0\"\n[lease]\nfolder = {leases:?}\n");
+        let config = config(&text, &[]);
+        let mut last = 0;
+        for clock in [1_000, 9_000, 1_001, 900] {
+            let running = start(&config, &Pipes::new(), clock << 40).unwrap();
+            let begun = running.bridge().unwrap().incarnation().0;
+            assert!(begun > last && begun >= clock << 40, "{begun} after {last}");
+            last = begun;
+            running.leave(MS(5_000)).await.unwrap();
+        }
+        let memory = leases.join("api-1.node");
+        fs::write(&memory, "something else").unwrap();
+        let said = start(&config, &Pipes::new(), 1).unwrap_err().to_string();
+        let because = "the bridge does not start, because of `lease.folder`: ";
+        assert!(said.starts_with(because), "{said}");
+    });
 }
 
 #[test]

@@ -179,8 +179,9 @@ impl BridgeBuilder {
     /// default leaves 2^16 for each millisecond), or peers take an agent for a former one, and do not hear it.
     ///
     /// Peers refuse an earlier one than the last they met, until they
-    /// [forget](crate::remote::LimitsBuilder::forget) it. So a start with a clock that is ahead, or was set
-    /// back, costs later starts: [`remember`](Self::remember) costs them nothing.
+    /// [forget](crate::remote::LimitsBuilder::forget) it, which takes ten minutes by default. So a start with a clock that is
+    /// ahead, or was set back, costs later starts. A node with a disk avoids that by [`remember_in`](Self::remember_in) with
+    /// the store of its votes, or by [`remember`](Self::remember); a node without a disk cannot.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
         self.incarnation = Some(incarnation);
         self
