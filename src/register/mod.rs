@@ -11,23 +11,33 @@
 //! contract of a store and the stores, which are in the crate `bully-register`. Its front page has the contract clause by
 //! clause, and [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store of yours.
 //!
-//! What agents ask for in a second, reads and writes, and the operations that the store counts then, as `cargo run -p
-//! actix-bully-register-tests --bin costs` says it (an unoptimized build on two busy cores). A holder renews every 60 ms with
-//! `lan`, every 180 ms with `default`, every second in the third row. The agents of a process ask as one. A server tells the
+//! What agents ask for in a second, reads and writes, the operations that the store counts then, and the milliseconds of a
+//! fail-over in the same run, as `cargo run -p actix-bully-register-tests --bin costs -- STORE 2` says it (an unoptimized build on
+//! two busy cores). A holder renews every 60 ms with `lan`, every 180 ms with `default`, every second in the third row. The agents of a process ask as one. A server tells the
 //! processes of each renewal, so that they read only now and then: their number costs it next to nothing. In a folder each
 //! process reads both records once a renewal. Reads that wait at one time are one query or transaction. PostgreSQL also counts a
 //! transaction for each change that a connection hears of. Elections of any number share one connection to PostgreSQL, and
 //! at most nine to etcd. Each agent writes its row every 30 s; the second row counts the first of these rounds.
 //!
-//! | | files | PostgreSQL | etcd |
+//! A fail-over is the median of five kills of the holder, the longer of two where there are three candidates or a lease is 15 s: the store hears
+//! no more of its process, and the time runs until another one leads. In the first two rows an agent stops beside others of its
+//! process, which are told so and wait for no lease.
+//!
+//! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|
-//! | 10 agents of a process, one record, `lan` | 32, 16 | 32, 16: 54 | 32, 16: 32 |
-//! | 1,000 agents of a process, one record, `lan` | 31, 96 | 32, 242: 605 | 40, 130: 152 |
-//! | 300 elections of a process, a record each, `wan` | 600, 300 | 600, 300: 718 | 594, 299: 426 |
-//! | 10 processes, one record, `lan` | 234, 16 | 32, 16: 51 | 32, 16: 38 |
-//! | 3, 30, 100 processes, one record, `default` | 23, 196, 644; 5 | 11, 5: 22, 21, 17 | 11, 5: 12, 13, 13 |
-//! | 3, 30, 100 candidates of client-go's rule, as long a lease | 10, 148, 510; 8 | 515, 7: 52, 438, 1,385 | 502, 7: 17, 155, 510 |
-//! | the same with a lease of 15 s | 0, 10, 35; 0 | 29, 0: 8, 73, 210 | 32, 0: 1, 10, 32 |
+//! | 10 agents of a process, one record, `lan` | 33, 16; 12 ms | 32, 16: 49; 10 ms | 33, 16: 35; 10 ms |
+//! | 1,000 agents of a process, one record, `lan` | 32, 133; 76 ms | 33, 358: 1,063; 39 ms | 34, 184: 210; 136 ms |
+//! | 300 elections of a process, a record each, `wan` | 599, 300 | 595, 300: 894 | 605, 300: 439 |
+//! | 10 processes, one record, `lan` | 233, 17; 296 ms | 32, 16: 66; 266 ms | 32, 16: 39; 275 ms |
+//! | 3 processes, one record, `default` | 23, 5; 1,162 ms | 11, 5: 13; 909 ms | 11, 5: 12; 936 ms |
+//! | 30 | 189, 5; 934 ms | 11, 5: 22; 902 ms | 11, 5: 11; 903 ms |
+//! | 100 | 652, 5; 876 ms | 11, 5: 19; 896 ms | 11, 5: 14; 896 ms |
+//! | 3 candidates of client-go's rule, as long a lease | 10, 8; 1,185 ms | 10, 8: 48; 1,172 ms | 10, 8: 18; 876 ms |
+//! | 30 | 152, 8; 878 ms | 150, 8: 457; 921 ms | 151, 7: 158; 859 ms |
+//! | 100 | 512, 8; 896 ms | 518, 8: 1,438; 872 ms | 502, 7: 509; 871 ms |
+//! | 3 with a lease of 15 s | 0, 0; 17.9 s | 0, 0: 12; 20.6 s | 1, 0: 1; 16.3 s |
+//! | 30 | 11, 0; 14.7 s | 10, 0: 109; 16.2 s | 12, 0: 13; 13.7 s |
+//! | 100 | 40, 0; 15.4 s | 32, 0: 306; 13.7 s | 39, 0: 40; 13.7 s |
 //!
 //! Whoever may write the records decides who leads, and a store is believed: a user of the database, or of etcd, for these
 //! records alone keeps others off, and TLS keeps off whoever stands between. Without TLS such a one can have any process

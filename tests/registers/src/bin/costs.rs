@@ -1,5 +1,5 @@
-//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres` or `etcd`, in a second, beside the rule of
-//! client-go.
+//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres` or `etcd`, in a second, and the time of a
+//! fail-over in the same run, beside the rule of client-go.
 //!
 //! *Reads* and *writes* are what agents ask for, *operations* what the store is asked: reads that wait at one time are one.
 //! PostgreSQL counts a transaction for each change that a connection hears of, too.
@@ -7,12 +7,31 @@
 //! as it were, with one agent each. The record's timings are `lan`, of which the holder renews every 60 ms;
 //! those of the 300 are `wan`. At rest: 3, 30 and 100 processes with `default`; as many candidates of the rule, whose timings
 //! are those of Kubernetes (a lease of 15 s), and `default`'s (900 ms).
+//!
+//! A *fail-over* is the time from the holder's end until another one leads, the median of five, or the longer of two where there are three
+//! or where a lease is 15 s. An agent beside others in its process stops; a process is killed, as it were: its store hears no more
+//! of it.
 
-use std::{env, error::Error, future::pending, pin::pin, sync::Arc, thread, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    env,
+    error::Error,
+    future::{Future, pending, ready},
+    pin::pin,
+    rc::Rc,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use actix::clock::Instant;
 
 use actix_bully::{
+    agent::BullyHandle,
     protocol::Timings,
     register::{FileRegister, PostgresRegister, Register, RegisterKey},
+    testkit::Inject,
 };
 use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
@@ -65,27 +84,33 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure(seconds: u64, connect: Connect<'_>, operations: Operations<'_>) {
     println!(
-        "{:<36} {:>8} {:>8} {:>12}",
-        "", "reads/s", "writes/s", "operations/s"
+        "{:<36} {:>8} {:>8} {:>12} {:>12}",
+        "", "reads/s", "writes/s", "operations/s", "fail-over ms"
     );
     for number in [10, 1_000] {
         let counted = Counted::new(connect());
         let register: Arc<dyn Register> = Arc::new(counted.clone());
         play(async {
-            let _all = agents(number, &Timings::lan(), &register).await;
+            let (_group, all) = agents(number, &Timings::lan(), &register).await;
             let name = format!("{number} agents of a process, one record");
-            count(&name, seconds, &[counted], operations).await;
+            let ends = fail_overs(
+                MOST_KILLS,
+                || all.iter().position(BullyHandle::is_leader),
+                |leader| all[leader].addr().do_send(Inject::Stop),
+            );
+            row(&name, seconds, &[counted], operations, ends).await;
         });
     }
     let counted = Counted::new(connect());
     let register: Arc<dyn Register> = Arc::new(counted.clone());
     play(async {
         let _all = elections(300, &register).await;
-        count(
+        row(
             "300 elections, one register",
             seconds,
             &[counted],
             operations,
+            ready(Vec::new()),
         )
         .await;
     });
@@ -98,9 +123,15 @@ fn measure(seconds: u64, connect: Connect<'_>, operations: Operations<'_>) {
     ] {
         let all = many(number);
         play(async {
-            let _all = processes(&timings, registers(&all)).await;
+            let agents = processes(&timings, registers(&all)).await;
             let name = format!("{number} processes, `{preset}`");
-            count(&name, seconds, &all, operations).await;
+            let killed = KilledSet::default();
+            let ends = fail_overs(
+                MOST_KILLS.min(number - 1),
+                || killed.another(agents.iter().map(|(_, agent)| agent.is_leader())),
+                |leader| killed.kill(leader, &all),
+            );
+            row(&name, seconds, &all, operations, ends).await;
         });
     }
     beside(seconds, &many, operations);
@@ -119,15 +150,26 @@ fn beside(seconds: u64, many: &dyn Fn(usize) -> Vec<Counted>, operations: Operat
                     .replace(' ', "-")
                     .parse()
                     .expect("a key");
-                let compete = |(number, register)| compete(number, rule, register, key.clone());
+                let holds = Rc::new(Cell::new(None));
+                let compete = |(number, register)| {
+                    compete(number, rule, register, key.clone(), Rc::clone(&holds));
+                };
                 registers(&all).enumerate().for_each(compete);
-                count(
-                    &format!("{number} of the rule, {name}"),
-                    seconds,
-                    &all,
-                    operations,
-                )
-                .await;
+                let kills = if rule.lease_duration > LONG {
+                    2
+                } else {
+                    MOST_KILLS
+                };
+                let ends = fail_overs(
+                    kills.min(number - 1),
+                    || holds.get(),
+                    |leader| {
+                        holds.set(None);
+                        all[leader].kill();
+                    },
+                );
+                let name = format!("{number} of the rule, {name}");
+                row(&name, seconds, &all, operations, ends).await;
             });
         }
     }
@@ -147,7 +189,13 @@ const fn rule(lease: u64, renew: u64, retry: u64) -> Rule {
 }
 
 /// A candidate of client-go's rule; it ends with its System.
-fn compete(number: usize, rule: Rule, register: Arc<dyn Register>, key: RegisterKey) {
+fn compete(
+    number: usize,
+    rule: Rule,
+    register: Arc<dyn Register>,
+    key: RegisterKey,
+    holds: Rc<Cell<Option<usize>>>,
+) {
     let mut candidate = Candidate {
         name: format!("candidate-{number}"),
         rule,
@@ -158,13 +206,80 @@ fn compete(number: usize, rule: Rule, register: Arc<dyn Register>, key: Register
     drop(actix::spawn(async move {
         loop {
             candidate.acquire().await;
+            holds.set(Some(number));
             candidate.renew(pin!(pending::<()>())).await;
         }
     }));
 }
 
+/// The processes that were killed.
+#[derive(Default)]
+struct KilledSet(RefCell<BTreeSet<usize>>);
+
+impl KilledSet {
+    /// The first one of those that lead which was not killed.
+    fn another(&self, leads: impl Iterator<Item = bool>) -> Option<usize> {
+        let mut lead = leads.enumerate().filter(|(_, leads)| *leads);
+        let other = lead.find(|(process, _)| !self.0.borrow().contains(process));
+        other.map(|(process, _)| process)
+    }
+
+    fn kill(&self, process: usize, all: &[Counted]) {
+        all[process].kill();
+        self.0.borrow_mut().insert(process);
+    }
+}
+
+/// Ends the one that leads so often; says how long it took each time until another one led.
+async fn fail_overs(
+    kills: usize,
+    leader: impl Fn() -> Option<usize>,
+    end: impl Fn(usize),
+) -> Vec<Duration> {
+    let mut took = Vec::new();
+    for _ in 0..kills {
+        let former = next(&leader).await;
+        end(former);
+        let ended = Instant::now();
+        next(|| leader().filter(|next| *next != former)).await;
+        took.push(ended.elapsed());
+        // It has settled before it ends.
+        actix::clock::sleep(Duration::from_secs(2)).await;
+    }
+    took
+}
+
+async fn next(leader: impl Fn() -> Option<usize>) -> usize {
+    loop {
+        if let Some(leader) = leader() {
+            return leader;
+        }
+        actix::clock::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+const MOST_KILLS: usize = 5;
+
+/// Of a rule with a longer lease there are two fail-overs.
+const LONG: Duration = Duration::from_secs(5);
+
+/// What is asked, and then the fail-overs.
+async fn row(
+    name: &str,
+    seconds: u64,
+    all: &[Counted],
+    operations: Operations<'_>,
+    ends: impl Future<Output = Vec<Duration>>,
+) {
+    let counted = count(name, seconds, all, operations).await;
+    let mut took: Vec<_> = ends.await.iter().map(Duration::as_millis).collect();
+    took.sort_unstable();
+    let median = took.get(took.len() / 2).map(u128::to_string);
+    println!("{counted} {:>12}", median.unwrap_or_default());
+}
+
 /// Once it has settled.
-async fn count(name: &str, seconds: u64, all: &[Counted], operations: Operations<'_>) {
+async fn count(name: &str, seconds: u64, all: &[Counted], operations: Operations<'_>) -> String {
     actix::clock::sleep(Duration::from_secs(2)).await;
     for counted in all {
         counted.take();
@@ -179,5 +294,5 @@ async fn count(name: &str, seconds: u64, all: &[Counted], operations: Operations
     let done = done.and_then(|(before, after)| u64::try_from(after - before).ok());
     let done = done.map_or_else(String::new, |done| (done / seconds).to_string());
     let (reads, writes) = (reads / seconds, writes / seconds);
-    println!("{name:<36} {reads:>8} {writes:>8} {done:>12}");
+    format!("{name:<36} {reads:>8} {writes:>8} {done:>12}")
 }
