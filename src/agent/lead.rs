@@ -4,7 +4,13 @@
 //! runs in its caller's task, and the agent's clock is read before each poll: nothing of the work
 //! runs after its leadership. Until it was dropped the end of its agent is only suspected.
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, Weak},
+    task::Poll,
+    time::Duration,
+};
 
 use tracing::error;
 
@@ -269,36 +275,52 @@ impl<'a, E: Election> Panics<'a, E> {
 /// A lead future from the call that made it to its end.
 struct GivenWork {
     shared: Arc<SharedState>,
-    /// Present until the first poll. The task that warns of an unpolled future holds a weak reference to it.
-    unpolled: Option<Arc<()>>,
+    was_polled: bool,
 }
 
 impl GivenWork {
     fn new(shared: &Arc<SharedState>) -> Self {
         shared.vitals().note_work(WorkSigns::given);
-        let unpolled = Arc::new(());
-        if can_spawn_here() {
-            let (of, unpolled) = (Arc::downgrade(shared), Arc::downgrade(&unpolled));
-            // It ends with the first poll, or with the future.
-            drop(actix::spawn(async move {
-                while let Ok(timer) = timer(UNPOLLED) {
-                    timer.await;
-                    let (Some(shared), Some(_)) = (of.upgrade(), unpolled.upgrade()) else {
-                        return;
-                    };
-                    shared.warn_of_work();
-                }
-            }));
+        if can_spawn_here() && shared.vitals().note_work(WorkSigns::watched) {
+            let watch = UnpolledWatch(Arc::downgrade(shared));
+            drop(actix::spawn(watch.run()));
         }
         Self {
             shared: Arc::clone(shared),
-            unpolled: Some(unpolled),
+            was_polled: false,
         }
     }
 
     fn begin(&mut self) {
-        self.unpolled = None;
+        self.was_polled = true;
         self.shared.vitals().note_work(WorkSigns::begun);
+    }
+}
+
+/// Warns of an agent's lead futures that are never polled, until each was polled or dropped.
+struct UnpolledWatch(Weak<SharedState>);
+
+impl UnpolledWatch {
+    async fn run(self) {
+        while let Ok(timer) = timer(UNPOLLED) {
+            timer.await;
+            let Some(shared) = self.0.upgrade() else {
+                return;
+            };
+            if !shared.vitals().note_work(WorkSigns::is_to_watch) {
+                return;
+            }
+            shared.warn_of_work();
+        }
+    }
+}
+
+/// Its arbiter may end before the agent: the next lead future starts another one.
+impl Drop for UnpolledWatch {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.vitals().note_work(WorkSigns::unwatched);
+        }
     }
 }
 
@@ -307,11 +329,10 @@ const UNPOLLED: Duration = Duration::from_secs(10);
 
 impl Drop for GivenWork {
     fn drop(&mut self) {
-        let shared = &self.shared;
-        let was_polled = self.unpolled.is_none();
-        shared.vitals().note_work(|work| work.dropped(was_polled));
+        let Self { shared, was_polled } = self;
+        shared.vitals().note_work(|work| work.dropped(*was_polled));
         // Outside of a runtime everything ends.
-        if was_polled && has_timers() {
+        if *was_polled && has_timers() {
             shared.warn_of_work();
         }
     }

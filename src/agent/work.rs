@@ -21,6 +21,8 @@ use super::{
 pub(super) struct WorkSigns {
     /// Lead futures that were not polled yet.
     unpolled: u32,
+    /// A task warns of them.
+    is_watched: bool,
     /// Lead futures that were polled and were not dropped yet: they run, or wait for a leadership.
     polled: u32,
     /// A lead future was polled once.
@@ -39,6 +41,22 @@ impl WorkSigns {
     pub(super) fn given(&mut self) {
         self.unpolled = self.unpolled.saturating_add(1);
         self.failing.get_or_insert_default();
+    }
+
+    /// Says whether a task is to begin that warns of futures that are never polled: one is enough.
+    pub(super) const fn watched(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_watched, true)
+    }
+
+    /// The task has looked: says whether it goes on.
+    pub(super) const fn is_to_watch(&mut self) -> bool {
+        self.is_watched = self.unpolled > 0;
+        self.is_watched
+    }
+
+    /// The task has ended.
+    pub(super) const fn unwatched(&mut self) {
+        self.is_watched = false;
     }
 
     /// It is polled for the first time.
@@ -195,6 +213,23 @@ mod tests {
         signs.given();
         signs.begun();
         assert_eq!(nothing_runs(&signs), None, "it was started again");
+    }
+
+    #[test]
+    fn one_task_watches_all_lead_futures_that_were_not_polled() {
+        let mut signs = WorkSigns::default();
+        signs.given();
+        assert!(signs.watched());
+        signs.given();
+        assert!(!signs.watched(), "there is one");
+        signs.begun();
+        assert!(signs.is_to_watch(), "the other one waits");
+        signs.dropped(false);
+        assert!(!signs.is_to_watch());
+        signs.given();
+        assert!(signs.watched(), "it has ended");
+        signs.unwatched();
+        assert!(signs.watched(), "its arbiter has ended");
     }
 
     #[test]
