@@ -41,9 +41,6 @@ pub(crate) struct Args {
     /// and two may lead for two delays at most; with --seeds, so is every odd one anyway
     #[arg(long)]
     pub(crate) bounded: bool,
-    /// Bully and quorum: breaks this rule on purpose, to see what finds it; a wrong name lists all
-    #[arg(long, value_name = "NAME")]
-    pub(crate) planted: Option<String>,
     /// Says it as JSON: a history with its trace, or the summary
     #[arg(long)]
     pub(crate) json: bool,
@@ -116,7 +113,6 @@ impl Args {
             seconds: self.seconds,
             timings: self.timings,
             sentinels: self.sentinels,
-            planted: self.planted.clone(),
             bounded: self.protocol.has_bounds()
                 && (self.bounded || self.seeds.is_some() && seed % 2 == 1),
         }

@@ -3,7 +3,6 @@
 use std::{error::Error, fmt, time::Duration};
 
 use actix_bully::{
-    elections::{bully, quorum},
     protocol::Timings,
     record::Recording,
     testkit::{
@@ -111,8 +110,6 @@ pub(crate) struct Plan {
     pub(crate) timings: Preset,
     /// Whether some agents have sentinels.
     pub(crate) sentinels: bool,
-    /// The name of a rule that is broken on purpose.
-    pub(crate) planted: Option<String>,
     /// Whether it keeps messages within the delay bound, and is held to what that promises.
     pub(crate) bounded: bool,
 }
@@ -175,15 +172,10 @@ impl Plan {
     /// Runs it.
     ///
     /// # Errors
-    /// A majority needs one agent at least; an election has no rule of the name that is to be broken.
+    /// A majority needs one agent at least.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
-        if self.planted.is_some() && !matches!(self.protocol, Protocol::Bully | Protocol::Quorum) {
-            return Err(
-                "a rule is broken in the elections bully and quorum: choose one of them".into(),
-            );
-        }
         match self.protocol {
-            Protocol::Bully => self.run_bully(trace),
+            Protocol::Bully => Ok(self.run_bounded(trace, &mut BullyScenario::default())),
             Protocol::Astra => Ok(self.run_bounded(trace, &mut AstraScenario::default())),
             Protocol::Ring => Ok(self.run_in(trace, &mut RingScenario::default())),
             Protocol::Quorum => self.run_quorum(trace),
@@ -229,23 +221,11 @@ impl Plan {
         }
     }
 
-    fn run_bully(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
-        let mut scenario = BullyScenario::default();
-        if let Some(name) = &self.planted {
-            scenario = scenario.planted(defect(bully::Defect::ALL, name)?);
-        }
-        Ok(self.run_bounded(trace, &mut scenario))
-    }
-
     fn run_quorum(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         let (seed, nodes) = (self.seed, self.nodes);
-        let mut scenario = match (&self.planted, self.timings.timings()) {
-            (Some(name), _) => {
-                let broken = defect(quorum::Defect::ALL, name)?;
-                QuorumScenario::planted(seed, nodes, broken)?
-            }
-            (None, None) => QuorumScenario::drawn(seed, nodes)?,
-            (None, Some(timings)) => QuorumScenario::with_timings(seed, nodes, timings)?,
+        let mut scenario = match self.timings.timings() {
+            None => QuorumScenario::drawn(seed, nodes)?,
+            Some(timings) => QuorumScenario::with_timings(seed, nodes, timings)?,
         };
         let outcome = self.run_in(trace, &mut scenario);
         Ok(Outcome {
@@ -301,7 +281,7 @@ impl Plan {
         plan
     }
 
-    fn run_in<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
+    pub(crate) fn run_in<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
         self.run_with(&self.options(trace), scenario)
     }
 
@@ -363,9 +343,6 @@ impl fmt::Display for Plan {
         if self.bounded {
             f.write_str(" --bounded")?;
         }
-        if let Some(name) = &self.planted {
-            write!(f, " --planted {name}")?;
-        }
         match self.timings.to_possible_value() {
             Some(timings) if self.timings != Preset::Drawn => {
                 write!(f, " --timings {}", timings.get_name())
@@ -373,19 +350,6 @@ impl fmt::Display for Plan {
             Some(_) | None => Ok(()),
         }
     }
-}
-
-/// The one of these defects that has that name.
-fn defect<D: Copy + fmt::Debug>(all: &[D], name: &str) -> Result<D, String> {
-    let names = || all.iter().map(|defect| format!("{defect:?}"));
-    let found = all.iter().zip(names()).find(|(_, known)| known == name);
-    found.map(|(defect, _)| *defect).ok_or_else(|| {
-        let names: Vec<String> = names().collect();
-        format!(
-            "there is no rule {name:?} to break here, but {}",
-            names.join(", ")
-        )
-    })
 }
 
 /// The names of these faults, as they are said on the command line.

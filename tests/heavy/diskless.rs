@@ -28,7 +28,7 @@ use std::{sync::Arc, time::Duration};
 use bully_core::{
     elections::{
         bully::BullyTimer,
-        quorum::{Diskless, QuorumBully, QuorumConfig, QuorumMessage, diskless::Defect},
+        quorum::{Diskless, QuorumBully, QuorumConfig, QuorumMessage},
     },
     protocol::{Effect, EffectOf, Event, Incarnation, Input, InputOf, MemberKind, Score},
 };
@@ -69,23 +69,22 @@ pub struct Forgetful {
 }
 
 impl Forgetful {
-    /// Three voters with a lease of one reading of a clock, the lowest-ranked of which is not eligible; perhaps a rule
-    /// broken.
-    pub fn new(walls: Walls, defect: Option<Defect>) -> Self {
-        Self::of(0b111, walls, defect)
+    /// Three voters with a lease of one reading of a clock, the lowest-ranked of which is not eligible.
+    pub fn new(walls: Walls) -> Self {
+        Self::of(0b111, walls)
     }
 
     /// Two voters, and an observer that knows a higher term than either when both have forgotten.
-    pub fn observed(defect: Option<Defect>) -> Self {
-        Self::of(0b110, Walls::Behind(8), defect)
+    pub fn observed() -> Self {
+        Self::of(0b110, Walls::Behind(8))
     }
 
-    fn of(voting: u8, walls: Walls, defect: Option<Defect>) -> Self {
-        let mut voters = Quorum::new(3, 1, None);
+    fn of(voting: u8, walls: Walls) -> Self {
+        let mut voters = Quorum::new(3, 1);
         voters.witnesses = 1;
         let config = |ahead: u8| {
             let mut own = Diskless::default();
-            (own.wall_at_zero, own.defect) = (ahead.into(), defect);
+            own.wall_at_zero = ahead.into();
             let votes = |k: &usize| voting & (1 << k) != 0;
             Arc::new(QuorumConfig {
                 voters: (0..3).filter(votes).map(name).collect(),

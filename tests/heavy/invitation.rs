@@ -12,8 +12,8 @@
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use bully_classics::invitation::{
-    CountRecord, Defect, ElectionId, InvitationConfig, InvitationElection, InvitationMessage,
-    PaperStatus, Task,
+    CountRecord, ElectionId, InvitationConfig, InvitationElection, InvitationMessage, PaperStatus,
+    Task,
 };
 use bully_core::protocol::{Effect, Event, Incarnation, Leader, Timings, To};
 
@@ -48,11 +48,11 @@ pub enum HeldTo {
 }
 
 impl Invitations {
-    /// `n` voters, groups numbered up to this one, perhaps a rule broken.
+    /// `n` voters, groups numbered up to this one.
     ///
     /// # Panics
     /// Never: the timings fit.
-    pub fn new(n: usize, numbers: u8, defect: Option<Defect>) -> Self {
+    pub fn new(n: usize, numbers: u8) -> Self {
         let timings = Timings::lan()
             .to_builder()
             .delay_bound(ticks(0.1))
@@ -68,7 +68,6 @@ impl Invitations {
             Arc::new(InvitationConfig {
                 task: Task(agent),
                 cooldown: ticks(0.5),
-                defect,
                 ..InvitationConfig::new(timings.clone())
             })
         };

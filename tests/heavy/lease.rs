@@ -13,8 +13,8 @@ use bully_core::{
     elections::{
         bully::BullyTimer,
         lease::{
-            Answer, Defect, LeaseConfig, Preemption, RegisterConfig, RegisterMessage,
-            RegisterQuestion, Simulated, SimulatedConfig,
+            Answer, LeaseConfig, Preemption, RegisterConfig, RegisterMessage, RegisterQuestion,
+            Simulated, SimulatedConfig,
         },
     },
     protocol::{
@@ -66,11 +66,11 @@ pub struct Tokens {
 }
 
 impl Leases {
-    /// A lease that covers so many readings of its holder's clock, perhaps a rule broken.
+    /// A lease that covers so many readings of its holder's clock.
     ///
     /// # Panics
     /// If `lease` is less than two: then no leader renews it in time.
-    pub fn new(lease: u8, preemption: Preemption, defect: Option<Defect>) -> Self {
+    pub fn new(lease: u8, preemption: Preemption) -> Self {
         let readings = f64::from(lease) - 0.01;
         let timings = Timings::lan()
             .to_builder()
@@ -88,7 +88,6 @@ impl Leases {
         config.preemption = preemption;
         config.cooldown = ticks(0.5);
         config.wall_at_zero = Some(1 - i64::try_from(EPOCH / TICK).expect("a date"));
-        config.defect = defect;
         config.check().expect("a sound configuration");
         Self {
             agent: SimulatedConfig::Agent(Arc::new(config), name(REGISTER)),

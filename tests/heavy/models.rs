@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   models                       every group but the soak
-//!   models threshold planted     these groups
-//!   models --traces planted      with the shortest way to each thing that breaks
+//!   models threshold quorum      these groups
+//!   models --traces threshold    with the shortest way to each thing that breaks
 //!   models --only D=2            the searches whose name says that
 //!   models --most 400000         the searches that end with so many states at most
 //!   models --threads 1           so many at a time; 2 unless given, since each takes memory

@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 use bully_core::{
     elections::{
         bully::{BullyTimer, Preemption, Yield},
-        quorum::{Ack, Defect, Micros, QuorumBully, QuorumConfig, QuorumMessage, Vote},
+        quorum::{Ack, Micros, QuorumBully, QuorumConfig, QuorumMessage, Vote},
     },
     protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
 };
@@ -31,7 +31,7 @@ pub struct Quorum {
     config: Arc<QuorumConfig>,
     /// How many readings of its clock a lease covers.
     lease: u8,
-    /// How many votes elect in truth, whatever is planted.
+    /// How many votes elect.
     quorum: usize,
     /// The model looks no further than this term, and this many rounds of questions in an incarnation.
     pub terms: u8,
@@ -81,11 +81,10 @@ pub enum Questions {
 }
 
 impl Quorum {
-    /// `n` voters, a lease of so many readings, perhaps a rule broken; terms up to 3, questions
-    /// granted.
-    pub fn new(n: usize, lease: u8, defect: Option<Defect>) -> Self {
+    /// `n` voters, a lease of so many readings; terms up to 3, questions granted.
+    pub fn new(n: usize, lease: u8) -> Self {
         let readings = f64::from(lease);
-        let (config, quorum) = configured(n, (readings - 0.01, readings + 0.5), defect);
+        let (config, quorum) = configured(n, (readings - 0.01, readings + 0.5));
         Self {
             config,
             lease,
@@ -118,21 +117,17 @@ impl Quorum {
 
     /// Three voters with a lease of two readings, of which some have one of one reading. Promises cover
     /// one reading more, as ever.
-    pub fn mixed(shorter: Short, defect: Option<Defect>) -> Self {
-        let (short, _) = configured(3, (0.95, 1.2), defect);
+    pub fn mixed(shorter: Short) -> Self {
+        let (short, _) = configured(3, (0.95, 1.2));
         Self {
             short: Some((short, shorter)),
-            ..Self::new(3, 2, defect)
+            ..Self::new(3, 2)
         }
     }
 }
 
-/// A lease and a promise of so many ticks; and how many votes elect, whatever is planted.
-fn configured(
-    n: usize,
-    (lease, promise): (f64, f64),
-    defect: Option<Defect>,
-) -> (Arc<QuorumConfig>, usize) {
+/// A lease and a promise of so many ticks; and how many votes elect.
+fn configured(n: usize, (lease, promise): (f64, f64)) -> (Arc<QuorumConfig>, usize) {
     let timings = Timings::lan()
         .to_builder()
         .delay_bound(ticks(0.001))
@@ -151,7 +146,7 @@ fn configured(
     };
     let quorum = config.vote_quorum();
     config.check().expect("a sound configuration");
-    (Arc::new(QuorumConfig { defect, ..config }), quorum)
+    (Arc::new(config), quorum)
 }
 
 impl Quorum {

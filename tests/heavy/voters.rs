@@ -22,7 +22,7 @@ use std::{sync::Arc, time::Duration};
 use bully_core::{
     elections::{
         bully::Yield,
-        quorum::{Defect, QuorumBully, QuorumConfig, QuorumMessage, SealRecord, Vote},
+        quorum::{QuorumBully, QuorumConfig, QuorumMessage, SealRecord, Vote},
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, Event, Incarnation, Input, InputOf, Round, Score, Term,
@@ -58,10 +58,10 @@ pub struct Changing {
     pub deaf_from: u16,
 }
 
-impl Changing {
-    /// Voters `a`, `b` and `c`, and the learner `d`; a lease of one reading of a clock; perhaps a rule broken.
-    pub fn new(defect: Option<Defect>) -> Self {
-        let voters = Quorum::new(3, 1, defect);
+impl Default for Changing {
+    /// Voters `a`, `b` and `c`, and the learner `d`; a lease of one reading of a clock.
+    fn default() -> Self {
+        let voters = Quorum::new(3, 1);
         let learner = Arc::new(QuorumConfig {
             learner: true,
             ..QuorumConfig::clone(voters.config())
@@ -74,7 +74,9 @@ impl Changing {
             deaf_from: 2,
         }
     }
+}
 
+impl Changing {
     /// Every agent would consent to this.
     fn consents(round: Round, seen: Term) -> Vec<InputOf<QuorumBully>> {
         let consent = |from| Input::Received {

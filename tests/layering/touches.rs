@@ -307,6 +307,18 @@ fn added(patch: &str, file: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
+/// The elections that the patch has defects of. All of an election's are looked for by its tests.
+const ELECTIONS_WITH_DEFECTS: &[(&str, &str)] = &[
+    ("core", "bully"),
+    ("core", "lease"),
+    ("core", "quorum"),
+    ("core", "quorum/diskless"),
+    ("classics", "ballot"),
+    ("classics", "invitation"),
+    ("classics", "reorganization"),
+    ("classics", "ring"),
+];
+
 #[test]
 fn a_planted_defect_is_found_by_a_test_that_exists() {
     let mut missing = Missing::default();
@@ -315,6 +327,23 @@ fn a_planted_defect_is_found_by_a_test_that_exists() {
     let files = ["src/planted.rs", "crates/bully-register/src/planted.rs"];
     let defects = files.map(|file| variants(&added(&patch, file), "enum Defect {"));
     assert!(defects.iter().all(|named| !named.is_empty()), "{defects:?}");
+    let core = "crates/bully-core/src/elections";
+    let classics = "crates/bully-classics/src";
+    for (folder, election) in ELECTIONS_WITH_DEFECTS {
+        let folder = if *folder == "core" { core } else { classics };
+        let list = added(&patch, &format!("{folder}/{election}/defect.rs"));
+        let defects = variants(&list, "defects! {");
+        assert!(!defects.is_empty(), "{election}");
+        for defect in defects {
+            let switch = [
+                format!("(super::Defect::{defect})"),
+                format!("has(Defect::{defect})"),
+            ];
+            if !switch.iter().any(|switch| patch.contains(switch)) {
+                missing.add(&defect, "the rules that tests/planted/defects.patch breaks");
+            }
+        }
+    }
     for defect in defects.iter().flatten() {
         if !patch.contains(&format!("has(Defect::{defect})")) {
             missing.add(defect, "the rules that tests/planted/defects.patch breaks");
@@ -383,6 +412,8 @@ fn the_guide_names_files_that_exist() {
     }
     let mut missing = Missing::default();
     let guide = read("CONTRIBUTING.md");
+    let patch = read("tests/planted/defects.patch");
+    let is_planted = |name: &str| patch.contains(&format!("\n+++ b/{name}\n"));
     let quoted = guide.split('`').skip(1).step_by(2);
     let is_path = |name: &&str| {
         let ends = [".rs", ".md", ".txt", "/"]
@@ -391,7 +422,7 @@ fn the_guide_names_files_that_exist() {
         ends && !name.contains([' ', '*', '<', '('])
     };
     for name in quoted.filter(is_path) {
-        if !root().join(name).exists() {
+        if !root().join(name).exists() && !is_planted(name) {
             missing.add(name, "the repository: CONTRIBUTING.md names it");
         }
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::quorum::{Defect, Diskless, QuorumConfig, diskless},
+    elections::quorum::{Diskless, QuorumConfig},
     protocol::{AgentId, Timings},
     remote::Limits,
 };
@@ -53,9 +53,6 @@ pub struct Plan {
     pub is_forgetful: bool,
     /// Whether sentinels take a process that stands still for one that has ended; never drawn either.
     pub is_pause_told: bool,
-    /// A rule of the election that is broken on purpose, and one of voters without disks; never drawn.
-    pub defect: Option<Defect>,
-    pub diskless_defect: Option<diskless::Defect>,
     /// Whether agents have schedules and proxies; never drawn, because it changes what is sent.
     pub has_application: bool,
     /// The timings that each agent starts with.
@@ -100,8 +97,6 @@ impl Plan {
             clocks: [(); 5].map(|()| rng.u64(90..=110)), // leases allow for 11 %
             is_forgetful: false,
             is_pause_told: false,
-            defect: None,
-            diskless_defect: None,
             has_application: false,
             speeds,
             is_rolling,

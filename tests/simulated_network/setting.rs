@@ -75,12 +75,7 @@ impl Setting {
             cooldown: Duration::ZERO,
             epoch: settings.epoch,
             learner: self.plan.changes_voters(),
-            defect: self.plan.defect,
-            diskless: self.plan.is_diskless.then(|| {
-                let mut rules = Diskless::default();
-                rules.defect = self.plan.diskless_defect;
-                rules
-            }),
+            diskless: self.plan.is_diskless.then(Diskless::default),
             ..QuorumConfig::new(voters)
         };
         config.check()?;

@@ -1,6 +1,7 @@
 //! A history that the simulator failed, as the example `simulate` writes it down.
 
 use actix_bully::{record::Recording, testkit::trace::Trace};
+use actix_bully_oracles::QuorumScenario;
 use clap::Parser;
 
 use args::Args;
@@ -12,14 +13,18 @@ mod args;
 #[path = "../../../examples/simulate/history.rs"]
 mod history;
 
-/// The first history of a quorum in which a rule that is broken on purpose is found, and what is said of it.
+/// The first history of four voters in which two elect and two have two leaders, and what is said of it.
 pub fn failed() -> (Recording, String) {
     let failed = |seed: u32| {
-        let words =
-            format!("simulate --protocol quorum --nodes 4 --planted HalfIsAQuorum --seed {seed}");
+        let words = format!("simulate --protocol quorum --nodes 4 --seed {seed}");
         let args = Args::try_parse_from(words.split(' ')).expect("its words");
         let plan = args.plan(seed.into());
-        let outcome = plan.run(Trace::new()).expect("a history");
+        let sound = QuorumScenario::drawn(seed.into(), 4).expect("there are voters");
+        let sound = sound.sound().clone();
+        let mut half = sound.clone();
+        (half.vote_quorum, half.lease_quorum) = (Some(2), Some(2));
+        let mut scenario = QuorumScenario::unsound(half, sound);
+        let outcome = plan.run_in(Trace::new(), &mut scenario);
         let violation = outcome.report.violation.as_ref()?.to_string();
         Some((plan.recording(&outcome), violation))
     };

@@ -36,7 +36,6 @@ pub(crate) struct Group {
     pub(crate) detection: Detection,
     /// Parts in a million, by agent.
     pub(crate) clocks: Vec<i32>,
-    pub(crate) planted: fn(QuorumConfig) -> QuorumConfig,
 }
 
 /// Other voters for the next epoch, by the usual timings.
@@ -58,7 +57,6 @@ impl Group {
             preemption: Preemption::After(ms(AFTER)),
             detection: Detection::Silent(Duration::ZERO.into()),
             clocks: Vec::new(),
-            planted: |config| config,
         }
     }
 
@@ -84,8 +82,7 @@ impl Group {
 
     /// Not started: messages take 0.1 to 1 ms.
     pub(crate) fn builder(&self, seed: u64) -> (WorldBuilder<Watched>, QuorumScenario) {
-        let config = self.config();
-        let scenario = QuorumScenario::unsound((self.planted)(config.clone()), config);
+        let scenario = QuorumScenario::new(self.config());
         let voters = self.names().into_iter().zip(&self.scores).enumerate();
         let voters = voters.map(|(at, (id, score))| Participant {
             clock_offset: ms(1_000 * u64::try_from(at).unwrap()),

@@ -1,5 +1,5 @@
 //! The quorum election in a simulated world: the scenarios by number (`s48_..` is scenario 48), then
-//! chaos, then planted defects.
+//! chaos.
 #![expect(
     clippy::expect_used,
     clippy::panic,
@@ -15,7 +15,5 @@ mod faults;
 mod incarnations;
 mod kit;
 mod losses;
-#[cfg(feature = "planted")]
-mod mutants;
 mod slow_voters;
 mod stores;

@@ -1,7 +1,7 @@
 //! Voters that are slower than their timings assume, for ten minutes of virtual time: how often the leadership changes, and
 //! for how long the group has no leader. `a`, `b` and `c` rank in this order, `c` highest.
 //!
-//! The command prints the table of `tests/README.md`, and with the feature `planted` what it was before the rules:
+//! The command prints the table of `tests/README.md`:
 //! `cargo test --test elections -- slow_voters --nocapture`.
 
 use std::{sync::Arc, time::Duration};
@@ -175,38 +175,5 @@ fn on_a_network_that_is_slower_than_stated_one_agent_leads() {
             (leaderships, vacant) <= (1, ms(2_000)),
             "{leaderships}, {vacant:?}"
         );
-    }
-}
-
-/// What the rules are for.
-#[cfg(feature = "planted")]
-#[test]
-fn without_its_rule_a_group_of_slow_voters_has_no_leader() {
-    use actix_bully::elections::quorum::Defect;
-    let planted = |defect| QuorumConfig {
-        defect: Some(defect),
-        ..config(Timings::default())
-    };
-    for writes in TWO {
-        let (leaderships, vacant) = watch(&planted(Defect::TermPerRound), Slow::Disks(writes));
-        println!("TermPerRound, writes {writes:?}: {leaderships}, {vacant:?} without a leader");
-        let is_found = writes[0] < 1_000 || vacant > SPAN / 5;
-        assert!(is_found, "{writes:?}: {vacant:?}");
-    }
-    let (leaderships, vacant) = watch(&planted(Defect::RoundsUndoubled), Slow::Network(120));
-    println!("RoundsUndoubled: {leaderships}, {vacant:?} without a leader");
-    assert_eq!((leaderships, vacant), (0, SPAN));
-    for (preset, timings, times) in presets() {
-        for write in times {
-            let preferred = QuorumConfig {
-                defect: Some(Defect::SlowPreferred),
-                ..config(timings.clone())
-            };
-            let (leaderships, vacant) = watch(&preferred, Slow::Disks([0, 0, write]));
-            println!(
-                "SlowPreferred, {preset}, {write} ms: {leaderships}, {vacant:?} without a leader"
-            );
-            assert!(leaderships > 3, "{preset} {write}: {leaderships}");
-        }
     }
 }

@@ -1,22 +1,15 @@
 //! A second process of one name, and replaced stores: histories by hand, each with one leader at a
-//! time. `mutants.rs` breaks the rules that keep it so.
+//! time.
 
 use std::time::Duration;
 
-use actix_bully::{
-    elections::quorum::QuorumConfig,
-    testkit::{faults::Conditions, sim::StoreContents},
-};
+use actix_bully::testkit::{faults::Conditions, sim::StoreContents};
 
 use crate::quorum::kit::{Group, Net, P, id, ms};
 
-/// Three voters, of which `c` leads, perhaps with a rule broken.
-pub(crate) fn led(planted: fn(QuorumConfig) -> QuorumConfig) -> Net {
-    let group = Group {
-        planted,
-        ..Group::of(3)
-    };
-    let net = group.led(1);
+/// Three voters, of which `c` leads.
+pub(crate) fn led() -> Net {
+    let net = Group::of(3).led(1);
     net.watch().doubts_memory();
     net
 }
@@ -107,7 +100,7 @@ pub(crate) const ALL: [(&str, Play); 5] = [
 #[test]
 fn one_leads_whatever_store_a_process_of_a_name_has() {
     for (name, play) in ALL {
-        let mut net = led(|config| config);
+        let mut net = led();
         play(&mut net);
         let violation = net.world.violation();
         assert_eq!(violation, None, "{name}");

@@ -1,7 +1,5 @@
 //! The invitation election, in every order: agreement within each group, and not one leader.
 
-use bully_classics::invitation::Defect;
-
 use crate::{
     case::{Case, Search, timed},
     invitation::{HeldTo, Invitations},
@@ -11,7 +9,6 @@ use crate::{
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = sound();
     cases.extend(broken());
-    cases.extend(planted());
     cases
 }
 
@@ -54,7 +51,7 @@ fn sound() -> Vec<Case> {
     ]
 }
 
-/// What is not promised, and what breaks if the rules are broken.
+/// What is not promised.
 fn broken() -> Vec<Case> {
     let two = ("at most one leads", 1);
     let forgetful = |b: &mut Bounds| (b.budget.crashes, b.crash) = (1, Crash::Forgetful);
@@ -84,54 +81,6 @@ fn broken() -> Vec<Case> {
     ]
 }
 
-/// Every defect that can be planted.
-fn planted() -> Vec<Case> {
-    use Defect as D;
-    vec![
-        defect(
-            3,
-            D::VolatileNumber,
-            "a number that is never stored (`form-by-rank`, `merge-those-below`)",
-            1,
-            ("DiskFirst", 0),
-        ),
-        defect(
-            3,
-            D::NumberKept,
-            "a new group with an old number (`form-by-rank`, `merge-those-below`)",
-            243,
-            ("NumberOnce", 4),
-        ),
-        defect(
-            3,
-            D::JoinsOlder,
-            "an invitation to an older group accepted (`join-from-above`)",
-            11_198,
-            ("GroupsRise", 9),
-        ),
-        defect(
-            2,
-            D::TaskOfAnyGroup,
-            "the task of another group taken (`hand-out-task`)",
-            5_098,
-            ("TaskForMembers", 12),
-        ),
-    ]
-}
-
-/// Between so many, groups numbered up to 3, two on their way.
-fn defect(
-    n: usize,
-    defect: Defect,
-    name: &str,
-    unique: usize,
-    broken: (&'static str, usize),
-) -> Case {
-    let mut lab = lab(n, 3, 2, Aim::Shortest, |_, _| {});
-    lab.rules = Invitations::new(n, 3, Some(defect));
-    Case::breaks(name, unique, broken, timed(lab))
-}
-
 /// A leader may be asked to step down: then it may be led from below.
 pub(super) fn resigns(rules: &mut Invitations, bounds: &mut Bounds) {
     rules.has_fixed_ranks = false;
@@ -158,14 +107,14 @@ fn shortest(
     timed(lab(n, numbers, wire, Aim::Shortest, change))
 }
 
-fn lab(
+pub(super) fn lab(
     n: usize,
     numbers: u8,
     wire: usize,
     aim: Aim,
     change: impl Fn(&mut Invitations, &mut Bounds),
 ) -> Lab<Invitations> {
-    let (mut rules, mut bounds) = (Invitations::new(n, numbers, None), Bounds::new(n));
+    let (mut rules, mut bounds) = (Invitations::new(n, numbers), Bounds::new(n));
     (bounds.wire, bounds.clocks, bounds.crash) = (wire, Clocks::Jump, Crash::Unseen);
     change(&mut rules, &mut bounds);
     Lab { rules, bounds, aim }

@@ -1,11 +1,10 @@
-//! A lease in a store: two agents and a register, with what a store does wrong; and every rule that is broken on
-//! purpose.
+//! A lease in a store: two agents and a register, with what a store does wrong.
 //!
 //! Most searches begin when an agent has just taken the lease, which covers two readings of its clock, and see another
 //! one lead in the third tick. Where the store forgets, messages arrive within their tick or never: an answer that was
 //! on its way while the store was away would show as unchanged what was lost.
 
-use bully_core::elections::lease::{Defect, Preemption};
+use bully_core::elections::lease::Preemption;
 
 use crate::{
     case::{Case, Search, timed},
@@ -17,36 +16,30 @@ use crate::{
 const TAKEN: u16 = 4;
 
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = sound();
-    cases.extend(planted());
-    cases
-}
-
-fn sound() -> Vec<Case> {
     vec![
         Case::holds(
             "lease: a slow clock, 3 ticks",
             85_408,
             27,
-            search(None, |_, b| b.budget.slow = 1),
+            search(|_, b| b.budget.slow = 1),
         ),
         Case::holds(
             "lease: an agent or the register crashes, 3 ticks",
             303_321,
             33,
-            search(None, |_, b| b.budget.crashes = 1),
+            search(|_, b| b.budget.crashes = 1),
         ),
         Case::holds(
             "lease: one steps down, 3 ticks",
             673_819,
             37,
-            search(None, |_, b| b.budget.resigns = 1),
+            search(|_, b| b.budget.resigns = 1),
         ),
         Case::holds(
             "lease: from the first attempt, an unknown outcome, 3 ticks",
             1_041_371,
             38,
-            search(None, |_, b| {
+            search(|_, b| {
                 begins_before(b);
                 b.budget.scores = UNKNOWN.into();
             }),
@@ -55,14 +48,14 @@ fn sound() -> Vec<Case> {
             "lease: the register tells of changes, 3 ticks",
             26_168,
             27,
-            search(None, |rules, _| *rules = rules.clone().told()),
+            search(|rules, _| *rules = rules.clone().told()),
         ),
         Case::holds(
             "lease: the other agent becomes better and claims it, 3 ticks",
             169_676,
             34,
-            search(None, |rules, b| {
-                *rules = Leases::new(2, Preemption::Immediately, None);
+            search(|rules, b| {
+                *rules = Leases::new(2, Preemption::Immediately);
                 b.budget.scores = vec![(0, 9)];
             }),
         ),
@@ -70,13 +63,13 @@ fn sound() -> Vec<Case> {
             "lease: from the first attempt, D=2, reads at once or never, 4 ticks",
             1_707_378,
             43,
-            search(None, arrives_late),
+            search(arrives_late),
         ),
         Case::holds(
             "lease: the store loses it, 5 ticks",
             91_067,
             43,
-            search(None, |rules, b| {
+            search(|rules, b| {
                 forgets(rules, b, 1, 5);
                 b.loss = true;
             }),
@@ -85,14 +78,14 @@ fn sound() -> Vec<Case> {
             "lease: the store goes back, one steps down, a lease of four, 4 ticks",
             65_021,
             43,
-            long(None, 4, returns_released),
+            long(4, returns_released),
         ),
         Case::never(
             "lease: the store goes back, a lease of three, 4 ticks",
             34_112,
             35,
             "an agent leads after another one",
-            long(None, 3, |rules, b| {
+            long(3, |rules, b| {
                 returns_renewed(rules, b);
                 b.loss = true;
             }),
@@ -100,60 +93,11 @@ fn sound() -> Vec<Case> {
     ]
 }
 
-/// Every defect that can be planted: which invariant it breaks, and in how few steps.
-fn planted() -> Vec<Case> {
-    use Defect as D;
-    let two = "OneBeliever";
-    vec![
-        Case::breaks(
-            "a nonce for all attempts of a leadership",
-            31_604,
-            (two, 19),
-            search(Some(D::NonceReused), |_, _| {}),
-        ),
-        Case::breaks(
-            "an unknown outcome taken for success",
-            6_726,
-            (two, 8),
-            search(Some(D::UnknownIsSuccess), |_, b| {
-                begins_before(b);
-                b.budget.scores = UNKNOWN.into();
-            }),
-        ),
-        Case::breaks(
-            "a lease that ends although it was renewed",
-            35_819,
-            (two, 19),
-            search(Some(D::ExpiryFromFirstSight), |_, _| {}),
-        ),
-        Case::breaks(
-            "a gap in the reads that is ignored",
-            4_944,
-            (two, 23),
-            long(Some(D::GapIgnored), 3, returns_renewed),
-        ),
-        Case::breaks(
-            "a release that is believed after a gap",
-            24_148,
-            (two, 21),
-            long(Some(D::ReleaseBelieved), 4, returns_released),
-        ),
-        Case::breaks(
-            "a term that counts on from the record alone",
-            9_676,
-            ("TokenMonotone", 25),
-            search(Some(D::TermFromTheRecord), |rules, b| {
-                forgets(rules, b, 1, 5);
-            }),
-        ),
-    ]
-}
-
 /// What makes the register say that it failed, once.
-const UNKNOWN: [(usize, i32); 1] = [(REGISTER, 1)];
+pub(super) const UNKNOWN: [(usize, i32); 1] = [(REGISTER, 1)];
 
 /// Just before the lease is taken.
-fn begins_before(bounds: &mut Bounds) {
+pub(super) fn begins_before(bounds: &mut Bounds) {
     bounds.prologue = TAKEN - 1;
     bounds.horizon = Some(bounds.prologue + 3);
 }
@@ -169,7 +113,7 @@ fn arrives_late(rules: &mut Leases, bounds: &mut Bounds) {
 
 /// The store is away for the tick that comes so many after the first, and may then show an earlier record; so many
 /// ticks in all.
-fn forgets(rules: &mut Leases, bounds: &mut Bounds, away: u16, last: u16) {
+pub(super) fn forgets(rules: &mut Leases, bounds: &mut Bounds, away: u16, last: u16) {
     let away = bounds.prologue + away;
     (rules.goes_back, rules.outage) = (true, Some(away..=away));
     (bounds.crash_within, bounds.mortal) = (away..=away, Some(REGISTER));
@@ -180,12 +124,12 @@ fn forgets(rules: &mut Leases, bounds: &mut Bounds, away: u16, last: u16) {
 }
 
 /// What was renewed may be lost.
-fn returns_renewed(rules: &mut Leases, bounds: &mut Bounds) {
+pub(super) fn returns_renewed(rules: &mut Leases, bounds: &mut Bounds) {
     forgets(rules, bounds, 3, 4);
 }
 
 /// What was released may be taken, and that lost.
-fn returns_released(rules: &mut Leases, bounds: &mut Bounds) {
+pub(super) fn returns_released(rules: &mut Leases, bounds: &mut Bounds) {
     forgets(rules, bounds, 2, 4);
     bounds.budget.resigns = 1;
 }
@@ -196,23 +140,27 @@ pub(super) fn two_on_their_way() -> Case {
         "lease: two on their way, 3 ticks",
         2_529_117,
         40,
-        search(None, |_, b| b.wire = 2),
+        search(|_, b| b.wire = 2),
     )
 }
 
 /// A lease of two readings that was just taken, one message on its way.
-fn search(defect: Option<Defect>, change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
-    long(defect, 2, change)
+fn search(change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
+    long(2, change)
 }
 
 /// The same of so many readings.
-fn long(defect: Option<Defect>, lease: u8, change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
-    let mut rules = Leases::new(lease, Preemption::Never, defect);
+fn long(lease: u8, change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
+    timed(lab(lease, change))
+}
+
+pub(super) fn lab(lease: u8, change: impl Fn(&mut Leases, &mut Bounds)) -> Lab<Leases> {
+    let mut rules = Leases::new(lease, Preemption::Never);
     let mut bounds = Bounds::new(REGISTER + 1);
     (bounds.wire, bounds.crash) = (1, Crash::Unseen);
     bounds.prologue = TAKEN - 2 + u16::from(lease);
     bounds.horizon = Some(bounds.prologue + 3);
     change(&mut rules, &mut bounds);
-    let aim = defect.map_or(Aim::Everything, |_| Aim::Shortest);
-    timed(Lab { rules, bounds, aim })
+    let aim = Aim::Everything;
+    Lab { rules, bounds, aim }
 }

@@ -8,7 +8,6 @@ mod invitation;
 mod lease;
 mod memory;
 mod others;
-mod planted;
 mod quorum;
 mod sentinel;
 mod set;
@@ -28,31 +27,29 @@ pub enum Group {
     Threshold,
     /// Is the quorum election safe?
     Quorum,
-    /// Is it safe where sentinels tell of ends, and is a rule of that found that is broken on purpose?
+    /// Is it safe where sentinels tell of ends, and are notices that tell too much found?
     Sentinel,
-    /// Is it safe where the network is a set of messages, and is a rule of that found that is broken on purpose?
+    /// Is it safe where the network is a set of messages?
     Set,
-    /// Is it safe where a voter loses its store, and is a rule of that found that is broken on purpose?
+    /// Is it safe where a voter loses its store?
     Memory,
     /// Is it safe where voters have no disk?
     Diskless,
-    /// Is it safe while its voters change, and is a rule of that found that is broken on purpose?
+    /// Is it safe while its voters change?
     Voters,
-    /// Does a lease in a store have one holder, and is a rule of it found that is broken on purpose?
+    /// Does a lease in a store have one holder?
     Lease,
     /// Do the other elections keep what they promise?
     Others,
     /// Does the invitation election agree within each group?
     Invitation,
-    /// Is a rule that is broken on purpose found?
-    Planted,
     /// The same as above, much further.
     Soak,
 }
 
 impl Group {
     /// All of them, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 12] = [
         Self::WithoutTime,
         Self::Threshold,
         Self::Quorum,
@@ -64,7 +61,6 @@ impl Group {
         Self::Lease,
         Self::Others,
         Self::Invitation,
-        Self::Planted,
         Self::Soak,
     ];
 
@@ -82,7 +78,6 @@ impl Group {
             Self::Lease => "lease",
             Self::Others => "others",
             Self::Invitation => "invitation",
-            Self::Planted => "planted",
             Self::Soak => "soak",
         }
     }
@@ -101,7 +96,6 @@ impl Group {
             Self::Lease => "A lease in a store, two agents and a register",
             Self::Others => "The other elections, three voters",
             Self::Invitation => "Invitation election: agreement within each group, not one leader",
-            Self::Planted => "Quorum election, one rule broken on purpose",
             Self::Soak => "Further",
         }
     }
@@ -120,7 +114,6 @@ impl Group {
             Self::Lease => lease::cases(),
             Self::Others => others::cases(),
             Self::Invitation => invitation::cases(),
-            Self::Planted => planted::cases(),
             Self::Soak => soak::cases(),
         }
     }

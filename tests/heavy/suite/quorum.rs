@@ -94,7 +94,7 @@ pub(super) fn cases() -> Vec<Case> {
 pub(super) fn mixed(shorter: Short, terms: u8, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.wire, bounds.crash) = (1, Crash::Unseen);
-    let mut rules = Quorum::mixed(shorter, None);
+    let mut rules = Quorum::mixed(shorter);
     (rules.terms, rules.witnesses) = (terms, 1);
     change(&mut bounds);
     timed(Lab {
@@ -118,7 +118,7 @@ pub(super) fn search_with(
 ) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.wire, bounds.crash) = (wire, Crash::Unseen);
-    let mut rules = Quorum::new(3, lease, None);
+    let mut rules = Quorum::new(3, lease);
     (rules.terms, rules.witnesses) = (terms, 1);
     change(&mut rules, &mut bounds);
     timed(Lab {

@@ -33,8 +33,6 @@ use bully_sim::sim::{
 #[derive(Clone, Debug)]
 pub struct BallotScenario {
     config: Arc<BallotConfig>,
-    /// What the agents go by: the same, but for a rule that is broken on purpose.
-    theirs: Arc<BallotConfig>,
     /// Which incarnation each ballot belongs to, and with which score.
     taken: BTreeMap<(AgentId, u64), (Incarnation, Score)>,
     trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
@@ -54,7 +52,6 @@ impl BallotScenario {
     /// These voters; every other agent observes.
     pub fn new(config: BallotConfig) -> Self {
         Self {
-            theirs: Arc::new(config.clone()),
             config: Arc::new(config),
             taken: BTreeMap::new(),
             trusted: BTreeMap::new(),
@@ -84,19 +81,6 @@ impl BallotScenario {
         };
         config.check()?;
         Ok(Self::new(config))
-    }
-
-    /// The agents break a rule on purpose; they are judged by the sound ones.
-    #[must_use]
-    pub fn planted(self, defect: bully_classics::ballot::Defect) -> Self {
-        let theirs = BallotConfig {
-            defect: Some(defect),
-            ..BallotConfig::clone(&self.config)
-        };
-        Self {
-            theirs: Arc::new(theirs),
-            ..self
-        }
     }
 
     /// The rules' parameters.
@@ -225,7 +209,7 @@ impl Scenario for BallotScenario {
 
     /// Now and then a voter is a witness; an agent that is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
-        let config = Arc::clone(&self.theirs);
+        let config = Arc::clone(&self.config);
         if !config.voters.contains(&id) {
             return Participant::observer(id, config);
         }

@@ -61,18 +61,6 @@ impl BullyScenario {
             config: Arc::new(config),
         }
     }
-
-    /// The same with a rule broken on purpose.
-    #[must_use]
-    pub fn planted(self, defect: bully_core::elections::bully::Defect) -> Self {
-        let config = BullyConfig {
-            defect: Some(defect),
-            ..BullyConfig::clone(&self.config)
-        };
-        Self {
-            config: Arc::new(config),
-        }
-    }
 }
 
 impl Scenario for BullyScenario {

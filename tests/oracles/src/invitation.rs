@@ -52,13 +52,6 @@ impl InvitationScenario {
         })
     }
 
-    /// A rule is broken on purpose.
-    #[must_use]
-    pub fn planted(mut self, defect: bully_classics::invitation::Defect) -> Self {
-        self.config.defect = Some(defect);
-        self
-    }
-
     fn look_at(
         &mut self,
         world: &World<InvitationElection>,

@@ -13,9 +13,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bully_core::{
-    elections::lease::{
-        Defect, LeaseConfig, Preemption, RegisterConfig, Simulated, SimulatedConfig,
-    },
+    elections::lease::{LeaseConfig, Preemption, RegisterConfig, Simulated, SimulatedConfig},
     protocol::{AgentId, IdError, Term, Time, Timings},
     random::SplitMix64,
 };
@@ -28,8 +26,6 @@ use bully_sim::sim::{
 #[derive(Clone, Debug)]
 pub struct LeaseScenario {
     config: Arc<LeaseConfig>,
-    /// What the agents go by: the same, but for a rule that is broken on purpose.
-    theirs: Arc<LeaseConfig>,
     /// The register's name: it is a member of the world.
     name: AgentId,
     register: RegisterConfig,
@@ -64,10 +60,8 @@ impl LeaseScenario {
             cooldown: half,
             ..LeaseConfig::new("chaos", "group")?
         };
-        let config = Arc::new(config);
         Ok(Self {
-            theirs: Arc::clone(&config),
-            config,
+            config: Arc::new(config),
             name: name(0).map_or_else(|| AgentId::new("register"), Ok)?,
             register: RegisterConfig {
                 tells: random.chance(500),
@@ -78,19 +72,6 @@ impl LeaseScenario {
             last: None,
             leaderships: 0,
         })
-    }
-
-    /// The agents break a rule on purpose; they are judged by the sound ones.
-    #[must_use]
-    pub fn planted(self, defect: Defect) -> Self {
-        let theirs = LeaseConfig {
-            defect: Some(defect),
-            ..LeaseConfig::clone(&self.config)
-        };
-        Self {
-            theirs: Arc::new(theirs),
-            ..self
-        }
     }
 
     /// How many leaderships began in this history.
@@ -114,7 +95,7 @@ impl Scenario for LeaseScenario {
             return Participant::observer(id, SimulatedConfig::Register(self.register));
         }
         let score = self.score(random);
-        let config = SimulatedConfig::Agent(Arc::clone(&self.theirs), self.name.clone());
+        let config = SimulatedConfig::Agent(Arc::clone(&self.config), self.name.clone());
         Participant::drawn(id, score, config, random)
     }
 

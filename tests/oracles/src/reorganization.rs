@@ -83,13 +83,6 @@ impl ReorganizationScenario {
         })
     }
 
-    /// A rule is broken on purpose.
-    #[must_use]
-    pub fn planted(mut self, defect: bully_classics::reorganization::Defect) -> Self {
-        self.config.defect = Some(defect);
-        self
-    }
-
     /// The history keeps the paper's assumptions: GM1 is checked after every step. Only with
     /// faults that are [`ALLOWED`](Self::ALLOWED).
     #[must_use]

@@ -48,16 +48,6 @@ impl Default for RingScenario {
 }
 
 impl RingScenario {
-    /// A rule is broken on purpose.
-    #[must_use]
-    pub fn planted(self, defect: bully_classics::ring::Defect) -> Self {
-        let config = Arc::new(RingConfig {
-            defect: Some(defect),
-            ..RingConfig::clone(&self.config)
-        });
-        Self { config, ..self }
-    }
-
     /// How many elections gave way to a stronger one so far.
     pub fn suppressed(&self) -> u64 {
         self.suppressed

@@ -4,7 +4,7 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     clock::{Clock, WallTime},
-    elections::quorum::{Candidate, Defect, SealRecord, Vote, VotersRecord, diskless},
+    elections::quorum::{Candidate, SealRecord, Vote, VotersRecord},
     protocol::{AgentId, Decree, Incarnation, NewVoter, Term, Time},
 };
 use futures::FutureExt;
@@ -216,25 +216,6 @@ fn disks_that_forget_are_found() {
     assert!(is_found, "seed {seed}: {broken}");
 }
 
-/// The first seed whose history of changing voters is broken by that defect, and what was.
-fn broken_by(defect: Defect) -> Option<(u64, String)> {
-    let mut tales = (0..50).map(|seed| {
-        let tale = play_with(seed, &Fault::of_voters(), |plan| plan.defect = Some(defect));
-        (seed, tale)
-    });
-    tales.find_map(|(seed, tale)| tale.broken.map(|broken| (seed, broken)))
-}
-
-/// A list that no quorum has sealed for, or not durably.
-#[test]
-fn lists_that_were_not_decided_are_found() {
-    for defect in [Defect::SealUnwritten, Defect::InstalledEarly] {
-        let (seed, broken) = broken_by(defect).unwrap();
-        let due = "for which no quorum has sealed";
-        assert!(broken.contains(due), "{defect:?}, seed {seed}: {broken}");
-    }
-}
-
 #[test]
 fn voters_change_beside_every_other_kind_of_fault() {
     let sum = play_all(&(0..60), &Fault::of_voters(), 2, play);
@@ -333,29 +314,6 @@ fn voters_without_disks_keep_their_promises_beside_every_other_kind_of_fault() {
     }
     let [once, again] = [(); 2].map(|()| play(7, &Fault::of_diskless()).log);
     assert_eq!(once, again);
-}
-
-/// Whether one of some histories of voters without disks is broken in those words by a change of its settings.
-fn is_forgotten(due: &str, change: fn(&mut Plan)) -> bool {
-    let mut tales = (0..300).map(|seed| play_with(seed, &Fault::of_diskless(), change));
-    tales.any(|tale| tale.broken.is_some_and(|broken| broken.contains(due)))
-}
-
-#[test]
-fn terms_of_voters_without_disks_that_are_only_counted_are_found() {
-    assert!(is_forgotten(" leads in ", |plan| {
-        plan.diskless_defect = Some(diskless::Defect::CountedTerms);
-        plan.is_steady = true;
-        plan.clocks = [100; 5];
-    }));
-}
-
-/// Two lead then.
-#[test]
-fn promises_of_voters_without_disks_that_are_too_short_are_found() {
-    assert!(is_forgotten("lead at the same time", |plan| {
-        plan.defect = Some(Defect::PromiseOfHalfALease);
-    }));
 }
 
 /// The histories of seed 187 handled a message twice, while endpoints of one name on two hosts were not told apart.

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use super::Defect;
 use bully_core::parts::{detector_of, duplicate_voter, in_order, majority};
 use bully_core::protocol::{AgentId, Electorate, Timings};
 
@@ -37,10 +36,6 @@ pub struct BallotConfig {
     /// For how long an agent that stepped down at its user's command lets others go first, unless its
     /// score is set, it is told to campaign, or no other voter is eligible. Default: 60 s.
     pub cooldown: Duration,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
 }
 
 impl BallotConfig {
@@ -53,8 +48,6 @@ impl BallotConfig {
             cap: None,
             drain: Duration::from_secs(30),
             cooldown: Duration::from_secs(60),
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         }
     }
 
@@ -84,9 +77,6 @@ impl BallotConfig {
 
     /// How many voters, oneself included, have to be heard: more than half of them.
     pub fn majority(&self) -> usize {
-        if self.has(Defect::HalfIsAMajority) {
-            return self.voters.len().div_ceil(2);
-        }
         majority(&self.voters)
     }
 

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    BallotConfig, BallotNumber, Defect, Out,
+    BallotConfig, BallotNumber, Out,
     leader::Leading,
     message::{HeartbeatReply, HeartbeatRequest, Leads, Standing},
     pace::Pace,
@@ -92,7 +92,7 @@ impl Core {
     pub(super) fn take(&mut self, ahead: u64, out: &mut Out) {
         let has_taken = self.me.score.is_some_and(|score| {
             let holder = (score, &self.me.id);
-            self.voter.take(&self.config, holder, ahead, out)
+            self.voter.take(holder, ahead, out)
         });
         if !has_taken {
             tracing::debug!(target: "actix_bully", node = %self.me.id, "no ballot to take");
@@ -102,10 +102,7 @@ impl Core {
     /// A higher ballot was elected, as another agent says.
     pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) {
         let is_sound = self.is_sound(&max);
-        if is_sound
-            && self.voter.raise(&self.config, max, out)
-            && self.last_round == LastRound::Missed
-        {
+        if is_sound && self.voter.raise(max, out) && self.last_round == LastRound::Missed {
             self.last_round = LastRound::Majority; // another leader is missing now: the round will show
         }
     }
@@ -226,7 +223,7 @@ impl Core {
             (_, None) => return None,
         };
         let is_below_max = top.ballot() < self.voter.record.max.as_ref();
-        (!is_below_max || self.config.has(Defect::ElectsBelowMax)).then_some(top)
+        (!is_below_max).then_some(top)
     }
 
     /// A ballot, not below the highest that was elected, whose holder is heard by another voter.

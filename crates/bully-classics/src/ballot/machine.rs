@@ -8,7 +8,7 @@
 use std::{mem, sync::Arc, time::Duration};
 
 use super::{
-    Ballot, BallotRecord, Defect, Out,
+    Ballot, BallotRecord, Out,
     message::{BallotMessage, HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign},
     observer,
     state::{LastRound, State},
@@ -44,9 +44,6 @@ impl Ballot {
         core.meet(members);
         core.round = 1;
         core.stepped = Some(now);
-        if core.config.has(Defect::NumberForgotten) {
-            core.voter.record.n = 0;
-        }
         if !core.me.is_voter() {
             return; // it waits to be told
         }
@@ -328,7 +325,7 @@ impl Ballot {
         core.last_round = LastRound::Minority;
         let stays = match &self.state {
             State::Following(following) => core.statements.confirms(&following.ballot, core.round),
-            State::Leading(_) => core.config.has(Defect::BelievesAlone),
+            State::Leading(_) => false,
             State::Vacant => true,
         };
         if !stays {
@@ -341,7 +338,7 @@ impl Ballot {
         let core = &mut self.core;
         if let Some(next) = core.elected(before) {
             if let Some(ballot) = next.ballot() {
-                core.voter.elect(&core.config, ballot, out); // durable before it is trusted
+                core.voter.elect(ballot, out); // durable before it is trusted
             }
             return self.trust(next, LostReason::Superseded, out);
         }
@@ -396,9 +393,8 @@ impl Ballot {
             out.cancel_timer(BallotTimer::Drain);
             out.notify(Event::Lost { term, reason });
             // `one-ballot-per-leadership`: to lead again it takes a new one.
-            let keeps = self.core.config.has(Defect::LeadsAgain);
             let own = &mut self.core.voter.own;
-            own.take_if(|own| *own == leading.ballot && !keeps);
+            own.take_if(|own| *own == leading.ballot);
         }
         match (&self.state, self.leader(), &before) {
             (State::Leading(leading), _, _) => {

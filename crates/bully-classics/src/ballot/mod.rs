@@ -119,7 +119,6 @@
 
 mod config;
 mod core;
-mod defect;
 mod leader;
 mod machine;
 mod message;
@@ -137,11 +136,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc};
 
 pub use config::{BallotConfig, BallotError};
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 
 pub use number::{BallotNumber, BallotRecord};
 #[cfg(not(any(test, feature = "testkit")))]

@@ -4,7 +4,7 @@
 //! Decided here: `number-never-reused` and `max-never-falls`. The record is written, by `Persist`,
 //! before anything that depends on it can be sent.
 
-use super::{BallotConfig, BallotNumber, BallotRecord, Defect, Out};
+use super::{BallotNumber, BallotRecord, Out};
 use bully_core::protocol::{AgentId, Score};
 
 /// The part of an agent that holds ballots.
@@ -30,7 +30,6 @@ impl Voter {
     /// Takes a ballot so many numbers above all that are known. Says whether there was one.
     pub(super) fn take(
         &mut self,
-        config: &BallotConfig,
         (score, id): (Score, &AgentId),
         ahead: u64,
         out: &mut Out,
@@ -44,22 +43,15 @@ impl Voter {
             score,
             id: id.clone(),
         });
-        if !config.has(Defect::VolatileNumber) {
-            // Before the ballot is told to any other agent: a number that is forgotten in a crash would
-            // be taken again, and two leaderships would have one ballot.
-            out.persist(self.record.clone());
-        }
+        // Before the ballot is told to any other agent: a number that is forgotten in a crash would
+        // be taken again, and two leaderships would have one ballot.
+        out.persist(self.record.clone());
         true
     }
 
     /// The highest ballot known to be elected rises, durably; it never falls. Says whether it rose.
-    pub(super) fn raise(
-        &mut self,
-        config: &BallotConfig,
-        max: BallotNumber,
-        out: &mut Out,
-    ) -> bool {
-        if !self.is_above_max(&max) || config.has(Defect::MaxNeverRaised) {
+    pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) -> bool {
+        if !self.is_above_max(&max) {
             return false;
         }
         self.record.max = Some(max);
@@ -68,9 +60,9 @@ impl Voter {
     }
 
     /// A ballot is elected, and trusted from now on.
-    pub(super) fn elect(&mut self, config: &BallotConfig, ballot: &BallotNumber, out: &mut Out) {
+    pub(super) fn elect(&mut self, ballot: &BallotNumber, out: &mut Out) {
         // A leader is elected anew in each round: the disk must not be written for that.
-        if Some(ballot) != self.record.max.as_ref() && !config.has(Defect::MaxNeverRaised) {
+        if Some(ballot) != self.record.max.as_ref() {
             self.record.max = Some(ballot.clone());
             out.persist(self.record.clone());
         }

@@ -34,10 +34,6 @@ pub struct InvitationConfig {
     /// group, since all that are left may cool down. So a cool-down delays the next leader by at most
     /// the takeover and eight steps, whichever agents are left.
     pub cooldown: Duration,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<super::Defect>,
 }
 
 impl Default for InvitationConfig {
@@ -54,8 +50,6 @@ impl InvitationConfig {
             task: Task(0),
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         }
     }
 

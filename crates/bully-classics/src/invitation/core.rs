@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, CountRecord, Defect, ElectionId, InvitationConfig, Next, Out, Score, message::Decline,
+    AgentId, CountRecord, ElectionId, InvitationConfig, Next, Out, Score, message::Decline,
     timer::InvitationTimer,
 };
 use crate::numbered::Numbers;
@@ -101,11 +101,7 @@ impl Core {
         let score = self
             .candidate_score(now)
             .ok_or("it cannot be elected now")?;
-        let next = if self.config.has(Defect::NumberKept) {
-            Some(self.numbers.seen.max(Term(1)))
-        } else {
-            self.numbers.next()
-        };
+        let next = self.numbers.next();
         let count = next.ok_or("the counts have come to their end")?;
         self.remember(count, out);
         let id = self.me.id.clone();
@@ -115,8 +111,7 @@ impl Core {
     }
 
     pub(super) fn remember(&mut self, count: Term, out: &mut Out) {
-        let is_volatile = self.config.has(Defect::VolatileNumber);
-        self.numbers.remember(count, is_volatile, out);
+        self.numbers.remember(count, out);
     }
 
     /// Whether that is a member which is not known to be down.

@@ -5,7 +5,7 @@
 //! swallows any other, and the lowest may lead.
 
 use super::{
-    AgentId, Defect, Next, Out,
+    AgentId, Next, Out,
     core::Core,
     message::{Accept, Invitation},
     state::State,
@@ -32,7 +32,7 @@ pub(super) fn on_invitation(
         out.send(&group.id, Accept::to(group)); // it has accepted already
         return Next::Stay;
     }
-    let is_older = core.numbers.is_older(group) && !core.config.has(Defect::JoinsOlder);
+    let is_older = core.numbers.is_older(group);
     let accepts = match state {
         State::Free { .. } | State::Leader(_) => true,
         State::Candidate(_) => false,

@@ -5,7 +5,7 @@
 //! is not invited: it takes the word of the latest group's coordinator.
 
 use super::{
-    AgentId, Defect, ElectionId, Next, Out, Score, Task,
+    AgentId, ElectionId, Next, Out, Score, Task,
     core::Core,
     message::{AreYouThere, Invitation, Ready, Resign, There},
     state::{State, without},
@@ -85,8 +85,7 @@ impl Membership {
         ready: &Ready,
         out: &mut Out,
     ) -> Next {
-        let any_group = core.config.has(Defect::TaskOfAnyGroup) && self.coordinator.id == *caller.0;
-        if self.work != Work::Awaited || !(any_group || self.group == ready.group) {
+        if self.work != Work::Awaited || self.group != ready.group {
             return Next::Ignore("not the group that it joins");
         }
         let leader = leader(caller, &ready.group);

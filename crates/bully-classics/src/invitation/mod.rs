@@ -109,7 +109,6 @@
 mod candidate;
 mod config;
 mod core;
-mod defect;
 mod invited;
 mod leader;
 mod machine;
@@ -125,11 +124,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc};
 
 pub use config::{InvitationConfig, InvitationError};
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 pub use machine::InvitationElection;
 
 #[cfg(not(any(test, feature = "testkit")))]

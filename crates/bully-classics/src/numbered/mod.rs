@@ -93,20 +93,13 @@ impl Numbers {
         self.seen.next().filter(|count| *count <= LAST_COUNT)
     }
 
-    /// Makes a count durable if it is larger than the one that is; a planted defect does not.
-    pub(super) fn remember<M, T>(
-        &mut self,
-        count: Term,
-        is_volatile: bool,
-        out: &mut Effects<M, T, CountRecord>,
-    ) {
+    /// Makes a count durable if it is larger than the one that is.
+    pub(super) fn remember<M, T>(&mut self, count: Term, out: &mut Effects<M, T, CountRecord>) {
         // A number that is obeyed counts as heard: the next own one has to exceed it.
         self.hear(count);
         if count > self.record.count {
             self.record = CountRecord { count };
-            if !is_volatile {
-                out.persist(self.record.clone());
-            }
+            out.persist(self.record.clone());
         }
     }
 

@@ -39,10 +39,6 @@ pub struct ReorganizationConfig {
     /// election, since all that are left may cool down. So a cool-down delays the next leader by at most
     /// the takeover, sixteen steps and a jitter, whichever agents are left.
     pub cooldown: Duration,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<super::Defect>,
 }
 
 /// What an agent does when one below asks it whether it is there (`ask-those-above`).
@@ -70,8 +66,6 @@ impl ReorganizationConfig {
             task: Task(0),
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    AgentId, CountRecord, Defect, ElectionId, Next, Out, ReorganizationConfig, Score,
+    AgentId, CountRecord, ElectionId, Next, Out, ReorganizationConfig, Score,
     message::{Ack, Call, Nack},
     state::WaitCause,
     timer::ReorganizationTimer,
@@ -89,8 +89,7 @@ impl Core {
     }
 
     pub(super) fn remember(&mut self, count: Term, out: &mut Out) {
-        let is_volatile = self.config.has(Defect::VolatileCount);
-        self.numbers.remember(count, is_volatile, out);
+        self.numbers.remember(count, out);
     }
 
     // ---- the other members ------------------------------------------------------------------
@@ -140,9 +139,7 @@ impl Core {
     /// How long answers of these may take. A member that is known to be down is called all the same,
     /// since its next incarnation may be there already, but for that less time is enough.
     pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
-        if self.config.has(Defect::Impatient) {
-            self.config.timings.delay_bound()
-        } else if pending.iter().any(|id| self.may_be_there(id)) {
+        if pending.iter().any(|id| self.may_be_there(id)) {
             self.config.timings.deadline()
         } else {
             self.config.grace()
@@ -169,9 +166,6 @@ impl Core {
         election: &ElectionId,
         out: &mut Out,
     ) {
-        if self.config.has(Defect::IgnoredCallSucceeds) {
-            return self.ack(to, call, election, out);
-        }
         if self.me.is_voter() {
             let nack = Nack {
                 call,

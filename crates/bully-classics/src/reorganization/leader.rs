@@ -5,7 +5,7 @@
 //! notice each other.
 
 use super::{
-    AgentId, Defect, ElectionId, Next, Out, Score,
+    AgentId, ElectionId, Next, Out, Score,
     core::Core,
     message::{AreYouNormal, NotNormal},
     state::ELECT,
@@ -65,9 +65,9 @@ impl Leading {
     }
 
     /// A member is there that does not work under this agent.
-    pub(super) fn on_not_normal(&self, core: &Core, answer: &NotNormal) -> Next {
+    pub(super) fn on_not_normal(&self, answer: &NotNormal) -> Next {
         let is_leaving = self.handover.is_some();
-        if self.election != answer.election || is_leaving || core.config.has(Defect::AllIsWell) {
+        if self.election != answer.election || is_leaving {
             return Next::Ignore("an answer to an earlier check, or it leaves anyway");
         }
         ELECT

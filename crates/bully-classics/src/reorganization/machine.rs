@@ -156,7 +156,7 @@ impl Reorganization {
     fn on_not_normal(&mut self, answer: &NotNormal) -> Next {
         self.core.numbers.hear(answer.seen);
         if let State::Leader(leading) = &self.state {
-            leading.on_not_normal(&self.core, answer)
+            leading.on_not_normal(answer)
         } else {
             Next::Ignore("it does not coordinate")
         }

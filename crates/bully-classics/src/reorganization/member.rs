@@ -6,7 +6,7 @@
 //! the agent that coordinates by the latest election.
 
 use super::{
-    AgentId, Defect, ElectionId, Next, Out, Score, Task,
+    AgentId, ElectionId, Next, Out, Score, Task,
     core::Core,
     message::{AreYouThere, Call, NewCoordinator, Normal, NotNormal, Ready, Resign, There},
     state::{ELECT, State},
@@ -213,11 +213,7 @@ pub(super) fn on_new_coordinator(
         core.ack(from, Call::NewCoordinator, election, out);
         return Next::Stay;
     }
-    let mut score = state.halter(election).map(|halter| halter.by.score);
-    if core.config.has(Defect::AnyCoordinator) {
-        score = score.or_else(|| core.score_of(from));
-    }
-    let Some(score) = score else {
+    let Some(score) = state.halter(election).map(|halter| halter.by.score) else {
         core.nack(now, from, Call::NewCoordinator, election, out);
         return Next::Stay;
     };

@@ -134,7 +134,6 @@ mod answer;
 mod candidate;
 mod config;
 mod core;
-mod defect;
 mod halt;
 mod leader;
 mod machine;
@@ -151,11 +150,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 pub use machine::Reorganization;
 
 #[cfg(not(any(test, feature = "testkit")))]

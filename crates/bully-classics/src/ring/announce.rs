@@ -5,7 +5,7 @@
 //! carries no list: a member that has passed it on remembers that, so it stays small in a large ring.
 
 use super::{
-    AgentId, Defect, Next, Out,
+    AgentId, Next, Out,
     collect::Contest,
     core::Core,
     message::{Coordinator, Lap},
@@ -31,7 +31,7 @@ pub(super) fn judge(
         return Err("not from a leader that may be there");
     }
     core.seen = core.seen.max(m.term);
-    if is_stale(core, state, campaign, m) && !core.config.has(Defect::StaleIsNews) {
+    if is_stale(core, state, campaign, m) {
         if !core.me.is_voter() {
             // No hop waits for an observer's acknowledgement, but the leader has to learn the term.
             core.acknowledge(from, &m.clone().into(), out);

@@ -5,7 +5,7 @@
 //! (`close-on-own-name`). What the list is good for comes next: `nominate.rs`.
 
 use super::{
-    AgentId, Defect, Next, Out,
+    AgentId, Next, Out,
     bounded::Bounded,
     core::Core,
     message::{Collect, Entrant, Lap, Nominate, RingElectionId},
@@ -118,7 +118,7 @@ pub(super) fn on_collect(
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {
         // `yield-to-stronger`, the suppression of Chang and Roberts: one token of many goes on.
-        if contest.id > *id && !core.config.has(Defect::WeakerCounts) {
+        if contest.id > *id {
             return Next::Ignore("a stronger election is under way");
         }
         if contest.id == *id {

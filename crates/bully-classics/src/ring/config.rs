@@ -45,10 +45,6 @@ pub struct RingConfig {
     /// if all that are left cool down. So a cool-down delays the next leader by at most eight
     /// steps, whichever agents are left.
     pub cooldown: Duration,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<super::Defect>,
 }
 
 impl Default for RingConfig {
@@ -68,8 +64,6 @@ impl RingConfig {
             challenge_after: Duration::ZERO,
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         }
     }
 

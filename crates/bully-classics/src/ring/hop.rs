@@ -6,7 +6,7 @@
 //! waiting time.
 
 use super::{
-    AgentId, Defect, Out,
+    AgentId, Out,
     core::Core,
     message::{HopAck, Lap, RingMessage},
     state::{Grace, RingTimer},
@@ -125,9 +125,6 @@ impl Core {
 
     /// The laps whose next member is not in the ring any more: another one gets the message.
     pub(super) fn stuck_laps(&self) -> Vec<Lap> {
-        if self.config.has(Defect::WaitsForTheDead) {
-            return Vec::new();
-        }
         let members = &self.me.members;
         let is_stuck = |hop: &Hop| !members.get(&hop.to).is_some_and(|m| self.is_in_ring(m));
         let stuck = self.hops.iter().filter(|(_, hop)| is_stuck(hop));

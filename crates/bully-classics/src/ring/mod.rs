@@ -128,7 +128,6 @@ mod bounded;
 mod collect;
 mod config;
 mod core;
-mod defect;
 mod follower;
 mod hop;
 mod leader;
@@ -146,11 +145,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc};
 
 pub use config::{RingConfig, RingError};
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 pub use machine::Ring;
 
 #[cfg(any(test, feature = "testkit"))]

@@ -17,7 +17,7 @@
 //!
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
-use super::{AgentId, Defect, Incarnation, core::Core};
+use super::{AgentId, Incarnation, core::Core};
 use bully_core::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
@@ -31,9 +31,7 @@ impl Core {
     /// Whether messages are passed to that member.
     pub(super) fn is_in_ring(&self, member: &Member) -> bool {
         // A member that was never seen is in: it may be there, and only a Hop of silence proves less.
-        member.is_voter()
-            && (seems_there(member) || self.config.has(Defect::WritesToTheDead))
-            && !self.was_silent(member)
+        member.is_voter() && seems_there(member) && !self.was_silent(member)
     }
 
     /// Whether that member is skipped although it may be there. An observer passes nothing on, so it

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Defect, Next, Out,
+    AgentId, Next, Out,
     core::Core,
     message::{Answer, Probe},
     state::{Campaign, CampaignCause, RingTimer},
@@ -61,7 +61,7 @@ impl Core {
             .filter(|m| self.is_skipped(m))
             .map(|m| m.id.clone())
             .collect();
-        if skipped.is_empty() || self.config.has(Defect::NeverProbes) {
+        if skipped.is_empty() {
             return Next::Ignore("no member is skipped");
         }
         let known = self.closed;

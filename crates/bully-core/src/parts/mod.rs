@@ -10,7 +10,6 @@
 //! | [`slot`] | who goes first when the leadership is vacant, and for how long the others wait |
 //! | [`detector_of`] | the failure detector of an election that cannot do without one |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
-//! | [`defects!`](defects!) | which rules of an election can be broken on purpose |
 //!
 //! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
 //! no machine here that others fill in. So each machine can be read alone, and what is written once
@@ -20,7 +19,6 @@
 
 mod config;
 mod cooldown;
-mod defects;
 mod grace;
 mod handover;
 mod messages;
@@ -30,7 +28,6 @@ mod voters;
 
 pub use config::detector_of;
 pub use cooldown::Cooldown;
-pub use defects::defects;
 pub use grace::Grace;
 pub use handover::{Due, Handover};
 pub use messages::messages;

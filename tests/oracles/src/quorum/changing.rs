@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{QuorumScenario, Watched, decrees::Decrees, draw, owed, timings_of};
 use bully_core::{
-    elections::quorum::{Defect, QuorumConfig, QuorumError},
+    elections::quorum::{QuorumConfig, QuorumError},
     protocol::{AgentId, NewVoter, VoterChange},
     random::SplitMix64,
 };
@@ -19,30 +19,14 @@ impl QuorumScenario {
     /// # Errors
     /// [`QuorumError::NoVoters`] when `n` is zero.
     pub fn changing(seed: u64, n: usize) -> Result<Self, QuorumError> {
-        Self::of_changing(seed, n, None)
-    }
-
-    /// The same with a rule broken on purpose.
-    ///
-    /// # Errors
-    /// As [`changing`](Self::changing).
-    pub fn planted_changing(seed: u64, n: usize, defect: Defect) -> Result<Self, QuorumError> {
-        Self::of_changing(seed, n, Some(defect))
-    }
-
-    fn of_changing(seed: u64, n: usize, defect: Option<Defect>) -> Result<Self, QuorumError> {
         let mut random = SplitMix64::new(seed ^ 0x00C4_A26E);
         let most = u64::try_from(n).unwrap_or(1);
         let voters = usize::try_from(random.between(1, most.max(1))).unwrap_or(n);
-        let sound = QuorumConfig {
+        let config = QuorumConfig {
             learner: true,
             ..draw(seed, voters.min(n), timings_of(seed))?
         };
-        let planted = QuorumConfig {
-            defect,
-            ..sound.clone()
-        };
-        let mut scenario = Self::unsound(planted, sound);
+        let mut scenario = Self::new(config);
         scenario.changes = true;
         Ok(scenario)
     }

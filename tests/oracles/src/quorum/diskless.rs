@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{QuorumScenario, Watched, draw, timings_of};
 use bully_core::{
-    elections::quorum::{Diskless, QuorumConfig, QuorumError, diskless::Defect},
+    elections::quorum::{Diskless, QuorumConfig, QuorumError},
     protocol::{AgentId, Timings},
     random::SplitMix64,
 };
@@ -30,15 +30,16 @@ impl QuorumScenario {
     /// # Errors
     /// [`QuorumError::NoVoters`] when `n` is zero.
     pub fn diskless(seed: u64, n: usize) -> Result<Self, QuorumError> {
-        Self::forgetful(seed, n, None)
-    }
-
-    /// The same with a rule broken on purpose.
-    ///
-    /// # Errors
-    /// As [`diskless`](Self::diskless).
-    pub fn planted_diskless(seed: u64, n: usize, defect: Defect) -> Result<Self, QuorumError> {
-        Self::forgetful(seed, n, Some(defect))
+        // By the slowest timings a history would take so long that its clocks differ by more than 10 s.
+        let drawn = timings_of(seed);
+        let timings = if drawn == Timings::wan() {
+            Timings::default()
+        } else {
+            drawn
+        };
+        let config = draw(seed, n, timings)?;
+        let has_right_clocks = Self::diskless_skew(seed) == 0;
+        Ok(Self::without_disks(&config, has_right_clocks))
     }
 
     /// By how many parts in a million clocks may run fast or slow in the history of that seed.
@@ -50,34 +51,12 @@ impl QuorumScenario {
         }
     }
 
-    fn forgetful(seed: u64, n: usize, defect: Option<Defect>) -> Result<Self, QuorumError> {
-        // By the slowest timings a history would take so long that its clocks differ by more than 10 s.
-        let drawn = timings_of(seed);
-        let timings = if drawn == Timings::wan() {
-            Timings::default()
-        } else {
-            drawn
-        };
-        let config = draw(seed, n, timings)?;
-        let has_right_clocks = Self::diskless_skew(seed) == 0;
-        Ok(Self::without_disks(&config, defect, has_right_clocks))
-    }
-
     /// These voters, without disks. Terms are owed to increase for ever if their clocks agree.
-    pub fn without_disks(
-        config: &QuorumConfig,
-        defect: Option<Defect>,
-        has_right_clocks: bool,
-    ) -> Self {
-        let with = |defect| {
-            let mut diskless = Diskless::default();
-            diskless.defect = defect;
-            QuorumConfig {
-                diskless: Some(diskless),
-                ..config.clone()
-            }
-        };
-        let scenario = Self::unsound(with(defect), with(None));
+    pub fn without_disks(config: &QuorumConfig, has_right_clocks: bool) -> Self {
+        let scenario = Self::new(QuorumConfig {
+            diskless: Some(Diskless::default()),
+            ..config.clone()
+        });
         scenario.watch.ledger().has_right_clocks = has_right_clocks;
         scenario
     }

@@ -76,7 +76,7 @@ impl QuorumScenario {
         Self::unsound(config.clone(), config)
     }
 
-    /// A configuration with a defect, judged by one without.
+    /// Agents with one configuration, judged by another one.
     pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
         Self {
             slowest: sound.timings.clone(),
@@ -104,23 +104,6 @@ impl QuorumScenario {
     /// As [`drawn`](Self::drawn).
     pub fn with_timings(seed: u64, n: usize, timings: Timings) -> Result<Self, QuorumError> {
         draw(seed, n, timings).map(Self::new)
-    }
-
-    /// The same with a rule broken on purpose.
-    ///
-    /// # Errors
-    /// As [`drawn`](Self::drawn).
-    pub fn planted(
-        seed: u64,
-        n: usize,
-        defect: bully_core::elections::quorum::Defect,
-    ) -> Result<Self, QuorumError> {
-        let sound = draw(seed, n, timings_of(seed))?;
-        let planted = QuorumConfig {
-            defect: Some(defect),
-            ..sound.clone()
-        };
-        Ok(Self::unsound(planted, sound))
     }
 
     /// Whether such a fault can meet a voter in such a situation. An agent that asks or defers knows no

@@ -37,7 +37,7 @@ pub struct Watched {
 #[derive(Clone, Debug)]
 pub struct Watch {
     pub(super) config: Arc<QuorumConfig>,
-    /// The parameters as they ought to be, whatever is planted in the others.
+    /// The parameters as they ought to be, whatever the others are.
     pub(super) sound: Arc<QuorumConfig>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
 }

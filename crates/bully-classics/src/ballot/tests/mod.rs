@@ -63,10 +63,6 @@ impl Machine for Ballot {
         [BallotTimer::Again].into()
     }
 
-    fn is_planted(&self) -> bool {
-        self.core.config.defect.is_some()
-    }
-
     /// A leader's messages name the ballot by which it leads; it resigns after it has lost.
     fn may_send(&self, leading: Option<Term>, _: &To, message: &BallotMessage) {
         match message {

@@ -25,10 +25,6 @@ pub struct BullyConfig {
     /// at most 8 S + T + 2 d, whichever agents are left; see
     /// [`worst_case_failover`](Timings::worst_case_failover) for what it delays.
     pub cooldown: Duration,
-    /// A rule that is broken on purpose.
-    #[cfg(any(test, feature = "planted"))]
-    #[doc(hidden)]
-    pub defect: Option<super::Defect>,
 }
 
 impl BullyConfig {
@@ -49,8 +45,6 @@ impl Default for BullyConfig {
             margin: None,
             drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! `elections/step.rs`.
 
 use super::{
-    Defect, Step,
+    Step,
     change::{Change, Next},
     machine::State,
 };
@@ -12,7 +12,7 @@ use super::{
 impl State {
     /// The next step of such an agent; `None` if nothing changes.
     pub(super) fn on_disowned(&self, step: &mut Step<'_>) -> Option<Next> {
-        if !step.core.me.is_disowned() || step.core.config.has(Defect::DisownedLeads) {
+        if !step.core.me.is_disowned() {
             return None;
         }
         match self {

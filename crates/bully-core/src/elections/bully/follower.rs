@@ -6,7 +6,7 @@
 //! boot or after a restart, except in a closed group, where the snapshot knows all agents.
 
 use super::{
-    Defect, Elect, Step,
+    Elect, Step,
     change::{Change, Next, SlotPlan},
     rules::{Attempt, Followed, Grace},
 };
@@ -225,8 +225,7 @@ impl Following {
     }
 
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
-        let is_over = step.core.me.is_gone(&self.0.leader);
-        if is_over && !step.core.config.has(Defect::EndUnnoticed) {
+        if step.core.me.is_gone(&self.0.leader) {
             self.end()
         } else {
             Next::Stay
@@ -273,9 +272,6 @@ impl Following {
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);
-            return Next::Stay;
-        }
-        if step.core.config.has(Defect::SilenceUnnoticed) {
             return Next::Stay;
         }
         self.end()

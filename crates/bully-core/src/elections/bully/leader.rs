@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use super::{
-    Defect, Elect, Elected, Preemption, Step,
+    Elect, Elected, Preemption, Step,
     challengers::Challengers,
     change::{Change, Deference, Next, SlotPlan},
     rules::Attempt,
@@ -145,9 +145,6 @@ impl Tenure {
         // A lower-ranked leader may have the higher term after a partition: rank decides which one stays.
         if said.term > self.term && bullies && step.outranks(said.score, said.from) {
             self.renew_above(said.term, step);
-            return Next::Stay;
-        }
-        if step.core.config.has(Defect::MeetsAndLeads) {
             return Next::Stay;
         }
         self.lose(LostReason::Superseded, step);

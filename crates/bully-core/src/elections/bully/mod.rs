@@ -98,7 +98,6 @@ mod candidate;
 mod challengers;
 mod change;
 mod config;
-mod defect;
 mod disowned;
 mod follower;
 mod leader;
@@ -112,11 +111,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::BullyConfig;
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 
 use machine::State;
 

@@ -1,7 +1,7 @@
 //! Rules that more than one role applies: which announcement is followed, and which answer still counts.
 
 use super::{
-    BullyConfig, Defect, Preemption, Step,
+    BullyConfig, Preemption, Step,
     change::{Change, Next},
 };
 use crate::elections::message::{Announcement, Behind, Yield};
@@ -64,9 +64,6 @@ impl Step<'_> {
         said: &Announcement<'_>,
         followed: Option<&Followed>,
     ) -> Option<Next> {
-        if self.core.config.has(Defect::StaleIsNews) {
-            return None;
-        }
         match followed {
             Some(followed) if followed.is_newer_than(said) => {
                 Some(Next::ignore(self, "an older announcement"))

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{BullyTimer, Defect, Out, core::Core, reads::Looked, sight::Sight};
+use super::{BullyTimer, Out, core::Core, reads::Looked, sight::Sight};
 use crate::elections::message::{
     record::LeaseRecord,
     register::{Cell, Swapped, Version},
@@ -67,7 +67,7 @@ impl Core {
         let is_later = |other: &SwapAttempt| {
             other.request > request && matches!(other.record, Swapped::Lease(_))
         };
-        if self.attempts.iter().any(is_later) || self.config.has(Defect::AnswersAwaitedNot) {
+        if self.attempts.iter().any(is_later) {
             return;
         }
         let due = sent.after(self.config.heartbeat()).max(now);
@@ -83,9 +83,6 @@ impl Core {
     /// `no-second-chance`: forgets an attempt to replace another version than a later read has shown. It was applied
     /// before that read, or only a store that went back can apply it.
     pub(super) fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
-        if self.config.has(Defect::SecondChance) {
-            return;
-        }
         self.attempts
             .retain(|attempt| match (&attempt.record, sight.record()) {
                 (Swapped::Claim(_), _) => true,
@@ -113,6 +110,6 @@ impl Core {
     /// between the read that it follows and the answer.
     pub(super) fn is_unbroken(&self) -> bool {
         let sight = self.sight.as_ref();
-        sight.is_some_and(Sight::is_continuous) || self.config.has(Defect::LateAttemptBelieved)
+        sight.is_some_and(Sight::is_continuous)
     }
 }

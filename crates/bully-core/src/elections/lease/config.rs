@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, LeaseName};
+use super::LeaseName;
 use crate::protocol::{AgentId, IdError, Score, Timings};
 use crate::{
     elections::policy::{NegativeMargin, Preemption},
@@ -47,10 +47,6 @@ pub struct LeaseConfig {
     /// UTC; `None` where there is none, as in a simulation. An agent puts its own reading here.
     #[doc(hidden)]
     pub wall_at_zero: Option<i64>,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
 }
 
 /// When 2024 began, in milliseconds since 1970 began.
@@ -74,8 +70,6 @@ impl LeaseConfig {
             cooldown: Duration::from_secs(60),
             poll: None,
             wall_at_zero: None,
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         })
     }
 
@@ -138,9 +132,6 @@ impl LeaseConfig {
     /// By how much the wait is longer where that much is allowed: a holder that has to write its lease again, since
     /// the store went back within such a gap, is seen in time.
     pub(super) fn longer(&self, allowed: Duration) -> Duration {
-        if self.has(Defect::WaitNotLonger) {
-            return Duration::ZERO;
-        }
         allowed.saturating_sub(self.gap())
     }
 

@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use super::{
-    Defect, LeaseConfig, Out,
+    LeaseConfig, Out,
     alarm::Alarms,
     attempts::SwapAttempt,
     claims::Claims,
@@ -171,7 +171,7 @@ impl Core {
             term,
             holder,
             lease: self.config.timings.lease().into(),
-            nonce: self.nonce(request, term),
+            nonce: self.nonce(request),
             next,
         };
         self.swap(now, request, expected, Swapped::Lease(record), out);
@@ -228,16 +228,11 @@ impl Core {
     }
 
     /// `nonce-of-one-attempt`: the number of the question is that of no other attempt of this incarnation.
-    fn nonce(&self, request: u64, term: Term) -> Nonce {
-        let attempt = if self.config.has(Defect::NonceReused) {
-            term.0
-        } else {
-            request
-        };
+    fn nonce(&self, request: u64) -> Nonce {
         Nonce {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
-            attempt,
+            attempt: request,
         }
     }
 
@@ -273,13 +268,8 @@ impl Core {
 
     /// `lease-from-send-time`: until when an attempt that was sent at that time, and applied, lets its agent
     /// lead. Any other agent first saw the record later than it was sent.
-    pub(super) fn lease_from(&self, now: Time, sent: Time) -> Time {
-        let from = if self.config.has(Defect::LeaseFromArrival) {
-            now
-        } else {
-            sent
-        };
-        from.after(self.config.timings.lease())
+    pub(super) fn lease_from(&self, sent: Time) -> Time {
+        sent.after(self.config.timings.lease())
     }
 
     /// A record of another group or cluster is no record of this election.
@@ -305,9 +295,6 @@ impl Core {
     pub(super) fn next_term(&self, now: Time) -> Option<Term> {
         let shown = self.sight.as_ref().and_then(Sight::record);
         let shown = shown.map_or(Term::ZERO, |record| record.term);
-        if self.config.has(Defect::TermFromTheRecord) {
-            return shown.next();
-        }
         let said = self.claims.highest().unwrap_or_default();
         let counted = self.highest.max(shown).max(said).next()?;
         let wall = self.config.wall_at_zero.map_or(0, |at_zero| {

@@ -68,8 +68,8 @@ impl Leading {
     }
 
     /// The attempt of that number was applied, so no agent took the lease before it was.
-    pub(super) fn prolong(&mut self, core: &Core, now: Time, request: u64, sent: Time) {
-        self.until = self.until.max(core.lease_from(now, sent));
+    pub(super) fn prolong(&mut self, core: &Core, request: u64, sent: Time) {
+        self.until = self.until.max(core.lease_from(sent));
         self.applied = self.applied.max(request);
     }
 

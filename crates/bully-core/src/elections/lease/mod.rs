@@ -107,7 +107,6 @@ mod attempts;
 mod claims;
 mod config;
 mod core;
-mod defect;
 mod leader;
 mod machine;
 mod reads;
@@ -124,11 +123,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{LeaseConfig, LeaseError};
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 
 #[cfg(any(test, feature = "testkit"))]
 pub use simulated::{Held, Register, RegisterConfig, RegisterMessage, Simulated, SimulatedConfig};

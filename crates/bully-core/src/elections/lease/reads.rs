@@ -6,7 +6,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use super::{Defect, LeaseConfig};
+use super::LeaseConfig;
 #[cfg(doc)]
 use crate::elections::message::register::RegisterShown;
 use crate::protocol::Time;
@@ -87,11 +87,6 @@ impl Reads {
 
     /// The times of an answer that the register gives unasked, by a read that it began `age` ago.
     pub(super) fn told(&self, age: Duration, now: Time, config: &LeaseConfig) -> Looked {
-        let age = if config.has(Defect::AgeIgnored) {
-            Duration::ZERO
-        } else {
-            age
-        };
         let nanos = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
         Looked {
             sent: Time::from_nanos(now.as_nanos().saturating_sub(nanos)),
@@ -104,12 +99,8 @@ impl Reads {
     /// `gap-from-sending`: longest time from the sending of a read to the arrival of the next answer.
     pub(super) fn allowed(&self, config: &LeaseConfig) -> Duration {
         let (least, most) = (config.heartbeat(), config.timings.lease());
-        let answers = match self.median().saturating_mul(2).max(least) {
-            _ if config.has(Defect::AnswersNotMeasured) => least,
-            answers if config.has(Defect::GapWithoutLimit) => answers,
-            answers => answers.min(most.max(least)),
-        };
-        config.poll().saturating_add(answers)
+        let answers = self.median().saturating_mul(2).max(least);
+        config.poll().saturating_add(answers.min(most.max(least)))
     }
 }
 
@@ -130,14 +121,14 @@ impl Reads {
     /// `slow-waits`: whether its own way to the store is too slow for it to be preferred.
     pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
         let bound = config.heartbeat().saturating_mul(3);
-        self.median().saturating_mul(4) > bound && !config.has(Defect::SlowPreferred)
+        self.median().saturating_mul(4) > bound
     }
 
     /// `renews-when-answered`: after how long a renewal without an answer is repeated. Where answers are slow that is the
     /// time of two of them, so that none is under way twice; the third one has to fit into the lease.
     pub(super) fn again(&self, config: &LeaseConfig) -> Duration {
         let heartbeat = config.heartbeat();
-        if self.median().is_zero() || config.has(Defect::AnswersAwaitedNot) {
+        if self.median().is_zero() {
             return heartbeat;
         }
         heartbeat.max(config.timings.lease() / 3 * 2)

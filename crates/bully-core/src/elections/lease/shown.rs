@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::{
-    BullyTimer, Defect, Lease, Out,
+    BullyTimer, Lease, Out,
     leader::Shows,
     reads::{Looked, Reads},
     sight::Sight,
@@ -143,7 +143,7 @@ impl Lease {
             Shows::Me => {
                 let attempt = sight.record().and_then(|record| core.attempt_of(record));
                 if let Some((request, sent)) = attempt.map(|a| (a.request, a.sent)) {
-                    leading.prolong(core, now, request, sent);
+                    leading.prolong(core, request, sent);
                     core.renew_after(now, request, sent, out);
                     core.take_attempt(request);
                 }
@@ -185,7 +185,7 @@ impl Lease {
                     return self.ignore("a later attempt was applied");
                 }
                 self.core.wrote(now, sent, record, version);
-                leading.prolong(&self.core, now, request, sent);
+                leading.prolong(&self.core, request, sent);
                 let until = leading.until;
                 self.core.renew_after(now, request, attempt.sent, out);
                 self.core
@@ -226,10 +226,6 @@ impl Lease {
         {
             self.core.renew_after(now, request, sent, out);
         }
-        let version = self.core.sight.as_ref().map(|sight| sight.version.clone());
-        match version.filter(|_| self.core.config.has(Defect::UnknownIsSuccess)) {
-            Some(version) => self.on_applied(now, request, Duration::ZERO, version, out),
-            None => self.core.read(now, out),
-        }
+        self.core.read(now, out);
     }
 }

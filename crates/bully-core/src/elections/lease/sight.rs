@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, LeaseConfig, reads::Looked};
+use super::{LeaseConfig, reads::Looked};
 use crate::elections::message::{
     record::{Holder, LeaseRecord, RecordError},
     register::{Cell, Version},
@@ -48,17 +48,10 @@ impl Sight {
             is_broken,
         } = looked;
         // `gap-from-sending`: the store may have gone back to a backup after the one and before the other.
-        let until = if config.has(Defect::GapToSending) {
-            sent
-        } else {
-            arrived
-        };
+        let is_late = |before: &Self| arrived.since(before.asked) > allowed;
         // `unbroken-chain`
-        let is_broken = is_broken && !config.has(Defect::ChainIgnored);
-        let is_late = |before: &Self| until.since(before.asked) > allowed;
         let has_gap = is_broken || before.is_none_or(is_late);
-        let has_gap = has_gap && !(config.has(Defect::GapIgnored) && before.is_some());
-        let same = before.filter(|before| !has_gap && before.is_same(&version, &content, config));
+        let same = before.filter(|before| !has_gap && before.is_same(&version, &content));
         let longer = config.longer(allowed);
         let (since, is_continuous, longer) = match same {
             Some(before) => (
@@ -66,14 +59,8 @@ impl Sight {
                 before.is_continuous,
                 before.longer.max(longer),
             ),
-            None if config.has(Defect::WaitFromSending) => (sent, !has_gap, longer),
             // `a-gap-begins-anew`: a store that went back may show an earlier record again.
             None => (arrived, !has_gap, longer),
-        };
-        let asked = if config.has(Defect::GapFromArrival) {
-            arrived
-        } else {
-            sent
         };
         // `longest-lease-seen`
         let shown = content.as_ref().ok().and_then(Option::as_ref);
@@ -81,16 +68,11 @@ impl Sight {
         let highest = before.map_or(term, |before| before.highest.max(term));
         let shown = shown.map_or(Duration::ZERO, |record| record.lease.into());
         let seen = before.map_or(Duration::ZERO, |before| before.longest);
-        let seen = if config.has(Defect::LeaseForgotten) {
-            Duration::ZERO
-        } else {
-            seen
-        };
         Self {
             version,
             content,
             since,
-            asked,
+            asked: sent,
             is_continuous,
             longest: seen.max(shown),
             highest,
@@ -108,14 +90,7 @@ impl Sight {
         &self,
         version: &Version,
         content: &Result<Option<LeaseRecord>, RecordError>,
-        config: &LeaseConfig,
     ) -> bool {
-        if config.has(Defect::ExpiryFromFirstSight)
-            && let (Ok(Some(old)), Ok(Some(new))) = (&self.content, content)
-            && old.holder.is_some()
-        {
-            return (old.term, &old.holder) == (new.term, &new.holder);
-        }
         // `wait-for-the-unchanged`: each renewal has a nonce of its own, and so another content.
         self.version == *version && self.content == *content
     }
@@ -162,10 +137,8 @@ impl Sight {
         let Some(record) = self.content.as_ref().ok()? else {
             return Some(over); // deleted, maybe, while an agent leads
         };
-        let is_believed = self.is_continuous || config.has(Defect::ReleaseBelieved);
         // An earlier record says nothing of the leadership that followed it.
-        let is_earlier = record.term < self.highest && !config.has(Defect::EarlierBelieved);
-        if !is_believed || is_earlier {
+        if !self.is_continuous || record.term < self.highest {
             return Some(over);
         }
         Some(match (&record.holder, &record.next) {

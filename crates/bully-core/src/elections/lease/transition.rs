@@ -54,7 +54,7 @@ impl Lease {
     pub(super) fn win(&mut self, now: Time, term: Term, request: u64, sent: Time, out: &mut Out) {
         let core = &mut self.core;
         core.releasing = None;
-        let until = core.lease_from(now, sent);
+        let until = core.lease_from(sent);
         let Some(score) = core.me.eligible() else {
             // It was told meanwhile that it cannot lead.
             core.forget_attempts();

@@ -7,7 +7,7 @@
 //! Not here: the meaning of an answer for the asker (each role decides that), and for how long a vote counts
 //! ([`diskless`](super::diskless)).
 
-use super::{Defect, QuorumMessage, core::Core};
+use super::{QuorumMessage, core::Core};
 use crate::elections::message::Candidate;
 
 impl Core {
@@ -38,12 +38,11 @@ impl Core {
             | QuorumMessage::ChangeAnswer(_)
             | QuorumMessage::Enlist(_) => return true,
         };
-        asked == self.me.incarnation || self.config.lacks(Defect::AnswersUnaddressed)
+        asked == self.me.incarnation
     }
 
     /// Whether a vote is for this incarnation of this agent.
     pub(super) fn is_candidate(&self, candidate: &Candidate) -> bool {
-        let is_me = candidate.id == self.me.id && candidate.incarnation == self.me.incarnation;
-        is_me || self.config.lacks(Defect::AnswersUnaddressed)
+        candidate.id == self.me.id && candidate.incarnation == self.me.incarnation
     }
 }

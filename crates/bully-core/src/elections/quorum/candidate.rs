@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    ClaimReply, Defect, Elect, Ok, Out, QuorumConfig, Refusal, Yield,
+    ClaimReply, Elect, Ok, Out, QuorumConfig, Refusal, Yield,
     claim::Reason,
     core::Core,
     seal::higher,
@@ -272,7 +272,7 @@ impl Claiming {
             return Next::Stay;
         }
         if reply.granted {
-            self.seal = higher(&core.config, self.seal.take(), reply.seal.as_deref());
+            self.seal = higher(self.seal.take(), reply.seal.as_deref());
             if self.votes.insert(from.clone())
                 && let Answers::Votes { is_new, .. } = &mut self.answers
             {
@@ -317,17 +317,14 @@ impl Claiming {
             return Next::Stay;
         }
         let term = self.term;
-        let reported = self.seal.as_ref();
-        Next::Become(
-            match reported.filter(|_| !core.config.has(Defect::ReportIgnored)) {
-                // `adopt-highest-seal`: that list may have been decided, so no other can be.
-                Some(seal) => Start::Seal {
-                    term,
-                    next: Box::new(seal.next.clone()),
-                },
-                None => Start::Lead { term },
+        Next::Become(match &self.seal {
+            // `adopt-highest-seal`: that list may have been decided, so no other can be.
+            Some(seal) => Start::Seal {
+                term,
+                next: Box::new(seal.next.clone()),
             },
-        )
+            None => Start::Lead { term },
+        })
     }
 
     /// The votes for this claim count all the same, unless the agent is eligible no longer.
@@ -375,5 +372,5 @@ impl Claiming {
 
 /// Whether a vote counts however late it comes. Without disks votes expire.
 fn keeps_term(config: &QuorumConfig) -> bool {
-    config.diskless().is_none() && !config.has(Defect::TermPerRound)
+    config.diskless().is_none()
 }

@@ -6,7 +6,7 @@
 //! Not here: how the votes are counted ([`candidate`](super::candidate), [`leader`](super::leader),
 //! [`prepare`](super::prepare)), and whom an answer is for ([`answer`](super::answer)).
 
-use super::{Claim, Defect, core::Core, follower::Following};
+use super::{Claim, core::Core, follower::Following};
 use crate::elections::message::Candidate;
 use crate::protocol::{AgentId, Leader, Score, Term};
 
@@ -47,9 +47,7 @@ impl Reason {
         let record = core.voter.record.term;
         let gave_ahead =
             following.is_some_and(|f| f.leader == *resigned && f.ahead == Some(record));
-        let next = resigned.term.next();
-        let is_next = core.config.lacks(Defect::ClaimUnasked) && next.is_some_and(|n| record <= n);
-        let may = resigned.term >= record || gave_ahead || is_next;
+        let may = resigned.term >= record || gave_ahead;
         (may && successor == Some(&core.me.id)).then_some(Self(Why::Named))
     }
 

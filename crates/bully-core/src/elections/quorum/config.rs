@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, Diskless, epoch::LAST_EPOCH};
+use super::{Diskless, epoch::LAST_EPOCH};
 use crate::protocol::{AgentId, Electorate, Score, Timings};
 use crate::{
     elections::policy::{NegativeMargin, Preemption},
@@ -68,10 +68,6 @@ pub struct QuorumConfig {
     /// This member may take part with a store and without being listed: a *learner*, which follows, acknowledges
     /// nothing, and can be made a [voter](super::epoch) while the group runs. Default: false; such an agent is refused.
     pub learner: bool,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
 }
 
 impl QuorumConfig {
@@ -90,8 +86,6 @@ impl QuorumConfig {
             epoch: 0,
             diskless: None,
             learner: false,
-            #[cfg(any(test, feature = "planted"))]
-            defect: None,
         }
     }
 
@@ -161,9 +155,6 @@ impl QuorumConfig {
     }
 
     fn quorum(&self, asked: Option<usize>) -> usize {
-        if self.has(Defect::HalfIsAQuorum) {
-            return self.voters.len().div_ceil(2);
-        }
         asked.unwrap_or_else(|| majority(&self.voters))
     }
 

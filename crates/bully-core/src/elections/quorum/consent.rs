@@ -38,7 +38,7 @@ pub(super) fn on_elect(
 ) -> Next {
     let (from, _) = sender;
     core.learn_score(from, Some(elect.score));
-    let lease = state.lease(now, &core.config);
+    let lease = state.lease(now);
     if let Some(target) = &elect.takeover {
         let verdict = match (&*state, lease) {
             (State::Leading(leading), _) if target.id == core.me.id => leading

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Ack, Defect, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
+    Ack, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
     candidate::Claiming,
     flapping::Flapping,
     pace::RoundPace,
@@ -158,10 +158,6 @@ impl Core {
 
     pub(super) fn vote_for_myself(&mut self, now: Time, term: Term, out: &mut Out) {
         let voted_for = Some(Candidate::new(&self.me.id, self.me.incarnation));
-        if self.config.has(Defect::OwnVoteUnwritten) {
-            (self.voter.record.term, self.voter.record.voted_for) = (term, voted_for);
-            return self.voter.hear(term);
-        }
         self.voter.excuse(&self.config, term);
         self.voter.write(&self.config, now, term, voted_for, out);
     }
@@ -319,14 +315,8 @@ impl Core {
     /// Whether the end of that incarnation is confirmed. The end of an earlier one says nothing: its
     /// late report would void the promise to a leader that was elected again after a restart.
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
-        self.me.members.get(id).is_some_and(|member| {
-            member.has_ended(incarnation)
-                || member.ends.last().max(member.ended).is_some()
-                    && self.config.has(Defect::EndOfAnyLife)
-                || member.ends.last() >= Some(incarnation)
-                    && self.config.confuses(Defect::EndOfLaterLife)
-                || member.presence == Presence::Suspect && self.config.has(Defect::GuessIsCertain)
-        })
+        let member = self.me.members.get(id);
+        member.is_some_and(|member| member.has_ended(incarnation))
     }
 
     /// Whether a later incarnation of that leader is up, or it is no member any more.

@@ -10,7 +10,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Defect, Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover, Yield,
+    Elect, Heartbeat, Leadership, Ok, Out, QuorumConfig, Refusal, Takeover, Yield,
     consent::Verdict,
     core::Core,
     state::{Certainty, Next, Predecessor},
@@ -84,8 +84,7 @@ impl Following {
                 && now.since(known.last) <= gap(&core.config)
         });
         let since = steady.map_or(now, |known| known.since);
-        let is_kept = core.config.has(Defect::OldTermFollowed);
-        let ahead = known.filter(|known| known.leader == leader || is_kept);
+        let ahead = known.filter(|known| known.leader == leader);
         let ahead = ahead.and_then(|known| known.ahead);
         adopt_term(core, now, &leader, out);
         // There is a leader: after it this voter may object to each agent once more.
@@ -131,7 +130,7 @@ impl Following {
         let leader = &self.leader;
         let is_same =
             leader.id == *from && leader.incarnation == incarnation && leader.term == term;
-        (is_same || core.config.has(Defect::OldTermFollowed)) && self.has_voted_ahead(core)
+        is_same && self.has_voted_ahead(core)
     }
 
     /// The steady state: the leader that is followed is heard again. Says whether it was that.
@@ -156,7 +155,7 @@ impl Following {
         if !is_same {
             return false;
         }
-        let mut span = promise_span(&core.config);
+        let mut span = core.config.timings.promise();
         if !core.me.is_voter() {
             span = silence(span, now.since(self.last));
             core.observed = now;
@@ -341,7 +340,7 @@ fn pause(config: &QuorumConfig) -> Duration {
 
 /// How long an announcement counts as a sign that the leader is there: for a voter, its promise.
 fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
-    let span = promise_span(&core.config);
+    let span = core.config.timings.promise();
     if core.me.is_voter() {
         return span;
     }
@@ -385,16 +384,4 @@ fn gap(config: &QuorumConfig) -> Duration {
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)
-}
-
-/// P, but for the defects that shorten it.
-fn promise_span(config: &QuorumConfig) -> Duration {
-    let timings = &config.timings;
-    if config.has(Defect::PromiseOfOneLease) {
-        timings.lease()
-    } else if config.has(Defect::PromiseOfHalfALease) {
-        timings.lease() / 2
-    } else {
-        timings.promise()
-    }
 }

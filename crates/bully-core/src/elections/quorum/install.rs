@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    Defect, Out, QuorumBully, QuorumMessage,
+    Out, QuorumBully, QuorumMessage,
     claim::Reason,
     core::{CooldownEnds, Core},
     epoch::{epoch_of, first_term},
@@ -86,10 +86,10 @@ pub(super) fn enter(
     core.objected.clear();
     core.scores.clear();
     core.flapping = Flapping::default();
-    let is_durable = core.has_store && !core.config.has(Defect::EpochUnwritten);
+    let is_durable = core.has_store;
     // Nobody else may know the list yet. The configuration need not name this agent, so that after a restart only
     // the record says that it was a voter.
-    let tells = from.is_none() && !core.me.is_voter() && !core.config.has(Defect::ListUntold);
+    let tells = from.is_none() && !core.me.is_voter();
     let asked = core.has_memory().then(|| Arc::clone(&core.peers));
     core.voter
         .forget_others(asked.as_deref().unwrap_or_default());

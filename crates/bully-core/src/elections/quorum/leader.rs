@@ -17,7 +17,7 @@ use std::{
 };
 
 use super::{
-    Ack, ClaimReply, Defect, Elected, Heartbeat, Nack, Out, QuorumConfig, SenderIncarnation,
+    Ack, ClaimReply, Elected, Heartbeat, Nack, Out, QuorumConfig, SenderIncarnation,
     claim::Reason,
     core::Core,
     lease::Supporters,
@@ -135,8 +135,7 @@ impl Leading {
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         let own = now.after(core.config.timings.lease());
         let until = self.supporters.until(own, core.config.lease_quorum());
-        let eager = core.config.has(Defect::BeliefWithoutAcks);
-        let Some(until) = until.or_else(|| eager.then_some(own)) else {
+        let Some(until) = until else {
             return;
         };
         match &mut self.lease {
@@ -164,11 +163,9 @@ impl Leading {
     }
 
     /// Until when the lease lasts, if it does at `now`.
-    pub(super) fn lease_at(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
+    pub(super) fn lease_at(&self, now: Time) -> Option<Time> {
         match self.lease {
-            LeaderLease::Held { until } if now < until || config.has(Defect::BeliefByTimer) => {
-                Some(until)
-            }
+            LeaderLease::Held { until } if now < until => Some(until),
             LeaderLease::Held { .. } | LeaderLease::Pending { .. } => None,
         }
     }
@@ -187,14 +184,9 @@ impl Leading {
         }
         // A lost heartbeat or two do not end steady contact.
         let gap = core.config.heartbeat().saturating_mul(3);
-        let echo = if core.config.has(Defect::LeaseFromArrival) {
-            now
-        } else {
-            ack.echo
-        };
         let span = span_promised(&core.config, ack);
         self.supporters
-            .note(now, (from, incarnation), echo, span, gap);
+            .note(now, (from, incarnation), ack.echo, span, gap);
         self.supporters.note_slow(from, ack.slow);
         self.renew(core, now, out);
         self.keep_pace(core, now, out);
@@ -311,9 +303,6 @@ impl Leading {
 /// For how long an acknowledgement counts, from when what it answers was sent.
 fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
     let own = config.timings.lease();
-    if config.has(Defect::LeaseByOwnTimings) {
-        return own;
-    }
     own.min(Timings::lease_within(ack.promise.into()))
 }
 
@@ -325,7 +314,7 @@ impl Leading {
     pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
         let is_its = nack.of == self.term && nack.term == self.term;
         let is_raised = core.voter.record.term > self.term;
-        is_its && !is_raised && !core.config.lacks(Defect::SameTermUnanswered)
+        is_its && !is_raised
     }
 
     /// A voter knows a higher term, or another leader of this one, and cannot follow this leader. Before the lease,
@@ -407,7 +396,7 @@ impl Leading {
                 }
                 // This leader's own term was won without a report of any seal up to it: those are void.
                 let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
-                raise.seal = higher(&core.config, raise.seal.take(), seal);
+                raise.seal = higher(raise.seal.take(), seal);
                 raise.votes.insert(from.clone());
                 return self.finish_raise(core, now, out);
             }
@@ -427,8 +416,7 @@ impl Leading {
         let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {
             return Next::Stay;
         };
-        let is_heeded = !core.config.has(Defect::ReportIgnored);
-        if let Some(seal) = raise.seal.filter(|_| is_heeded) {
+        if let Some(seal) = raise.seal {
             // `adopt-highest-seal`: this election, too, is one to seal and not to lead.
             self.lose(LostReason::VotersChange, out);
             let (term, next) = (raise.term, Box::new(seal.next));

@@ -55,7 +55,7 @@ impl QuorumBully {
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && leading.has_lease()
-            && leading.lease_at(now, &self.core.config).is_none()
+            && leading.lease_at(now).is_none()
         {
             let next = leading.expire(out);
             self.proceed(now, next, out);
@@ -341,7 +341,7 @@ impl QuorumBully {
         });
         let core = &mut self.core;
         core.learn_score(from, Some(claim.score));
-        let lease = self.state.lease(now, &core.config);
+        let lease = self.state.lease(now);
         let refused = match &claim.successor {
             Some(_) => {
                 (!may_vote_ahead(core, &self.state, now, sender, claim)).then_some(Duration::ZERO)
@@ -377,7 +377,7 @@ impl QuorumBully {
     /// This agent has voted for another one: its own role is over.
     fn give_way(&mut self, now: Time, to: SenderIncarnation<'_>, out: &mut Out) {
         let core = &self.core;
-        let is_bound = core.voter.is_bound_to(&core.config, to, now);
+        let is_bound = core.voter.is_bound_to(to, now);
         let following = self.state.following();
         if is_bound && following.is_some_and(|following| following.leader.id == *to.0) {
             return; // its leader claims a higher term while it leads: what it was promised goes on

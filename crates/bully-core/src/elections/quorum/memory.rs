@@ -55,7 +55,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Defect, QuorumConfig, Vote, voter::Voter};
+use super::{QuorumConfig, Vote, voter::Voter};
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
 /// The past of an incarnation, and its memory of the others beside the record.
@@ -179,7 +179,7 @@ impl Voter {
             return;
         }
         self.memory.late = Late::No;
-        if config.lease_quorum() > 1 && !config.confuses(Defect::LateVotesAtOnce) {
+        if config.lease_quorum() > 1 {
             let until = now.after(config.timings.promise());
             self.quarantine = self.quarantine.max(Some(until));
         }
@@ -205,7 +205,7 @@ impl Voter {
         }
         if !knows_nothing || is_of_later_election(config, seen) {
             memory.late = Late::Yes;
-        } else if memory.open.is_empty() || config.confuses(Defect::ExcusedByOne) {
+        } else if memory.open.is_empty() {
             memory.late = Late::No;
         }
     }

@@ -161,7 +161,6 @@ pub mod clocks;
 mod config;
 mod consent;
 mod core;
-mod defect;
 pub mod diskless;
 pub mod epoch;
 mod flapping;
@@ -191,11 +190,6 @@ mod tests;
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{QuorumConfig, QuorumError};
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 
 pub use crate::elections::vote::{Heard, SealRecord, Vote, VotersRecord};
 pub use diskless::Diskless;
@@ -408,8 +402,7 @@ impl Election for QuorumBully {
     }
 
     fn view(&self, now: Time) -> View {
-        let config = &self.core.config;
-        let lease = self.state.lease(now, config);
+        let lease = self.state.lease(now);
         let leading = if let State::Leading(leading) = &self.state {
             lease.map(|_| leading.term)
         } else {
@@ -426,9 +419,7 @@ impl Election for QuorumBully {
             term: leader.as_ref().map_or(self.core.voter.seen, |l| l.term),
             leader,
             leading,
-            valid_until: lease
-                .filter(|_| !config.has(Defect::BeliefByTimer))
-                .unwrap_or(Time::MAX),
+            valid_until: lease.unwrap_or(Time::MAX),
         }
     }
 }

@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, core::Core};
+use super::core::Core;
 use crate::protocol::{Round, Term};
 
 /// Time under one leader after which rounds are short again.
@@ -63,7 +63,7 @@ impl Core {
         self.voter.hear(seen);
         let is_late = self.pace.ran_out >= Some(to.counter) && !self.pace.has_doubled;
         let may_double = self.round() < self.config.timings.deadline();
-        if is_late && may_double && !self.config.has(Defect::RoundsUndoubled) {
+        if is_late && may_double {
             self.pace.has_doubled = true;
             self.pace.doublings = self.pace.doublings.saturating_add(1);
         }

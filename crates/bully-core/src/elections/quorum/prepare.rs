@@ -38,13 +38,13 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Claim, ClaimReply, Defect, Out, Resign, SenderIncarnation,
+    Claim, ClaimReply, Out, Resign, SenderIncarnation,
     claim::Reason,
     core::Core,
     leader::{Leading, Leaving},
     state::{Next, State},
 };
-use crate::protocol::{AgentId, Event, Incarnation, Leader, Role, Term, Time, To};
+use crate::protocol::{AgentId, Incarnation, Leader, Role, Term, Time, To};
 use crate::{
     elections::{message::Candidate, timer::BullyTimer},
     parts::Handover,
@@ -73,7 +73,7 @@ impl Ahead {
     /// Whether a quorum has voted, the successor among them: what it says in that term is durable then.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
-        is_voted && self.votes.contains(&self.to.id) || core.config.has(Defect::GivenUnvoted)
+        is_voted && self.votes.contains(&self.to.id)
     }
 }
 
@@ -157,9 +157,7 @@ impl Leading {
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
-        let any = core.config.lacks(Defect::AnswersUnaddressed);
-        let is_asked =
-            |a: &&mut Box<Ahead>| a.term == reply.term && (a.to == reply.candidate || any);
+        let is_asked = |a: &&mut Box<Ahead>| a.term == reply.term && a.to == reply.candidate;
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, from, reply, out);
         };
@@ -183,13 +181,6 @@ impl Leading {
         let Some(preparing) = self.preparing.take() else {
             return;
         };
-        if let Some(ahead) = self
-            .ahead
-            .as_ref()
-            .filter(|_| core.config.has(Defect::GivenLed))
-        {
-            out.notify(Event::Renewed { term: ahead.term });
-        }
         let Preparing { to, cooldown, .. } = *preparing;
         let limit = core.config.drain();
         self.leaving = Some(Leaving {
@@ -246,7 +237,7 @@ pub(super) fn may_vote_ahead(
     let abstains = !voter
         .blocked(&core.config, now, (from, incarnation), None)
         .is_zero();
-    let is_bound = voter.is_bound_to(&core.config, (from, incarnation), now) && !abstains;
+    let is_bound = voter.is_bound_to((from, incarnation), now) && !abstains;
     let is_bound = is_bound && voter.awaits(now).is_zero();
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
@@ -279,8 +270,7 @@ pub(super) fn taken(
     let blocked = voter.blocked(&core.config, now, core.myself(), Some(&released));
     let is_free = blocked.is_zero() && core.me.eligible().is_some() && record.seal().is_none();
     let is_mine = resign.successor.as_ref() == Some(&core.me.id);
-    let may =
-        is_mine && is_followed && is_free && (is_voted || core.config.has(Defect::GivenUnvoted));
+    let may = is_mine && is_followed && is_free && is_voted;
     if !may {
         core.ignore(Role::Follower, "a term that it cannot lead in");
     }

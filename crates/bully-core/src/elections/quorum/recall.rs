@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::{
-    Defect, Elected, Heartbeat, Out, QuorumBully, QuorumMessage, SenderIncarnation,
+    Elected, Heartbeat, Out, QuorumBully, QuorumMessage, SenderIncarnation,
     core::Core,
     epoch::epoch_of,
     state::{Certainty, State},
@@ -87,8 +87,7 @@ impl Core {
         let Some(kept) = known.and_then(|known| known.store) else {
             return false;
         };
-        let found = self.store_of(sender).filter(|found| *found != kept);
-        let Some(found) = found.filter(|_| !self.config.confuses(Defect::AnyStore)) else {
+        let Some(found) = self.store_of(sender).filter(|found| *found != kept) else {
             return false;
         };
         self.tell_of_store(sender.0.clone(), kept, found, out);
@@ -185,7 +184,7 @@ impl Core {
         };
         let found = self.store_of(sender);
         let is_same = store.is_some() && found == store;
-        if later <= sender.1 || is_same || self.config.confuses(Defect::DeniedHeard) {
+        if later <= sender.1 || is_same {
             return false;
         }
         if let (Some(kept), Some(found)) = (store, found) {
@@ -234,7 +233,6 @@ impl QuorumBully {
         // An announcement leaves when its leader's own vote is durable.
         if let QuorumMessage::Elected(Elected { term, .. })
         | QuorumMessage::Heartbeat(Heartbeat { term, .. }) = message
-            && !core.config.confuses(Defect::AnnouncementForgotten)
         {
             core.keep_word(now, sender, *term);
         }
@@ -285,8 +283,7 @@ impl QuorumBully {
         {
             return core.tell_of_store(core.me.id.clone(), kept, found, out);
         }
-        let is_below = heard.incarnation > incarnation || heard.term > term;
-        if is_below && !core.config.confuses(Defect::OldCopyVotes) {
+        if heard.incarnation > incarnation || heard.term > term {
             return self.end_old(from, heard, out);
         }
         if let State::Asking(asking) = &mut self.state {

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use super::{
-    Defect, Out, Resign, SenderIncarnation, Takeover,
+    Out, Resign, SenderIncarnation, Takeover,
     claim::Reason,
     core::Core,
     leader::{LeaderLease, Leading, Leaving},
@@ -123,9 +123,7 @@ impl Leading {
         } = leaving;
         // A term that is still being claimed is not this agent's to seal in: it resigns the one it led.
         if let Some(next) = next.clone().filter(|_| !self.is_raising()) {
-            if !core.config.has(Defect::SealBeforeLost) {
-                self.lose(LostReason::VotersChange, out); // `lose-before-seal`
-            }
+            self.lose(LostReason::VotersChange, out); // `lose-before-seal`
             core.voter.resigned = Some(core.me.as_leader(self.term));
             let term = self.term;
             return Next::Become(Start::Seal { term, next });
@@ -165,10 +163,6 @@ impl Leading {
             successor,
             given,
         };
-        if core.config.has(Defect::BeliefAfterResign) {
-            out.send_all(resign);
-            return Next::Stay;
-        }
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
         core.voter.resigned = Some(core.me.as_leader(term));
         // The successor has not announced itself yet: that long it has its chance.
@@ -217,7 +211,7 @@ pub(super) fn on_resign(
         &resigned,
         resign.successor.as_ref(),
     );
-    core.voter.note_resignation(&core.config, resigned);
+    core.voter.note_resignation(resigned);
     let is_named = resign.successor.as_ref() == Some(&core.me.id);
     let taken = prepare::taken(core, state, now, (from, incarnation), resign);
     let before = match state {

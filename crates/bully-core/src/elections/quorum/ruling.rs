@@ -4,7 +4,7 @@
 //! Each refusal prevents a list that would leave the group worse off: its new voter was not heard, or it could elect no
 //! agent. Not here: how the change is carried out ([`change`](super::change), [`seal`](super::seal)).
 
-use super::{Defect, QuorumConfig, core::Core, leader::Leading};
+use super::{QuorumConfig, core::Core, leader::Leading};
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
 
 /// A leader's ruling on a change.
@@ -82,9 +82,6 @@ impl Core {
     /// `leave-a-quorum`: the present voters have to decide the next list, and those of the next one have to elect by it,
     /// so a quorum of each has to be there. Else the leader would end its leadership for a group without any.
     fn missing_quorum(&self, now: Time, leading: &Leading, next: &Decree) -> Option<ChangeError> {
-        if self.config.has(Defect::QuorumNotLeft) {
-            return None;
-        }
         let is_there = |id: &&AgentId| {
             **id == self.me.id
                 || leading.supporters.supports(id, now)

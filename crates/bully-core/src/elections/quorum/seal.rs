@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Defect, Nack, Out, QuorumBully, QuorumConfig, SenderIncarnation,
+    Nack, Out, QuorumBully, SenderIncarnation,
     core::Core,
     state::{Certainty, Next, Start, State},
 };
@@ -82,9 +82,7 @@ impl Sealing {
 
     /// With the seals of a quorum the next list is decided.
     pub(super) fn conclude(&self, core: &Core) -> Next {
-        let early = usize::from(core.config.has(Defect::InstalledEarly));
-        let quorum = core.config.vote_quorum().saturating_sub(early);
-        if self.sealed.len() < quorum {
+        if self.sealed.len() < core.config.vote_quorum() {
             return Next::Stay;
         }
         Next::Become(Start::Enter {
@@ -134,9 +132,7 @@ impl Telling {
 impl Core {
     /// `report-seal`: what a vote says of the seal of its voter.
     pub(super) fn report(&self) -> Option<Box<SealRecord>> {
-        let seal = self.voter.record.seal();
-        let seal = seal.filter(|_| !self.config.has(Defect::SealUnreported));
-        seal.cloned().map(Box::new)
+        self.voter.record.seal().cloned().map(Box::new)
     }
 
     /// `no-support-after-seal`, `void-seal`: whether a seal forbids this voter to follow that leader. One of
@@ -151,11 +147,7 @@ impl Core {
         let Some(seal) = self.voter.record.seal() else {
             return false;
         };
-        let at_its_term = self.config.has(Defect::SealVoidAtItsTerm) && term == seal.term;
-        if term <= seal.term && self.config.has(Defect::AckAfterSeal) {
-            return false;
-        }
-        if term <= seal.term && !at_its_term || self.config.has(Defect::SealNeverVoid) {
+        if term <= seal.term {
             return true;
         }
         let led = Leader {
@@ -246,15 +238,11 @@ impl QuorumBully {
 
 /// `adopt-highest-seal`: the seal of the higher term.
 pub(super) fn higher(
-    config: &QuorumConfig,
     one: Option<Box<SealRecord>>,
     other: Option<&SealRecord>,
 ) -> Option<Box<SealRecord>> {
-    let lowest = config.has(Defect::LowestSealAdopted);
     match (one, other) {
-        (Some(one), Some(other)) if (one.term < other.term) != lowest => {
-            Some(Box::new(other.clone()))
-        }
+        (Some(one), Some(other)) if one.term < other.term => Some(Box::new(other.clone())),
         (None, Some(other)) => Some(Box::new(other.clone())),
         (one, _) => one,
     }

@@ -13,7 +13,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use super::{Defect, core::Core};
+use super::core::Core;
 
 /// Number of writes whose median counts.
 const MEASURED: usize = 10;
@@ -67,6 +67,6 @@ impl Core {
 
     /// `slow-waits`: whether its disk is too slow for it to be preferred.
     pub(super) fn is_slow(&self) -> bool {
-        self.slow_writes().is_some() && !self.config.has(Defect::SlowPreferred)
+        self.slow_writes().is_some()
     }
 }

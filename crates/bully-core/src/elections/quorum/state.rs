@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use super::{
-    Out, QuorumConfig,
+    Out,
     candidate::{Asking, Claiming},
     claim::Reason,
     core::Core,
@@ -163,11 +163,11 @@ impl State {
     }
 
     /// Until when this agent considers itself leader, if it does at `now`.
-    pub(super) fn lease(&self, now: Time, config: &QuorumConfig) -> Option<Time> {
+    pub(super) fn lease(&self, now: Time) -> Option<Time> {
         let Self::Leading(leading) = self else {
             return None;
         };
-        leading.lease_at(now, config)
+        leading.lease_at(now)
     }
 
     /// The epoch of the list that shall follow: this agent ends its work for that, asks for seals, or has sealed.

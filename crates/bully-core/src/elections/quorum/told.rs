@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracing::error;
 
 use super::{
-    Defect, Nack, Out, QuorumBully, SenderIncarnation,
+    Nack, Out, QuorumBully, SenderIncarnation,
     follower::{Following, TimedAnnouncement},
     state::{Certainty, Next, Predecessor, State},
     voter::Promise,
@@ -86,7 +86,7 @@ impl QuorumBully {
     /// `one-leader-per-term`: whether this voter follows another leader in that term, or leads in it.
     fn has_another(&self, from: &AgentId, incarnation: Incarnation, term: Term) -> bool {
         let core = &self.core;
-        if !core.me.is_voter() || core.config.lacks(Defect::SameTermUnanswered) {
+        if !core.me.is_voter() {
             return false;
         }
         match self.state.following() {
@@ -127,8 +127,7 @@ impl QuorumBully {
         self.core.recall_from_new(now, out);
         self.check_stores(now, out);
         if let Some((id, incarnation)) = self.ended_leader() {
-            let any = self.core.config.confuses(Defect::BoundToTheName);
-            let is_its = |p: &mut Promise| p.holder == id && (p.incarnation == incarnation || any);
+            let is_its = |p: &mut Promise| p.holder == id && p.incarnation == incarnation;
             self.core.voter.promise.take_if(is_its);
             let next = match &self.state {
                 State::Following(following)

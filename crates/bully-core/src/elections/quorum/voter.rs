@@ -9,9 +9,7 @@
 
 use std::{mem, time::Duration};
 
-use super::{
-    Defect, Out, QuorumConfig, SenderIncarnation, Vote, diskless::Recovery, memory::Memory,
-};
+use super::{Out, QuorumConfig, SenderIncarnation, Vote, diskless::Recovery, memory::Memory};
 use crate::elections::{
     message::{Candidate, Claim, Micros},
     vote::{SealRecord, VotersRecord},
@@ -52,17 +50,15 @@ pub(super) struct Promise {
 
 impl Promise {
     /// `bound-to-one-incarnation`: whether that very incarnation holds the promise.
-    fn is_to(&self, config: &QuorumConfig, (id, incarnation): SenderIncarnation<'_>) -> bool {
-        self.holder == *id
-            && (self.incarnation == incarnation || config.confuses(Defect::BoundToTheName))
+    fn is_to(&self, (id, incarnation): SenderIncarnation<'_>) -> bool {
+        self.holder == *id && self.incarnation == incarnation
     }
 
     /// Whether `released` names the leadership that the promise supports, or a later one of the same incarnation.
-    fn is_released_by(&self, config: &QuorumConfig, released: &Leader) -> bool {
+    fn is_released_by(&self, released: &Leader) -> bool {
         released.id == self.holder
             && self.term <= released.term
-            && (released.incarnation == self.incarnation
-                || config.has(Defect::ResignationOfAnyLife))
+            && released.incarnation == self.incarnation
     }
 }
 
@@ -96,12 +92,10 @@ impl Voter {
         let arrives = config.is_arrival(self.record.term);
         // A lease that depends on its leader alone (a quorum of one) was never promised anything.
         let forgot = self.record.term > Term::ZERO && config.lease_quorum() > 1 || arrives;
-        let span = if !forgot {
-            Duration::ZERO
-        } else if config.has(Defect::QuarantineOfOwnPromise) {
-            promise
-        } else {
+        let span = if forgot {
             promise.max(self.record.promise.into())
+        } else {
+            Duration::ZERO
         };
         self.quarantine = Some(now.after(span));
         span
@@ -132,7 +126,7 @@ impl Voter {
             term,
             voted_for,
             promise: self.promise_to_keep(config, now),
-            incarnation: self.incarnation_to_keep(config),
+            incarnation: self.incarnation_to_keep(),
             others: mem::take(&mut self.record.others),
             voters,
         };
@@ -152,7 +146,7 @@ impl Voter {
     fn persist(&mut self, config: &QuorumConfig, out: &mut Out) {
         self.memory.note_written();
         self.hear(self.record.term);
-        if config.diskless().is_none() && !config.has(Defect::VolatileVote) {
+        if config.diskless().is_none() {
             // Emitted here, so that no caller can send a vote or an acknowledgement in front of it: a
             // voter that crashes in between has said nothing that it does not remember.
             out.persist(self.record.clone());
@@ -175,12 +169,6 @@ impl Voter {
             seal: Some(SealRecord { term, next }),
             tells: false,
         }));
-        if config.has(Defect::SealUnwritten) {
-            self.hear(term);
-            (self.record.term, self.record.voted_for) = (term, voted_for);
-            self.record.voters = voters;
-            return;
-        }
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
@@ -196,8 +184,7 @@ impl Voter {
             })
         });
         let own = self.record.voted_for.clone();
-        let is_lost = config.has(Defect::VoteLostWithSeal);
-        let own = own.filter(|_| self.record.term >= led.term && !is_lost);
+        let own = own.filter(|_| self.record.term >= led.term);
         let voted_for = own.or_else(|| Some(Candidate::new(&led.id, led.incarnation)));
         let term = led.term.max(self.record.term);
         self.write_all(config, now, (term, voted_for, voters), out);
@@ -249,16 +236,15 @@ impl Voter {
     }
 
     /// `incarnation-before-word`: a clock that was set back takes none away.
-    fn incarnation_to_keep(&self, config: &QuorumConfig) -> Option<Incarnation> {
-        let own = Some(self.incarnation).filter(|_| !config.has(Defect::IncarnationUnrecorded));
-        self.record.incarnation.max(own)
+    fn incarnation_to_keep(&self) -> Option<Incarnation> {
+        self.record.incarnation.max(Some(self.incarnation))
     }
 
     /// `record-longest-promise`, `incarnation-before-word`: writes the promise and the incarnation that gives it,
     /// if the record does not keep them yet.
     pub(super) fn write_promise(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
         if self.record.promise != self.promise_to_keep(config, now)
-            || self.record.incarnation != self.incarnation_to_keep(config)
+            || self.record.incarnation != self.incarnation_to_keep()
         {
             self.write(
                 config,
@@ -272,14 +258,11 @@ impl Voter {
 
     /// The longest promise of any incarnation that may still hold.
     fn promise_to_keep(&self, config: &QuorumConfig, now: Time) -> Micros {
-        if config.has(Defect::PromiseUnrecorded) {
-            return Micros::default();
-        }
         let own = Micros::from(config.timings.promise());
         // The quarantine is no shorter than what earlier incarnations promised, so afterwards only the
         // promise of this one counts. Lowered before, a second restart would abstain for too short a time.
         let is_over = self.quarantine.is_some_and(|end| now >= end);
-        if is_over || config.has(Defect::PromiseLoweredEarly) {
+        if is_over {
             own
         } else {
             own.max(self.record.promise)
@@ -295,12 +278,8 @@ impl Voter {
         candidate: SenderIncarnation<'_>,
         released: Option<&Leader>,
     ) -> Duration {
-        let abstains = if config.has(Defect::NoQuarantine) {
-            Duration::ZERO
-        } else {
-            // Before its start a voter does not know what it has promised: it supports no agent.
-            self.quarantine.unwrap_or(Time::MAX).since(now)
-        };
+        // Before its start a voter does not know what it has promised: it supports no agent.
+        let abstains = self.quarantine.unwrap_or(Time::MAX).since(now);
         if !abstains.is_zero() {
             return abstains;
         }
@@ -308,8 +287,7 @@ impl Voter {
             return config.timings.round(); // the others have not answered yet
         }
         let promise = self.promise.as_ref().filter(|promise| {
-            !promise.is_to(config, candidate)
-                && !released.is_some_and(|led| promise.is_released_by(config, led))
+            !promise.is_to(candidate) && !released.is_some_and(|led| promise.is_released_by(led))
         });
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
@@ -333,16 +311,13 @@ impl Voter {
         }
         let blocked = self.blocked(config, now, (from, incarnation), claim.released.as_ref());
         let blocked = blocked.max(self.awaits(now));
-        if !blocked.is_zero() && !config.has(Defect::GrantIgnoresPromise) {
+        if !blocked.is_zero() {
             return Some(blocked);
         }
         // The same incarnation gets its vote again: the first reply may have been lost.
-        let any = config.confuses(Defect::BoundToTheName);
-        let is_other =
-            |voted: &Candidate| voted.id != *from || voted.incarnation != incarnation && !any;
-        let voted_for_another = claim.term == self.record.term
-            && self.record.voted_for.as_ref().is_some_and(is_other)
-            && !config.has(Defect::VoteTwice);
+        let is_other = |voted: &Candidate| voted.id != *from || voted.incarnation != incarnation;
+        let voted_for_another =
+            claim.term == self.record.term && self.record.voted_for.as_ref().is_some_and(is_other);
         voted_for_another.then_some(Duration::ZERO)
     }
 
@@ -355,32 +330,21 @@ impl Voter {
         candidate: Candidate,
         out: &mut Out,
     ) {
-        let term = if config.has(Defect::VoteKeepsTerm) {
-            self.record.term
-        } else {
-            term
-        };
         self.write(config, now, term, Some(candidate), out);
     }
 
     /// Whether a promise to that incarnation still holds.
-    pub(super) fn is_bound_to(
-        &self,
-        config: &QuorumConfig,
-        holder: SenderIncarnation<'_>,
-        now: Time,
-    ) -> bool {
+    pub(super) fn is_bound_to(&self, holder: SenderIncarnation<'_>, now: Time) -> bool {
         let promise = self.promise.as_ref();
-        promise.is_some_and(|promise| promise.is_to(config, holder) && now < promise.until)
+        promise.is_some_and(|promise| promise.is_to(holder) && now < promise.until)
     }
 
     /// `resignation-is-final`: that leadership and those before it are over, and so is what was
     /// promised to them.
-    pub(super) fn note_resignation(&mut self, config: &QuorumConfig, resigned: Leader) {
+    pub(super) fn note_resignation(&mut self, resigned: Leader) {
         self.hear(resigned.term);
-        let any = config.has(Defect::ResignVoidsAny);
         self.promise
-            .take_if(|promise| promise.is_released_by(config, &resigned) || any);
+            .take_if(|promise| promise.is_released_by(&resigned));
         let known = self.resigned.as_ref();
         // Messages overtake each other: an earlier resignation must not hide a later one.
         if known.is_none_or(|known| known.term <= resigned.term) {

@@ -62,14 +62,6 @@ fn a_leader_that_most_call_stale_steps_down_and_stands_again_when_they_hear_it()
         .nothing_else_happened();
     me.told(disowned(&[LOW, HIGH], false)).whatever();
     assert!(me.role() == Role::Candidate || me.machine.prospects().waits_until.is_some());
-
-    let mut planted = Kit::leading_by(&Arc::new(BullyConfig {
-        defect: Some(Defect::DisownedLeads),
-        ..BullyConfig::clone(&lan())
-    }));
-    planted
-        .told(disowned(&[LOW, HIGH], true))
-        .nothing_else_happened();
 }
 
 #[test]

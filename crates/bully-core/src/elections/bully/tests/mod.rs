@@ -23,8 +23,8 @@ mod yields;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Defect, Elect, Elected, Ok, Preemption,
-    Yield, candidate::Asked, machine::State,
+    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Ok, Preemption, Yield,
+    candidate::Asked, machine::State,
 };
 use crate::protocol::{
     Election as _, Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members,

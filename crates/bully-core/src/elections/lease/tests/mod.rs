@@ -80,10 +80,6 @@ impl Machine for Lease {
         timers
     }
 
-    fn is_planted(&self) -> bool {
-        self.core.config.defect.is_some()
-    }
-
     fn may_send(&self, _: Option<Term>, _: &To, message: &Infallible) {
         match *message {}
     }

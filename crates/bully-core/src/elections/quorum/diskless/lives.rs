@@ -3,7 +3,6 @@
 //! That an answer counts for the incarnation alone that asked is a rule of every voter
 //! ([`answer`](crate::elections::quorum::answer)).
 
-use super::Defect;
 use crate::elections::quorum::{
     QuorumConfig,
     core::Core,
@@ -20,8 +19,7 @@ impl Core {
 
     /// `votes-expire`: whether a vote counts, which came within E from the claim or not.
     pub(in crate::elections::quorum) fn counts(&self, is_in_time: bool) -> bool {
-        let config = &self.config;
-        config.diskless().is_none() || is_in_time || config.forgoes(Defect::LateVotes)
+        self.config.diskless().is_none() || is_in_time
     }
 }
 
@@ -37,7 +35,6 @@ impl Voter {
     ) -> bool {
         let is_other = |p: &Promise| p.holder != *from || p.incarnation != incarnation;
         config.diskless().is_some()
-            && !config.forgoes(Defect::BoundToNobody)
             && self
                 .promise
                 .as_ref()

@@ -47,18 +47,11 @@
 //! one after the other, each faster than it abstains, are safe: for a while too few acknowledge, the
 //! leader stops when its lease ends, and the next one is elected once enough have recovered.
 
-mod defect;
 mod lives;
 mod observers;
 mod recovery;
 mod reminders;
 mod term;
-
-#[cfg(not(feature = "planted"))]
-pub(crate) use defect::Defect;
-#[cfg(feature = "planted")]
-#[doc(hidden)]
-pub use defect::Defect;
 
 pub(super) use recovery::Recovery;
 #[doc(hidden)]
@@ -81,10 +74,6 @@ pub struct Diskless {
     /// An agent puts its own reading in the place of what is written here.
     #[doc(hidden)]
     pub wall_at_zero: i64,
-    /// A rule that is broken on purpose, in tests of the tests.
-    #[doc(hidden)]
-    #[cfg(any(test, feature = "planted"))]
-    pub defect: Option<Defect>,
 }
 
 /// When 2024 began, in milliseconds since 1970 began: 40 bits of milliseconds last from then until 2058.
@@ -102,10 +91,5 @@ impl QuorumConfig {
         if let Some(own) = &mut self.diskless {
             own.wall_at_zero = wall_at_zero.saturating_sub(YEAR_2024);
         }
-    }
-
-    /// Whether that rule of voters without a disk is broken on purpose.
-    pub(super) fn forgoes(&self, defect: Defect) -> bool {
-        self.diskless().is_some_and(|own| own.has(defect))
     }
 }

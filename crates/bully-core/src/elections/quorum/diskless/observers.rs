@@ -7,7 +7,6 @@
 //! The leader believes an observer as far as it believes any hearsay (`no-term-ahead`), and goes on leading meanwhile:
 //! so one that lies makes it claim terms up to 10 s ahead of its clock, and ends nothing.
 
-use super::Defect;
 use crate::elections::{
     message::{Behind, QuorumMessage},
     quorum::{
@@ -26,7 +25,7 @@ impl Core {
         seen: Term,
         out: &mut Out,
     ) {
-        if self.config.diskless().is_some() && !self.config.forgoes(Defect::SilentObserver) {
+        if self.config.diskless().is_some() {
             out.send(leader, Behind { seen });
         }
     }

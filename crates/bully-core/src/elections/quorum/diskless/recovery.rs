@@ -10,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use super::Defect;
 use crate::elections::{
     message::{Recover, Recovered},
     quorum::{Out, QuorumConfig, core::Core, voter::Voter},
@@ -49,9 +48,6 @@ impl QuorumConfig {
     /// vote of it counts, by whatever clocks.
     pub(in crate::elections::quorum) fn abstention(&self) -> Duration {
         let t = &self.timings;
-        if self.forgoes(Defect::ShortAbstention) {
-            return t.promise() / 2;
-        }
         Timings::least_promise(t.promise().saturating_add(t.round()))
     }
 
@@ -101,14 +97,9 @@ impl Recovery {
         // `ask-after-the-claims`: by then no vote of an earlier incarnation counts any more.
         let claims = now.after(Timings::least_promise(round));
         let last = now.after(config.abstention().saturating_sub(round));
-        let due = if config.forgoes(Defect::EarlyAnswers) {
-            now
-        } else {
-            claims.max(last)
-        };
         Self {
             until,
-            due,
+            due: claims.max(last),
             round: None,
             first: None,
             remember: BTreeMap::new(),
@@ -154,7 +145,7 @@ impl Recovery {
             return None;
         }
         let (others, quorum) = (config.voters.len().saturating_sub(1), config.vote_quorum());
-        if self.remember.len() >= quorum || config.forgoes(Defect::NoRecovery) {
+        if self.remember.len() >= quorum {
             return Some(Memory::Others); // `recover-by-a-quorum`
         }
         // `recover-by-the-clock`: those that recover cannot be among those that remember.
@@ -164,7 +155,7 @@ impl Recovery {
             .filter(|id| !self.remember.contains_key(*id));
         let answered = answered.count().saturating_add(self.remember.len());
         let possible = others.saturating_sub(self.recover.len());
-        let is_lost = possible < quorum || config.forgoes(Defect::SilenceIsAnAnswer);
+        let is_lost = possible < quorum;
         (is_late && is_lost && answered.saturating_add(1) >= quorum).then_some(Memory::Clock)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, Diskless, RULES, YEAR_2024};
+use super::{Diskless, RULES, YEAR_2024};
 use crate::elections::{
     message::QuorumMessage,
     quorum::{
@@ -40,10 +40,8 @@ impl QuorumConfig {
     /// The term that the wall clock says; before all others with a disk.
     pub(super) fn clock_term(&self, now: Time) -> Term {
         match self.diskless() {
-            Some(own) if !own.has(Defect::CountedTerms) => {
-                Term(self.first_term().0 + own.wall(now).min(TERMS))
-            }
-            Some(_) | None => self.first_term(),
+            Some(own) => Term(self.first_term().0 + own.wall(now).min(TERMS)),
+            None => self.first_term(),
         }
     }
 }
@@ -60,9 +58,10 @@ impl Core {
         if term > config.last_term() {
             return true;
         }
-        let is_free = config.diskless().is_none() || config.forgoes(Defect::AnyTerm);
         let next = seen.next().unwrap_or(seen);
-        !is_free && !is_vouched_for(message) && term > next.max(config.clock_term(now.after(AHEAD)))
+        config.diskless().is_some()
+            && !is_vouched_for(message)
+            && term > next.max(config.clock_term(now.after(AHEAD)))
     }
 }
 

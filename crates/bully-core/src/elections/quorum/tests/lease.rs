@@ -26,11 +26,6 @@ fn an_acknowledgement_that_took_as_long_as_the_lease_is_worth_nothing() {
         .hear(LOW, ack(MINE, said, 1))
         .nothing_else_happened();
     assert_eq!(me.view().leading, None);
-
-    let mut me = Kit::elected_by(planted(Defect::LeaseFromArrival));
-    let said = me.now;
-    me.later(D).hear(LOW, ack(MINE, said, 1)).whatever();
-    assert_eq!(me.view().leading, Some(Term(MINE)), "the planted defect");
 }
 
 #[test]

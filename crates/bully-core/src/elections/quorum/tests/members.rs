@@ -86,44 +86,37 @@ fn a_suspicion_voids_no_promise() {
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
+}
 
-    let planted = planted(Defect::GuessIsCertain);
-    let kit = Kit::known(planted, Some(5));
-    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
-    me.is_suspected(HIGH).whatever();
-    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+/// Another incarnation of the leader has begun and leads, and an end is reported.
+fn again(mut me: Kit) -> Kit {
+    me.begins(HIGH, 2).whatever();
+    me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+    me.ends(HIGH).whatever();
+    me
 }
 
 /// `only-confirmed-end-voids` (b): the leader restarted, was elected again, and now its former incarnation is reported.
 #[test]
 fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
-    let again = |kit: Kit| {
-        let mut me = kit;
-        me.begins(HIGH, 2).whatever();
-        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-        me.ends(HIGH).whatever();
-        me
-    };
     let mut me = again(Kit::vacant());
     assert!(me.machine.core.voter.promise.is_some());
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
+}
 
-    let planted = planted(Defect::EndOfAnyLife);
-    let mut me = again(Kit::known(planted, Some(5)));
-    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
+/// A second process of the leader's name was here, and its end is told.
+fn twin_ends(mut me: Kit) -> Kit {
+    me.begins(HIGH, 2).whatever();
+    me.told(|members| members.end_told(&id(HIGH), Incarnation(2)))
+        .whatever();
+    me
 }
 
 /// `told-end-is-exact`: a second process of the leader's name was here, and its sentinel tells that it has ended.
 #[test]
 fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first() {
-    let twin_ends = |mut me: Kit| {
-        me.begins(HIGH, 2).whatever();
-        me.told(|members| members.end_told(&id(HIGH), Incarnation(2)))
-            .whatever();
-        me
-    };
     let mut me = twin_ends(Kit::following());
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P).of(LOW))
@@ -132,11 +125,6 @@ fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first
     me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))
         .whatever();
     me.hear(LOW, claim(9, 2)).wrote(9, LOW).whatever();
-
-    let planted = planted(Defect::EndOfLaterLife);
-    let kit = Kit::known(planted, Some(5));
-    let mut me = twin_ends(kit.after(HIGH, heartbeat(OLD, 9)));
-    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
 #[test]

@@ -20,12 +20,12 @@ mod lease;
 mod members;
 mod memory;
 mod net;
-mod planted;
 mod prepare;
 mod promise;
 mod resign;
 mod ruling;
 mod say;
+mod scenes;
 mod seal;
 mod slow;
 mod slow_disk;
@@ -42,7 +42,7 @@ use std::{
 use say::*;
 
 use super::{
-    Ack, BullyTimer, Claim, ClaimReply, Defect, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
+    Ack, BullyTimer, Claim, ClaimReply, Elect, Elected, Heartbeat, Leadership, Nack, Ok,
     QuorumBully, QuorumConfig, QuorumMessage, Refusal, Resign, Takeover, Vote, Yield, state::State,
 };
 use crate::protocol::{
@@ -122,11 +122,6 @@ impl Machine for QuorumBully {
     /// A follower's question has a round; the next role may begin before its timer is stopped.
     fn idle_timers(&self) -> BTreeSet<BullyTimer> {
         [BullyTimer::Round, BullyTimer::Election].into()
-    }
-
-    fn is_planted(&self) -> bool {
-        let diskless = self.core.config.diskless();
-        self.core.config.defect.is_some() || diskless.is_some_and(|own| own.defect.is_some())
     }
 
     /// A leader resigns after it has lost.
@@ -305,13 +300,6 @@ fn valid(config: QuorumConfig) -> QuorumConfig {
     };
     config.check().unwrap();
     config
-}
-
-fn planted(defect: Defect) -> QuorumConfig {
-    QuorumConfig {
-        defect: Some(defect),
-        ..config()
-    }
 }
 
 fn config() -> QuorumConfig {

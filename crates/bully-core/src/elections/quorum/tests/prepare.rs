@@ -188,19 +188,6 @@ fn a_leader_that_prepares_a_hand_over_begins_no_other_one() {
     assert_eq!(me.view().leading, Some(Term(MINE)));
 }
 
-/// `TokenMonotone`
-#[test]
-fn a_planted_leader_leads_in_the_term_that_it_gives_away() {
-    let mut me = Kit::heard_by(planted(Defect::GivenLed));
-    me.step_down(LOW).whatever();
-    me.hear(HIGH, grants(NEXT).of(LOW)).whatever();
-    me.hear(LOW, grants(NEXT).of(LOW))
-        .notified(Event::Renewed { term: Term(NEXT) })
-        .drained(MINE, Some(LOW))
-        .whatever();
-    assert_eq!(resigns(&mut me), gives(MINE, LOW, NEXT));
-}
-
 // ---- the voters ------------------------------------------------------------------------------
 
 #[test]
@@ -289,20 +276,6 @@ fn a_successor_is_followed_whether_its_predecessors_resignation_was_heard_or_not
     }
 }
 
-/// `PromiseKept`
-#[test]
-fn a_planted_voter_goes_back_to_the_leader_before() {
-    let me = voted_by(planted(Defect::OldTermFollowed), LOW);
-    let mut me = me
-        .after(LOW, elected(OLD + 1, 1))
-        .after(HIGH, heartbeat(OLD, 9));
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    me.hear(HIGH, gives(OLD, LOW, OLD + 1)).whatever();
-    me.hear(HIGH, claim(OLD + 2, 9))
-        .wrote(OLD + 2, HIGH)
-        .whatever();
-}
-
 // ---- the successor ---------------------------------------------------------------------------
 
 #[test]
@@ -374,14 +347,4 @@ fn a_successor_that_is_given_nothing_claims() {
         .wrote(OLD + 2, ME)
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
-}
-
-/// `DiskFirst`
-#[test]
-fn a_planted_successor_leads_in_a_term_that_it_never_voted_in() {
-    let kit = Kit::known(planted(Defect::GivenUnvoted), Some(5));
-    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
-    let seen = me.hear(HIGH, gives(OLD, ME, OLD + 1));
-    assert!(matches!(seen.messages()[..], [QuorumMessage::Elected(_)]));
-    assert_eq!(me.durable().0, OLD);
 }

@@ -41,11 +41,6 @@ fn a_lease_is_no_longer_than_what_was_promised() {
             assert_eq!(me.view().leading, Some(Term(MINE)), "{promise}");
         }
     }
-    let mut me = Kit::elected_by(planted(Defect::LeaseByOwnTimings));
-    let said = me.now;
-    me.hear(LOW, promising(50, said)).whatever();
-    me.later(D - 1);
-    assert_eq!(me.view().leading, Some(Term(MINE)), "the planted defect");
 }
 
 /// Each acknowledgement is a promise of its own: a shorter one ends no longer one.
@@ -131,11 +126,6 @@ fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
         .set(BullyTimer::Election, P)
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
-
-    let mut me = reborn(planted(Defect::PromiseUnrecorded), 0);
-    start(&mut me).whatever();
-    let seen = me.hear(HIGH, heartbeat(OLD, 9));
-    assert!(!seen.writes(), "the planted defect");
 }
 
 /// `abstain-after-restart`
@@ -150,10 +140,6 @@ fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
         .sent(LOW, refuses(9, OLD, 1).of(LOW))
         .nothing_else_happened();
     me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
-
-    let mut me = reborn(planted(Defect::QuarantineOfOwnPromise), 3 * P);
-    start(&mut me).whatever();
-    me.later(P).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
 }
 
 /// Otherwise a second crash within the quarantine would shorten it.
@@ -177,12 +163,6 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
         .wrote(OLD + 1, HIGH)
         .sent(HIGH, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
-
-    let mut me = reborn(planted(Defect::PromiseLoweredEarly), 3 * P);
-    start(&mut me).whatever();
-    me.hear(HIGH, heartbeat(OLD + 1, 9))
-        .wrote(OLD + 1, HIGH)
-        .whatever();
 }
 
 /// What entered an epoch is a record as well.

@@ -91,17 +91,6 @@ fn without_a_lease_an_elected_agent_resigns_at_once() {
         .nothing_else_happened();
 }
 
-/// `ResignFinal`
-#[test]
-fn a_planted_leader_leads_after_it_resigned() {
-    let mut me = Kit::leading_by(planted(Defect::BeliefAfterResign));
-    me.step_down(None).whatever();
-    me.step(Input::Drained)
-        .sent_all(resign(MINE, Some(LOW)))
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-}
-
 /// `resignation-is-final`, 67
 #[test]
 fn the_successor_claims_at_once() {
@@ -154,13 +143,6 @@ fn another_ones_resignation_voids_no_promise() {
     me.hear(LOW, claim(51, 1))
         .sent(LOW, refuses(51, OLD, P).of(LOW))
         .nothing_else_happened();
-
-    let planted = planted(Defect::ResignVoidsAny);
-    let kit = Kit::known(planted, Some(5));
-    let mut me = kit
-        .after(HIGH, heartbeat(OLD, 9))
-        .after(LOW, resign(50, None));
-    me.hear(LOW, claim(51, 1)).wrote(51, LOW).whatever();
 }
 
 #[test]

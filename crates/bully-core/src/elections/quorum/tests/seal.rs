@@ -99,19 +99,18 @@ fn a_seal_is_void_for_who_follows_a_leader_of_a_higher_term() {
 /// Otherwise it could be asked for the same term once more, and vote for another agent.
 #[test]
 fn a_voter_whose_seal_is_void_keeps_its_vote_of_that_term() {
-    for (defect, voted_for) in [(None, LOW), (Some(Defect::VoteLostWithSeal), HIGH)] {
-        let mut me = Kit::following_by(QuorumConfig { defect, ..config() });
-        me.hear(HIGH, seal(OLD, &[ME, HIGH])).whatever();
-        me.later(P).hear(LOW, claim(OLD + 1, 1)).whatever();
-        me.hear(HIGH, elected(OLD + 1, 9)).whatever();
-        let record = record(&me);
-        assert_eq!((record.term, record.seal()), (Term(OLD + 1), None));
-        assert_eq!(
-            record.voted_for,
-            Some(candidate(voted_for, 1)),
-            "{defect:?}"
-        );
-    }
+    let voted = voted_after_a_void_seal(config());
+    assert_eq!(voted, Some(candidate(LOW, 1)));
+}
+
+fn voted_after_a_void_seal(config: QuorumConfig) -> Option<super::super::Candidate> {
+    let mut me = Kit::following_by(config);
+    me.hear(HIGH, seal(OLD, &[ME, HIGH])).whatever();
+    me.later(P).hear(LOW, claim(OLD + 1, 1)).whatever();
+    me.hear(HIGH, elected(OLD + 1, 9)).whatever();
+    let record = record(&me);
+    assert_eq!((record.term, record.seal()), (Term(OLD + 1), None));
+    record.voted_for.clone()
 }
 
 #[test]

@@ -195,11 +195,3 @@ fn a_claim_without_a_quorum_is_tried_again() {
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);
 }
-
-#[test]
-fn a_planted_vote_is_given_against_a_promise() {
-    let planted = planted(Defect::GrantIgnoresPromise);
-    let kit = Kit::known(planted, Some(5));
-    let mut me = kit.after(HIGH, heartbeat(OLD, 9));
-    me.hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
-}

@@ -26,9 +26,9 @@ fn is_announcement(message: &QuorumMessage) -> bool {
 }
 
 impl Five {
-    fn new(defect: Option<Forgone>) -> Self {
+    fn new(config: &QuorumConfig) -> Self {
         let kit = |at: usize| {
-            let mut config = five(defect);
+            let mut config = config.clone();
             if at == LEADER {
                 config.diskless.as_mut().unwrap().wall_at_zero += 9_000;
             }
@@ -132,52 +132,50 @@ impl Five {
 /// 4 acknowledges, so that HIGH leads, and restarts in its turn.
 #[test]
 fn a_leaders_term_is_not_forgotten_one_voter_after_the_other() {
-    for (defect, is_forgotten) in [(None, false), (Some(Forgone::EarlyAnswers), true)] {
-        let everybody = [0, 1, 2, 3, 4];
-        let mut all = Five::new(defect);
-        all.pass(ABSTAINS + 40, &everybody, &TIMERS);
-        let first = all.led(&everybody).unwrap();
-        for kit in &mut all.kits {
-            kit.later(P); // the leader is not heard; its lease and all promises end
-        }
-        all.mail.clear();
-        all.fire(LEADER, BullyTimer::Lease);
-        all.kits[LEADER].later(2 * W);
-        all.kits[1..]
-            .iter_mut()
-            .for_each(|kit| _ = kit.later(2 * W));
-        all.fire(LEADER, BullyTimer::Election);
-        all.deliver(&[LEADER, 1, 2], |message| !is_claim(message));
-        assert!(
-            all.mail.iter().any(|(.., message)| is_claim(message)),
-            "it claims"
-        );
+    assert!(!forgets_a_term(&five()));
+}
 
-        all.deliver(&[LEADER, 1], |_| true); // LOW votes
-        all.begin(1, 2);
-        all.deliver(&[1, 2, 3, 4], |_| true); // and asks, or not yet
-        all.deliver(&[LEADER, 2], |message| !is_announcement(message)); // ME votes: elected
-        all.deliver(&[LEADER, 2], |_| true); // and acknowledges
-        assert_eq!(all.led(&everybody), None);
-        all.begin(2, 2);
-        all.deliver(&[1, 2, 3, 4], |_| true);
-        all.deliver(&[LEADER, 3], |message| !is_claim(message)); // so does 4: HIGH leads
-        let second = all.led(&everybody).unwrap();
-        assert!(second > first + 1, "by its clock");
-
-        let others = [1, 2, 3, 4]; // HIGH is cut off for good
-        all.mail.clear();
-        all.pass(2 * ABSTAINS, &others, &[BullyTimer::Recover]); // 4 says nothing of it
-        all.begin(3, 2);
-        all.deliver(&others, |_| true);
-        all.pass(3 * ABSTAINS, &others, &TIMERS);
-        // Where the answers came in time, LOW and ME wait for HIGH; when three of five recover they may go on,
-        // and above all that was answered.
-        let third = all.led(&others).expect("a leader");
-        assert_eq!(
-            third < second,
-            is_forgotten,
-            "{third} after {second}, {defect:?}"
-        );
+fn forgets_a_term(config: &QuorumConfig) -> bool {
+    let everybody = [0, 1, 2, 3, 4];
+    let mut all = Five::new(config);
+    all.pass(ABSTAINS + 40, &everybody, &TIMERS);
+    let first = all.led(&everybody).unwrap();
+    for kit in &mut all.kits {
+        kit.later(P); // the leader is not heard; its lease and all promises end
     }
+    all.mail.clear();
+    all.fire(LEADER, BullyTimer::Lease);
+    all.kits[LEADER].later(2 * W);
+    all.kits[1..]
+        .iter_mut()
+        .for_each(|kit| _ = kit.later(2 * W));
+    all.fire(LEADER, BullyTimer::Election);
+    all.deliver(&[LEADER, 1, 2], |message| !is_claim(message));
+    assert!(
+        all.mail.iter().any(|(.., message)| is_claim(message)),
+        "it claims"
+    );
+
+    all.deliver(&[LEADER, 1], |_| true); // LOW votes
+    all.begin(1, 2);
+    all.deliver(&[1, 2, 3, 4], |_| true); // and asks, or not yet
+    all.deliver(&[LEADER, 2], |message| !is_announcement(message)); // ME votes: elected
+    all.deliver(&[LEADER, 2], |_| true); // and acknowledges
+    assert_eq!(all.led(&everybody), None);
+    all.begin(2, 2);
+    all.deliver(&[1, 2, 3, 4], |_| true);
+    all.deliver(&[LEADER, 3], |message| !is_claim(message)); // so does 4: HIGH leads
+    let second = all.led(&everybody).unwrap();
+    assert!(second > first + 1, "by its clock");
+
+    let others = [1, 2, 3, 4]; // HIGH is cut off for good
+    all.mail.clear();
+    all.pass(2 * ABSTAINS, &others, &[BullyTimer::Recover]); // 4 says nothing of it
+    all.begin(3, 2);
+    all.deliver(&others, |_| true);
+    all.pass(3 * ABSTAINS, &others, &TIMERS);
+    // Where the answers came in time, LOW and ME wait for HIGH; when three of five recover they may go on,
+    // and above all that was answered.
+    let third = all.led(&others).expect("a leader");
+    third < second
 }

@@ -37,48 +37,55 @@ fn is_elected(me: &Kit) -> bool {
 
 #[test]
 fn a_vote_for_another_incarnation_does_not_count() {
-    for (defect, counts) in [(None, false), (Some(Defect::AnswersUnaddressed), true)] {
-        let (me, term) = claiming(planted_forgetful(defect));
-        let mut other = me.clone();
-        other.hear(LOW, vote_for(0, term)).whatever();
-        assert_eq!(is_elected(&other), counts, "{defect:?}");
-        let mut mine = me;
-        mine.hear(LOW, vote_for(1, term)).whatever();
-        assert!(is_elected(&mine));
-    }
+    assert!(!is_elected_by_another_vote(forgetful()));
+}
+
+fn is_elected_by_another_vote(config: QuorumConfig) -> bool {
+    let (me, term) = claiming(config);
+    let mut other = me.clone();
+    other.hear(LOW, vote_for(0, term)).whatever();
+    let mut mine = me;
+    mine.hear(LOW, vote_for(1, term)).whatever();
+    assert!(is_elected(&mine));
+    is_elected(&other)
 }
 
 /// The voter may have restarted since and have abstained for as long as votes count.
 #[test]
 fn a_vote_that_comes_too_late_does_not_count() {
-    for (defect, counts) in [(None, false), (Some(Forgone::LateVotes), true)] {
-        let (mut me, term) = claiming(forgetful(defect));
-        me.later(E).hear(LOW, vote_for(1, term)).whatever(); // its timer is late
-        assert_eq!(is_elected(&me), counts, "{defect:?}");
-    }
-    let (mut me, term) = claiming(forgetful(None));
+    assert!(!is_elected_late(forgetful()));
+    let (mut me, term) = claiming(forgetful());
     let seen = me.later(E).fire(BullyTimer::Round);
     assert_eq!(claimed(&seen), None, "the next round is for another term");
     me.hear(LOW, vote_for(1, term)).nothing_else_happened();
     assert!(!is_elected(&me));
 }
 
+fn is_elected_late(config: QuorumConfig) -> bool {
+    let (mut me, term) = claiming(config);
+    me.later(E).hear(LOW, vote_for(1, term)).whatever(); // its timer is late
+    is_elected(&me)
+}
+
 /// It echoes a clock of another boot: that might extend a lease by hours.
 #[test]
 fn an_acknowledgement_of_another_incarnation_does_not_count() {
-    for (defect, counts) in [(None, false), (Some(Defect::AnswersUnaddressed), true)] {
-        let (mut me, term) = claiming(planted_forgetful(defect));
-        me.hear(LOW, vote_for(1, term)).whatever();
-        me.hear(LOW, ack_of(0, term, me.now)).whatever();
-        assert_eq!(me.view().leading.is_some(), counts, "{defect:?}");
-        me.hear(LOW, ack_of(1, term, me.now)).whatever();
-        assert_eq!(me.view().leading, Some(Term(term)));
-    }
+    assert!(!leads_by_another_acknowledgement(forgetful()));
+}
+
+fn leads_by_another_acknowledgement(config: QuorumConfig) -> bool {
+    let (mut me, term) = claiming(config);
+    me.hear(LOW, vote_for(1, term)).whatever();
+    me.hear(LOW, ack_of(0, term, me.now)).whatever();
+    let leads = me.view().leading.is_some();
+    me.hear(LOW, ack_of(1, term, me.now)).whatever();
+    assert_eq!(me.view().leading, Some(Term(term)));
+    leads
 }
 
 #[test]
 fn who_is_answered_is_named() {
-    let mut me = recovered(forgetful(None), OLD);
+    let mut me = recovered(forgetful(), OLD);
     let seen = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
     let promised = Ack {
         incarnation: Incarnation(7),
@@ -96,23 +103,25 @@ fn who_is_answered_is_named() {
 /// A resignation of a forgotten incarnation arrives late, in a higher term, while its next one leads.
 #[test]
 fn a_resignation_of_another_incarnation_voids_nothing() {
-    for (defect, voids) in [(None, false), (Some(Defect::ResignationOfAnyLife), true)] {
-        let mut me = recovered(planted_forgetful(defect), OLD);
-        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-        me.hear_incarnation(HIGH, 1, resign(BEGINS, None))
-            .whatever();
-        let seen = me.hear(LOW, claim(BEGINS + 1, 1));
-        assert_eq!(granted(&seen), voids, "{defect:?}");
-        let seen = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
-        assert_eq!(acknowledged(&seen), !voids, "{defect:?}");
-    }
+    assert!(!voids_by_another_resignation(forgetful()));
+}
+
+fn voids_by_another_resignation(config: QuorumConfig) -> bool {
+    let mut me = recovered(config, OLD);
+    me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+    me.hear_incarnation(HIGH, 1, resign(BEGINS, None))
+        .whatever();
+    let voids = granted(&me.hear(LOW, claim(BEGINS + 1, 1)));
+    let seen = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
+    assert_eq!(acknowledged(&seen), !voids);
+    voids
 }
 
 /// The same, as a candidate knows it.
 #[test]
 fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
     for (released_by, votes) in [(1, false), (2, true)] {
-        let mut me = recovered(forgetful(None), OLD);
+        let mut me = recovered(forgetful(), OLD);
         me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
         let seen = me.hear(
             LOW,
@@ -130,7 +139,7 @@ fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
 
 #[test]
 fn a_resignation_names_who_resigned_to_the_successors_voters() {
-    let mut me = recovered(forgetful(None), OLD);
+    let mut me = recovered(forgetful(), OLD);
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
     let seen = me.hear_incarnation(HIGH, 2, resign(OLD, Some(ME)));
     let released = Leader {
@@ -146,27 +155,30 @@ fn a_resignation_names_who_resigned_to_the_successors_voters() {
 /// An announcement of a forgotten election, sent long ago, in a higher term than the live leader's.
 #[test]
 fn a_higher_term_does_not_free_a_voter_from_its_promise() {
-    for (defect, follows) in [(None, false), (Some(Forgone::BoundToNobody), true)] {
-        let mut me = recovered(forgetful(defect), OLD);
-        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-        let strangers = [(LOW, 1), (HIGH, 1)];
-        for (from, incarnation) in strangers {
-            let mut me = me.clone();
-            let seen = me.hear_incarnation(from, incarnation, elected(BEGINS, 1));
-            assert_eq!(acknowledged(&seen), follows, "{from}, {defect:?}");
-        }
-        me.later(P);
-        assert!(
-            acknowledged(&me.hear(LOW, elected(BEGINS, 1))),
-            "it is free"
-        );
-    }
+    assert_eq!(follows_a_stranger(forgetful()), [false, false]);
+}
+
+/// Whether LOW, and the former incarnation of its leader, are acknowledged.
+fn follows_a_stranger(config: QuorumConfig) -> [bool; 2] {
+    let mut me = recovered(config, OLD);
+    me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
+    let follows = [(LOW, 1), (HIGH, 1)].map(|(from, incarnation)| {
+        let mut me = me.clone();
+        let seen = me.hear_incarnation(from, incarnation, elected(BEGINS, 1));
+        acknowledged(&seen)
+    });
+    me.later(P);
+    assert!(
+        acknowledged(&me.hear(LOW, elected(BEGINS, 1))),
+        "it is free"
+    );
+    follows
 }
 
 /// A standing leader's claim of a higher term has the same limit, and is made anew after it.
 #[test]
 fn a_vote_for_a_raised_term_expires() {
-    let (mut me, term) = claiming(forgetful(None));
+    let (mut me, term) = claiming(forgetful());
     me.hear(LOW, vote_for(1, term)).whatever();
     me.hear(LOW, ack_of(1, term, me.now)).whatever();
     let raised = |seen: &Seen| claimed(seen).map(|claim| claim.term.0);

@@ -9,7 +9,7 @@ mod terms;
 use super::*;
 use crate::elections::{
     message::{Recover, Recovered},
-    quorum::diskless::{Defect as Forgone, Diskless},
+    quorum::diskless::Diskless,
 };
 use crate::protocol::Round;
 
@@ -21,30 +21,22 @@ const BEGINS: u64 = WALL + 1_000;
 const ABSTAINS: u64 = 163;
 const ASKS: u64 = 158;
 
-fn forgetful(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
-    let diskless = Diskless {
-        wall_at_zero: i64::try_from(WALL).unwrap(),
-        defect: defect.into(),
-    };
-    valid(QuorumConfig {
-        diskless: Some(diskless),
+fn forgetful() -> QuorumConfig {
+    let mut config = valid(QuorumConfig {
+        diskless: Some(Diskless::default()),
         ..config()
-    })
-}
-
-/// The same, with a rule broken that all voters have.
-fn planted_forgetful(defect: Option<Defect>) -> QuorumConfig {
-    QuorumConfig {
-        defect,
-        ..forgetful(None)
+    });
+    if let Some(own) = &mut config.diskless {
+        own.wall_at_zero = i64::try_from(WALL).unwrap();
     }
+    config
 }
 
 /// LOW, ME, HIGH, and two more.
-fn five(defect: impl Into<Option<Forgone>>) -> QuorumConfig {
+fn five() -> QuorumConfig {
     valid(QuorumConfig {
         voters: [LOW, ME, HIGH, "v4", "v5"].map(id).into(),
-        ..forgetful(defect)
+        ..forgetful()
     })
 }
 

@@ -25,7 +25,7 @@ fn followed(seen: u64) -> Behind {
 #[test]
 fn an_observer_says_which_term_it_has_followed_to_a_leader_of_a_lower_one() {
     let term = BEGINS + 500;
-    let mut me = observer(forgetful(None), term);
+    let mut me = observer(forgetful(), term);
     for announced in [term - 1, term - 2] {
         me.hear(LOW, elected(announced, 1))
             .sent(LOW, followed(term))
@@ -34,11 +34,6 @@ fn an_observer_says_which_term_it_has_followed_to_a_leader_of_a_lower_one() {
     me.hear(LOW, elected(term + 1, 1)).whatever();
     // It follows: what is late says nothing of the leader.
     me.hear(HIGH, elected(term, 9)).nothing_else_happened();
-    // Planted: it would be without a leader until the terms have caught up.
-    let mut silent = observer(forgetful(Forgone::SilentObserver), term);
-    silent
-        .hear(LOW, elected(term - 1, 1))
-        .nothing_else_happened();
     // With disks no term falls.
     let mut kept = observer(config(), OLD);
     kept.hear(LOW, elected(OLD - 1, 1)).nothing_else_happened();
@@ -46,7 +41,7 @@ fn an_observer_says_which_term_it_has_followed_to_a_leader_of_a_lower_one() {
 
 #[test]
 fn a_leader_claims_a_term_above_it_and_leads_on() {
-    let (mut me, term) = claiming(forgetful(None));
+    let (mut me, term) = claiming(forgetful());
     me.hear(EYE, followed(term + 5)).nothing_else_happened();
     me.hear(LOW, vote_for(1, term)).whatever();
     me.hear(EYE, followed(term + 5)).nothing_else_happened();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn an_incarnation_abstains_and_stores_nothing() {
-    let mut me = begun(forgetful(None));
+    let mut me = begun(forgetful());
     me.later(ABSTAINS - 1);
     assert!(!acknowledged(&me.hear(HIGH, heartbeat(OLD, 9))));
     assert_eq!(
@@ -23,26 +23,26 @@ fn an_incarnation_abstains_and_stores_nothing() {
     }
 }
 
-/// Planted: half a promise is not enough.
 #[test]
-fn who_abstains_for_too_short_a_time_votes_against_its_own_promise() {
-    for (defect, votes) in [(None, false), (Some(Forgone::ShortAbstention), true)] {
-        let mut me = begun(forgetful(defect));
-        for _ in 0..4 {
-            me.later(P / 4).fire(BullyTimer::Recover).whatever();
-            for counter in 1..4 {
-                me.hear(LOW, remembers(counter, OLD)).whatever();
-                me.hear(HIGH, remembers(counter, OLD)).whatever();
-            }
+fn no_vote_is_given_before_the_own_promise_is_over() {
+    assert!(!votes_after_a_promise(forgetful()));
+}
+
+fn votes_after_a_promise(config: QuorumConfig) -> bool {
+    let mut me = begun(config);
+    for _ in 0..4 {
+        me.later(P / 4).fire(BullyTimer::Recover).whatever();
+        for counter in 1..4 {
+            me.hear(LOW, remembers(counter, OLD)).whatever();
+            me.hear(HIGH, remembers(counter, OLD)).whatever();
         }
-        let seen = me.hear(LOW, claim(BEGINS, 1));
-        assert_eq!(granted(&seen), votes, "after {P} ms, with {defect:?}");
     }
+    granted(&me.hear(LOW, claim(BEGINS, 1)))
 }
 
 #[test]
 fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
-    let mut me = begun(forgetful(None));
+    let mut me = begun(forgetful());
     me.later(ASKS)
         .fire(BullyTimer::Recover)
         .set(BullyTimer::Recover, E)
@@ -68,29 +68,32 @@ fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
 /// Of three voters one has restarted and another one is gone: no leader until it returns.
 #[test]
 fn silence_is_no_answer() {
-    for (defect, takes_part) in [(None, false), (Some(Forgone::SilenceIsAnAnswer), true)] {
-        let mut me = asking(forgetful(defect));
-        me.hear(LOW, remembers(1, OLD)).whatever();
-        for _ in 0..5 {
-            me.later(H).fire(BullyTimer::Recover).whatever();
-        }
-        assert_eq!(me.machine.core.binds(), takes_part, "{defect:?}");
-    }
+    assert!(!takes_part_after_silence(forgetful()));
 }
 
-/// Planted: an incarnation that asks nobody votes for a second candidate in one term.
-#[test]
-fn who_asks_nobody_may_vote_in_a_term_that_is_over() {
-    for (defect, votes) in [(None, false), (Some(Forgone::NoRecovery), true)] {
-        let mut me = begun(forgetful(defect));
-        me.later(ABSTAINS).fire(BullyTimer::Recover).whatever();
-        assert_eq!(granted(&me.hear(LOW, claim(OLD, 1))), votes, "{defect:?}");
+fn takes_part_after_silence(config: QuorumConfig) -> bool {
+    let mut me = asking(config);
+    me.hear(LOW, remembers(1, OLD)).whatever();
+    for _ in 0..5 {
+        me.later(H).fire(BullyTimer::Recover).whatever();
     }
+    me.machine.core.binds()
+}
+
+#[test]
+fn without_an_answer_no_vote_is_given() {
+    assert!(!votes_unanswered(forgetful()));
+}
+
+fn votes_unanswered(config: QuorumConfig) -> bool {
+    let mut me = begun(config);
+    me.later(ABSTAINS).fire(BullyTimer::Recover).whatever();
+    granted(&me.hear(LOW, claim(OLD, 1)))
 }
 
 #[test]
 fn where_too_many_have_forgotten_the_clock_decides() {
-    let mut me = asking(forgetful(None));
+    let mut me = asking(forgetful());
     me.hear(LOW, recovers(1, 0)).nothing_else_happened();
     me.later(ABSTAINS - ASKS);
     assert!(!me.machine.core.binds(), "not before the round is over");
@@ -104,7 +107,7 @@ fn where_too_many_have_forgotten_the_clock_decides() {
 /// What a voter that recovers answers was true then; who remembers goes on to remember.
 #[test]
 fn an_answer_of_one_that_recovers_counts_for_its_round_only() {
-    let mut me = asking(forgetful(None));
+    let mut me = asking(forgetful());
     me.later(E + 1).fire(BullyTimer::Recover).whatever();
     me.hear(LOW, recovers(1, 0)).nothing_else_happened();
     me.later(H).fire(BullyTimer::Recover).whatever();
@@ -116,7 +119,7 @@ fn an_answer_of_one_that_recovers_counts_for_its_round_only() {
 
 #[test]
 fn answers_to_another_incarnation_count_for_nothing() {
-    let mut me = asking(forgetful(None));
+    let mut me = asking(forgetful());
     let old = |counter| Recovered {
         round: Round {
             incarnation: Incarnation(0),
@@ -140,11 +143,11 @@ fn a_voter_says_what_it_remembers_and_whether_it_does() {
         round: round(8),
         seen: Term::ZERO,
     };
-    let mut me = recovered(forgetful(None), OLD);
+    let mut me = recovered(forgetful(), OLD);
     me.hear(LOW, question.clone())
         .sent(LOW, remembers(8, OLD))
         .nothing_else_happened();
-    begun(forgetful(None))
+    begun(forgetful())
         .hear(LOW, question.clone())
         .sent(LOW, recovers(8, 0))
         .nothing_else_happened();
@@ -155,7 +158,7 @@ fn a_voter_says_what_it_remembers_and_whether_it_does() {
 fn the_only_voter_rests_on_its_clock() {
     let config = valid(QuorumConfig {
         voters: vec![id(ME)],
-        ..forgetful(None)
+        ..forgetful()
     });
     let mut me = asking(config);
     assert_eq!(me.view().leading, None);
@@ -170,27 +173,32 @@ fn the_only_voter_rests_on_its_clock() {
 /// asks this one, `v4` and `v5`, only the leader remembers.
 #[test]
 fn answers_from_before_the_claims_were_over_count_for_nothing() {
-    for (defect, votes) in [(None, false), (Some(Forgone::EarlyAnswers), true)] {
-        let mut me = Kit::voter(&Arc::new(five(defect)));
-        let up = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(1));
-        me.members.join(["v4", "v5"].map(up));
-        me.start().whatever();
-        let asks = me.later(1).fire(BullyTimer::Recover);
-        assert_eq!(asks.messages().is_empty(), defect.is_none(), "{defect:?}");
-        for voter in [LOW, "v4", "v5"] {
-            me.hear(voter, remembers(1, OLD)).whatever();
-        }
-        // Meanwhile LOW votes. When this one asks in time LOW knows of the term 9.
-        me.later(ASKS - 1).fire(BullyTimer::Recover).whatever();
-        me.later(ABSTAINS - ASKS)
-            .fire(BullyTimer::Recover)
-            .whatever();
-        if !me.machine.core.binds() {
-            for (voter, term) in [(LOW, 9), ("v4", OLD), ("v5", OLD)] {
-                me.hear(voter, remembers(1, term)).whatever();
-            }
-        }
-        assert!(me.machine.core.binds());
-        assert_eq!(granted(&me.hear("v4", claim(9, 1))), votes, "{defect:?}");
+    let (asks_early, votes) = votes_after_early_answers(five());
+    assert!(!asks_early && !votes);
+}
+
+/// Whether it asks before the claims are over, and votes in 9 afterwards.
+fn votes_after_early_answers(config: QuorumConfig) -> (bool, bool) {
+    let mut me = Kit::voter(&Arc::new(config));
+    let up = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(1));
+    me.members.join(["v4", "v5"].map(up));
+    me.start().whatever();
+    let asks = me.later(1).fire(BullyTimer::Recover);
+    let asks_early = !asks.messages().is_empty();
+    drop(asks);
+    for voter in [LOW, "v4", "v5"] {
+        me.hear(voter, remembers(1, OLD)).whatever();
     }
+    // Meanwhile LOW votes. When this one asks in time LOW knows of the term 9.
+    me.later(ASKS - 1).fire(BullyTimer::Recover).whatever();
+    me.later(ABSTAINS - ASKS)
+        .fire(BullyTimer::Recover)
+        .whatever();
+    if !me.machine.core.binds() {
+        for (voter, term) in [(LOW, 9), ("v4", OLD), ("v5", OLD)] {
+            me.hear(voter, remembers(1, term)).whatever();
+        }
+    }
+    assert!(me.machine.core.binds());
+    (asks_early, granted(&me.hear("v4", claim(9, 1))))
 }

@@ -21,18 +21,16 @@ fn claimed(config: QuorumConfig, remembered: u64) -> u64 {
 #[test]
 fn a_claim_is_for_what_the_clock_says_or_the_term_after_those_seen() {
     let by_the_clock = BEGINS + ABSTAINS + 2 * S + 10;
-    assert_eq!(claimed(forgetful(None), OLD), by_the_clock);
+    assert_eq!(claimed(forgetful(), OLD), by_the_clock);
     let ahead = by_the_clock + 77;
-    assert_eq!(claimed(forgetful(None), ahead), ahead + 1);
-    // Planted: where all have forgotten, the terms begin again.
-    assert_eq!(claimed(forgetful(Forgone::CountedTerms), OLD), OLD + 1);
+    assert_eq!(claimed(forgetful(), ahead), ahead + 1);
 }
 
 #[test]
 fn an_epoch_has_its_own_clock_terms() {
     let config = |epoch| QuorumConfig {
         epoch,
-        ..forgetful(None)
+        ..forgetful()
     };
     let first = |epoch| config(epoch).first_term();
     let me = recovered(config(1), first(1).0 + 3);
@@ -49,24 +47,27 @@ fn an_epoch_has_its_own_clock_terms() {
 /// A clock that is years ahead at one voter would use up what the others' clocks are good for.
 #[test]
 fn no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock() {
-    for (defect, takes) in [(None, false), (Some(Forgone::AnyTerm), true)] {
-        let me = recovered(forgetful(defect), OLD);
-        let highest = BEGINS + ABSTAINS + AHEAD;
-        for (term, counts) in [(highest, true), (highest + 1, takes)] {
-            let seen = me.clone().hear(LOW, claim(term, 1));
-            assert_eq!(granted(&seen), counts, "{term}, {defect:?}");
-            for hearsay in [
-                QuorumMessage::from(elect(term, 1)),
-                objects(1, term).into(),
-                yields_at(1, term).into(),
-                refuses(OLD, term, 5).into(),
-                nack(term).into(),
-            ] {
-                let mut me = me.clone();
-                me.hear(LOW, hearsay.clone()).whatever();
-                let learned = me.machine.core.voter.seen == Term(term);
-                assert_eq!(learned, counts, "{hearsay}, {defect:?}");
-            }
+    takes_far_terms(forgetful(), false);
+}
+
+#[track_caller]
+fn takes_far_terms(config: QuorumConfig, takes: bool) {
+    let me = recovered(config, OLD);
+    let highest = BEGINS + ABSTAINS + AHEAD;
+    for (term, counts) in [(highest, true), (highest + 1, takes)] {
+        let seen = me.clone().hear(LOW, claim(term, 1));
+        assert_eq!(granted(&seen), counts, "{term}");
+        for hearsay in [
+            QuorumMessage::from(elect(term, 1)),
+            objects(1, term).into(),
+            yields_at(1, term).into(),
+            refuses(OLD, term, 5).into(),
+            nack(term).into(),
+        ] {
+            let mut me = me.clone();
+            me.hear(LOW, hearsay.clone()).whatever();
+            let learned = me.machine.core.voter.seen == Term(term);
+            assert_eq!(learned, counts, "{hearsay}");
         }
     }
 }
@@ -74,7 +75,7 @@ fn no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock() {
 /// A quorum has voted for it: this voter's own clock may be the one that is wrong.
 #[test]
 fn a_leader_far_ahead_of_the_own_clock_is_followed() {
-    let mut me = recovered(forgetful(None), OLD);
+    let mut me = recovered(forgetful(), OLD);
     let ahead = BEGINS * 2;
     assert!(acknowledged(&me.hear(HIGH, elected(ahead, 9))));
     // The one after it is no further than one more.
@@ -84,7 +85,7 @@ fn a_leader_far_ahead_of_the_own_clock_is_followed() {
 
 #[test]
 fn a_fresh_voter_takes_what_the_others_remember_whatever_its_clock_says() {
-    let me = recovered(forgetful(None), BEGINS * 3);
+    let me = recovered(forgetful(), BEGINS * 3);
     assert_eq!(me.durable().0, BEGINS * 3);
 }
 
@@ -95,7 +96,7 @@ fn requirements(config: &QuorumConfig) -> crate::protocol::Requirements {
 #[test]
 fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
     use crate::protocol::{Leaders, Storage};
-    let (disks, none) = (requirements(&config()), requirements(&forgetful(None)));
+    let (disks, none) = (requirements(&config()), requirements(&forgetful()));
     assert!(!disks.are_like(&none) && disks.rules != none.rules);
     assert_eq!(none.storage, Storage::Refused);
     assert_eq!(
@@ -105,7 +106,7 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
     );
     let other = |timings: Timings| QuorumConfig {
         timings,
-        ..forgetful(None)
+        ..forgetful()
     };
     let t = Timings::in_process();
     let promise = t.clone().to_builder().lease(t.lease(), t.promise() * 2);
@@ -121,7 +122,7 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
 /// The wait is in the configuration's own words: what a user prints before it begins.
 #[test]
 fn the_longest_start_has_a_formula() {
-    let config = forgetful(None);
+    let config = forgetful();
     let ms = Duration::from_millis;
     let abstains = (ms(P) + ms(E)) * 111 / 89;
     let least = abstains + ms(E); // it asks once, and is elected in two rounds

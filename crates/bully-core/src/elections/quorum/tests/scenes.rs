@@ -1,0 +1,132 @@
+//! The rules of a change of the voters, of what a voter may have forgotten, and of slow voters, each in one directed scene.
+
+use super::{epochs::*, late::*, memory::*, slow::*, slow_disk::*, *};
+
+/// A scene says whether the rule held.
+pub(super) type Scene = fn(QuorumConfig) -> bool;
+
+/// Each with its name.
+macro_rules! scenes {
+    ($($name:ident),+ $(,)?) => { [$((stringify!($name), $name as Scene)),+] };
+}
+
+#[test]
+fn each_rule_holds_in_its_scene() {
+    let scenes = scenes![
+        a_seal_is_written,
+        a_sealed_voter_acknowledges_nobody,
+        a_vote_reports_the_seal,
+        a_reported_seal_is_heeded,
+        the_highest_seal_is_adopted,
+        one_seal_of_three_decides_nothing,
+        an_epoch_is_written,
+        a_higher_leader_voids_a_seal,
+        the_leader_of_its_term_voids_no_seal,
+        the_leadership_is_lost_before_the_seal,
+        no_change_begins_that_leaves_no_quorum,
+        a_list_is_told_by_the_one_that_knows_it_after_its_restart,
+        another_incarnation_is_refused,
+        a_late_voter_abstains,
+        it_is_excused_by_all_only,
+        what_was_denied_is_not_heard,
+        another_store_is_not_heard,
+        the_incarnation_is_written_before_the_first_ack,
+        an_old_copy_ends,
+        an_announcement_is_remembered,
+        a_late_vote_elects,
+        a_late_answer_doubles_the_next_round,
+        a_slow_voter_asks_no_leader_to_give_way,
+    ];
+    for (name, holds) in scenes {
+        assert!(holds(config()), "{name}");
+    }
+}
+
+/// Follows HIGH, and has sealed the term that HIGH led in.
+fn sealed_by(config: QuorumConfig) -> Kit {
+    Kit::following_by(config).after(HIGH, seal(OLD, &[ME, HIGH]))
+}
+
+pub(super) fn a_seal_is_written(config: QuorumConfig) -> bool {
+    Kit::following_by(config)
+        .hear(HIGH, seal(OLD, &[ME, HIGH]))
+        .writes()
+}
+
+pub(super) fn a_sealed_voter_acknowledges_nobody(config: QuorumConfig) -> bool {
+    let mut me = sealed_by(config);
+    me.hear(HIGH, heartbeat(OLD, 9)).messages().is_empty()
+}
+
+pub(super) fn a_vote_reports_the_seal(config: QuorumConfig) -> bool {
+    let mut me = sealed_by(config);
+    me.later(P);
+    let seen = me.hear(LOW, claim(OLD + 1, 1));
+    let said = seen.messages();
+    let reports = |said: &&QuorumMessage| matches!(said, QuorumMessage::ClaimReply(reply) if reply.seal.is_some());
+    said.iter().any(reports)
+}
+
+pub(super) fn a_reported_seal_is_heeded(config: QuorumConfig) -> bool {
+    let mut me = Kit::claiming_by(config);
+    me.hear(LOW, reports(&grants(MINE), 1, &[ME, LOW]))
+        .whatever();
+    matches!(me.machine.state, State::Sealing(_))
+}
+
+pub(super) fn the_highest_seal_is_adopted(config: QuorumConfig) -> bool {
+    let mut me = Kit::asking_by(config);
+    me.machine.core.voter.record.voters = Some(Box::new(seals(1, &[ME, HIGH])));
+    let mut me = me.after(LOW, yields(1)).after(HIGH, yields(1));
+    me.hear(LOW, reports(&grants(MINE), 2, &[ME, LOW]))
+        .whatever();
+    record(&me).seal().map(|seal| &seal.next) == Some(&decree(1, &[ME, LOW]))
+}
+
+pub(super) fn one_seal_of_three_decides_nothing(config: QuorumConfig) -> bool {
+    let mut me = Kit::heard_by(config);
+    me.change(remove(LOW)).whatever();
+    me.step(Input::Drained).whatever();
+    record(&me).installed().is_none()
+}
+
+pub(super) fn an_epoch_is_written(config: QuorumConfig) -> bool {
+    Kit::following_by(config)
+        .hear(HIGH, install(1, &[ME, HIGH]))
+        .writes()
+}
+
+pub(super) fn a_higher_leader_voids_a_seal(config: QuorumConfig) -> bool {
+    let me = sealed_by(config).after(LOW, elected(OLD + 1, 1));
+    record(&me).seal().is_none() && me.machine.state.following().is_some()
+}
+
+pub(super) fn the_leader_of_its_term_voids_no_seal(config: QuorumConfig) -> bool {
+    let me = sealed_by(config).after(HIGH, heartbeat(OLD, 9));
+    record(&me).seal().is_some()
+}
+
+pub(super) fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
+    let mut me = Kit::heard_by(config);
+    me.change(remove(LOW)).whatever();
+    let seen = me.step(Input::Drained);
+    let reason = LostReason::VotersChange;
+    let term = Term(MINE);
+    seen.events().first() == Some(&&Event::Lost { term, reason })
+}
+
+pub(super) fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {
+    let mut me = Kit::leading_by(config);
+    // HIGH is down.
+    me.change(remove(LOW)).whatever();
+    matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
+}
+
+pub(super) fn a_list_is_told_by_the_one_that_knows_it_after_its_restart(
+    config: QuorumConfig,
+) -> bool {
+    let record = record(&removed_by_itself(&config)).clone();
+    let mut again = Kit::reborn(typed_without_me(config), MemberKind::Voter, Some(5), record);
+    let start = again.start();
+    start.messages() == [&QuorumMessage::from(install(1, &[LOW, HIGH]))]
+}
