@@ -130,7 +130,7 @@ impl Followed {
             // Without the score: a leader says in the same term that its own has fallen.
             (leader.term, leader.incarnation) > (said.term, said.incarnation)
         } else {
-            (leader.term, self.score, &leader.id) >= (said.term, said.score, said.from)
+            (leader.term, self.score, &leader.id) > (said.term, said.score, said.from)
         }
     }
 }

@@ -312,6 +312,32 @@ fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
         .nothing_else_happened();
 }
 
+/// The timer is for the first of two.
+#[test]
+fn a_second_challenger_does_not_delay_the_first_one() {
+    let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
+    let best = Member::up(
+        id("best"),
+        MemberKind::Voter,
+        Some(20.into()),
+        Incarnation(1),
+    );
+    me.told(|m| m.join([best])).whatever();
+    me.later(400)
+        .hear("best", elect(20))
+        .set(BullyTimer::Preempt, 600)
+        .sent("best", answers_mine(MINE))
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_term_that_an_asker_has_seen_counts() {
+    let mut me = Kit::with_slot();
+    let seen = Term(20);
+    me.hear(LOW, Elect { seen, ..elect(1) }).whatever();
+    assert_eq!(me.machine.core.highest_term, seen);
+}
+
 #[test]
 fn a_leader_stays_when_the_challenger_is_not_enough_better() {
     Kit::leading_by(&with(|config| config.margin = Some(5.into())))

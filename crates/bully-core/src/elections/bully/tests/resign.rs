@@ -142,16 +142,30 @@ fn a_resignation_counts_once() {
 
 #[test]
 fn announcements_of_the_term_that_was_resigned_are_void() {
-    Kit::following()
-        .after(HIGH, resign(OLD, Some(LOW)))
-        .hear(HIGH, heartbeat(OLD, 9))
-        .sent(
-            HIGH,
-            Behind {
-                seen: Term(OLD + 1),
-            },
-        )
-        .nothing_else_happened();
+    for me in [
+        Kit::following(),
+        Kit::asking_leader(),
+        Kit::with_slot(),
+        Kit::asking_voters(),
+        Kit::waiting(),
+    ] {
+        let seen = Term(OLD + 1);
+        me.after(HIGH, resign(OLD, Some(LOW)))
+            .hear(HIGH, heartbeat(OLD, 9))
+            .sent(HIGH, Behind { seen })
+            .nothing_else_happened();
+    }
+}
+
+/// Its cool-down is over by the clock, and the timer has not said so yet.
+#[test]
+fn a_successor_cools_down_no_more() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
+    me.later(60_000)
+        .hear(LOW, resign(MINE + 1, Some(ME)))
+        .whatever();
+    assert_eq!(me.role(), Role::Leader);
+    assert!(!me.machine.core.cooldown.has_begun());
 }
 
 #[test]

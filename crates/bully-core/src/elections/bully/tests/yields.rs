@@ -90,6 +90,18 @@ fn a_release_is_no_use_to_an_agent_that_follows_another_by_now() {
         .nothing_else_happened();
 }
 
+/// It answers an earlier round.
+#[test]
+fn a_late_release_counts_while_no_later_term_is_known() {
+    let again = Kit::asking_leader().after(HIGH, yields(1));
+    let mut me = again.clone();
+    me.hear(LOW, releases(1, OLD - 1)).nothing_else_happened();
+    let mut me = again;
+    me.hear(LOW, releases(1, OLD))
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
 #[test]
 fn a_release_counts_once() {
     let mut me = Kit::asking_leader().after(HIGH, releases(1, OLD));

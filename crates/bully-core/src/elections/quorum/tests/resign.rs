@@ -68,6 +68,15 @@ fn the_best_one_that_is_heard_succeeds() {
     assert_eq!(successor(me, Some(LOW)), None, "no voter was heard lately");
 }
 
+/// Messages overtake each other.
+#[test]
+fn an_earlier_resignation_hides_no_later_one() {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(OLD, None)).whatever();
+    me.hear(LOW, resign(OLD - 1, None)).whatever();
+    me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
+}
+
 /// `drain-when-ineligible`
 #[test]
 fn a_leader_that_becomes_ineligible_hands_over() {

@@ -24,6 +24,18 @@ fn an_incarnation_abstains_and_stores_nothing() {
 }
 
 #[test]
+fn the_term_that_a_recovering_voter_has_seen_counts() {
+    let mut me = asking(forgetful());
+    me.hear(LOW, recovers(1, 70)).nothing_else_happened();
+    me.later(ABSTAINS - ASKS);
+    for name in [LOW, HIGH] {
+        me.hear(name, remembers(1, 7)).whatever();
+    }
+    assert!(me.machine.core.binds());
+    assert_eq!(me.durable().0, 70);
+}
+
+#[test]
 fn no_vote_is_given_before_the_own_promise_is_over() {
     assert!(!votes_after_a_promise(forgetful()));
 }
