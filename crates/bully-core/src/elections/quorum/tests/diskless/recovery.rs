@@ -35,6 +35,22 @@ fn the_term_that_a_recovering_voter_has_seen_counts() {
     assert_eq!(me.durable().0, 70);
 }
 
+/// It may have recovered since.
+#[test]
+fn a_voter_that_recovered_a_round_ago_is_asked_anew() {
+    let mut me = asking(five());
+    me.hear(LOW, recovers(1, 7)).nothing_else_happened();
+    me.later(10_000).fire(BullyTimer::Recover).whatever();
+    me.hear(HIGH, recovers(2, 7)).nothing_else_happened();
+    me.later(10_000).fire(BullyTimer::Recover).whatever();
+    assert!(!me.machine.core.binds(), "three others may remember");
+    for name in [LOW, HIGH] {
+        me.hear(name, recovers(3, 7)).nothing_else_happened();
+    }
+    me.later(10_000).fire(BullyTimer::Recover).whatever();
+    assert!(me.machine.core.binds());
+}
+
 #[test]
 fn no_vote_is_given_before_the_own_promise_is_over() {
     assert!(!votes_after_a_promise(forgetful()));
