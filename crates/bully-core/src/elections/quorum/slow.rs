@@ -6,7 +6,7 @@
 //! as all voters together, and says in its [`Ack`](super::Ack) that it is slow. A leader that hands over chooses one that
 //! is not. A slow voter votes, and objects, like any other: another rule left groups without a leader for longer.
 //!
-//! Its driver measures: each write, and one probe a minute while the voter [would take over](Core::wants_probe), or is slow.
+//! Its driver measures: each write, and one probe a minute while the voter would take over, or is slow.
 //! So one whose disk is fast again takes part by its rank after five minutes.
 //!
 //! Not here: how long a round lasts where answers come late ([`pace`](super::pace)).
