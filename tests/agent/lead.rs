@@ -8,7 +8,8 @@ use std::{cell::RefCell, future::pending, rc::Rc};
 
 use actix::clock;
 use actix_bully::{
-    agent::{ElectionHandle, LeaderGuard},
+    Group,
+    agent::{BullyAgent, ElectionHandle, LeaderGuard},
     protocol::{Incarnation, Presence, Term},
     supervisor::Supervision,
     testkit::Inject,
@@ -241,5 +242,37 @@ fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
         task.abort();
         settle().await;
         assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
+    });
+}
+
+/// `held-back-after-failure`: without it the best agent would lead again after each cool-down.
+#[test]
+fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down() {
+    play(async {
+        let group = Group::new("two").unwrap();
+        let agent = |name: &str, score: u32| {
+            let agent = BullyAgent::builder(name).score(score).cooldown(MS(500));
+            agent.join(&group).start().unwrap()
+        };
+        let (a, b) = (agent("a", 1), agent("b", 2));
+        let (works, fails) = (a.clone(), b.clone());
+        actix_rt::spawn(async move {
+            let work = |leader: LeaderGuard| async move { leader.stepping_down().await };
+            works.lead(work).await
+        });
+        actix_rt::spawn(async move { fails.lead(|_| async {}).await });
+        clock::sleep(MS(500)).await;
+        assert!(b.is_leader(), "{}", b.diagnosis());
+        clock::sleep(MS(10_000)).await;
+        assert!(a.is_leader(), "{}", a.diagnosis());
+        clock::sleep(MS(49_000)).await;
+        assert!(a.is_leader(), "b is held back for a minute");
+        assert!(
+            b.diagnosis()
+                .to_string()
+                .contains("failed 59.5 s ago, once"),
+            "{}",
+            b.diagnosis()
+        );
     });
 }
