@@ -10,11 +10,21 @@ use super::handover::Due;
 use crate::protocol::{Effects, Time};
 
 /// Until when an agent lets others go first; over by default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cooldown {
-    until: Option<Time>,
+    /// [`Time::MAX`]: none has begun. An `Option` would make each agent 128 bytes larger, which is the granule of a task.
+    until: Time,
     /// The least length of the next one, in seconds.
     least: u16,
+}
+
+impl Default for Cooldown {
+    fn default() -> Self {
+        Self {
+            until: Time::MAX,
+            least: 0,
+        }
+    }
 }
 
 impl Cooldown {
@@ -28,7 +38,7 @@ impl Cooldown {
     ) {
         let least = Duration::from_secs(std::mem::take(&mut self.least).into());
         let span = span.max(least);
-        self.until = Some(now.after(span));
+        self.until = now.after(span);
         out.set_timer(timer, span);
     }
 
@@ -39,7 +49,8 @@ impl Cooldown {
 
     /// Ends early; says whether there was one.
     pub fn end<M, T, D, A>(&mut self, timer: T, out: &mut Effects<M, T, D, A>) -> bool {
-        let has_begun = self.until.take().is_some();
+        let has_begun = self.has_begun();
+        self.until = Time::MAX;
         if has_begun {
             out.cancel_timer(timer);
         }
@@ -48,17 +59,17 @@ impl Cooldown {
 
     /// Whether others go first at `now`.
     pub fn is_active(&self, now: Time) -> bool {
-        self.until.is_some_and(|until| now < until)
+        self.until().is_some_and(|until| now < until)
     }
 
     /// When it ends by itself, even if that is past.
-    pub const fn until(&self) -> Option<Time> {
-        self.until
+    pub fn until(&self) -> Option<Time> {
+        self.has_begun().then_some(self.until)
     }
 
     /// Whether one has begun and was not ended, even if its time is up.
-    pub const fn has_begun(&self) -> bool {
-        self.until.is_some()
+    pub fn has_begun(&self) -> bool {
+        self.until < Time::MAX
     }
 
     /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
@@ -69,9 +80,9 @@ impl Cooldown {
         timer: T,
         out: &mut Effects<M, T, D, A>,
     ) -> Option<Due> {
-        let due = Due::check(now, self.until?, timer, out);
+        let due = Due::check(now, self.until()?, timer, out);
         if due == Due::Now {
-            self.until = None;
+            self.until = Time::MAX;
         }
         Some(due)
     }
