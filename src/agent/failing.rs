@@ -8,7 +8,7 @@
 //! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour of leading ends that. So work that fails on one host runs on the others. |
 //!
 //! An agent counts the leaderships of its group since it was given work.
-//! Not here: what fails, and how it is told (`work.rs`), and what letting others go first means in each election.
+//! Not here: failures and their finding (`work.rs`), and the cool-down of each election.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// A leadership that is shorter counts for the next wait: it may have waited for a minute itself.
 const SHORT: Duration = Duration::from_secs(120);
 
-/// What follows from work that failed.
+/// The consequence of work that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Consequence {
     /// For how long the agent waits before it steps down.
@@ -69,7 +69,7 @@ impl FailingWork {
         Consequence { wait, held_back }
     }
 
-    /// What the agent hears of leaderships.
+    /// The agent hears of a leadership.
     pub(super) fn hear(&mut self, me: (&AgentId, Incarnation), event: &Event, now: Time) {
         match event {
             Event::Acquired { .. } => self.begin(me, true, now),

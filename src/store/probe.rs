@@ -1,6 +1,6 @@
 //! How long a disk takes for a record, measured beside the records.
 //!
-//! Decided here: what is written: a file of its own, `<record>.probe`, which no agent reads. It is kept, so that only the
+//! Decided here: a probe writes a file of its own, `<record>.probe`, which no agent reads. It is kept, so that only the
 //! first write makes a file.
 
 use std::{

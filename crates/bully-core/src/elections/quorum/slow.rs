@@ -1,4 +1,4 @@
-//! How long this voter needs to write its record, and what a slow one leaves to others.
+//! A voter whose disk is slow leaves the leadership to others.
 //!
 //! Decided here: `slow-waits`. A voter does nothing while it writes. One that needs longer than a round of E for that, the
 //! median of its last ten writes, cannot keep a leadership that it gets by its rank: its lease ends at the next write, and
