@@ -3,7 +3,7 @@
 //! ```text
 //!   actix-bully: lease ──▶ Register ──▶ MemoryRegister: tests
 //!                             │    ├──▶ FileRegister: the processes of one host ──▶ RecordFile
-//!                             │    ├──▶ PostgresRegister, EtcdRegister: a server (features `postgres`, `etcd`, `tls`)
+//!                             │    ├──▶ PostgresRegister, EtcdRegister, KubernetesRegister: a server (features of their names)
 //!                             │    └──▶ yours: a store with a version for each value
 //!                             └── conformance: a suite that tests any of them (feature `conformance`)
 //! ```
@@ -51,10 +51,10 @@
 //! Which error is which stands in a table on the page `failure.rs` of each store.
 //!
 //! # Features
-//! `postgres`, `etcd`: the stores; `tls`: encryption to both; `conformance`: the suite, for tests.
+//! `postgres`, `etcd`, `kubernetes`: the stores; `tls`: encryption to the first two; `conformance`: the suite, for tests.
 //!
 //! Read on: `contract.rs` has the operations, `key.rs` names and limits, `error.rs` the failures; `memory.rs` is the contract in
-//! the fewest lines; `file/`, `postgres/` and `etcd/` are the stores, `jobs.rs` and `connection/` what these share;
+//! the fewest lines; `file/`, `postgres/`, `etcd/` and `kubernetes/` are the stores, `jobs.rs` and `connection/` what these share;
 //! `outlook.rs` says which errors of the system pass; `record_file/` is one small record that survives a crash, also for a store of votes; `pem.rs` reads certificates and keys.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -67,7 +67,7 @@ pub mod calls;
 #[cfg(feature = "conformance")]
 #[cfg_attr(docsrs, doc(cfg(feature = "conformance")))]
 pub mod conformance;
-#[cfg(any(feature = "etcd", feature = "postgres"))]
+#[cfg(any(feature = "etcd", feature = "kubernetes", feature = "postgres"))]
 mod connection;
 mod contract;
 mod error;
@@ -76,6 +76,8 @@ mod etcd;
 mod file;
 mod jobs;
 mod key;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
 mod memory;
 mod outlook;
 #[doc(hidden)]
@@ -104,6 +106,9 @@ pub use file::FileRegister;
 #[doc(hidden)]
 pub use key::entry_of_swap;
 pub use key::{Entry, MOST_BYTES, MOST_LISTED, RegisterKey, Version};
+#[cfg(feature = "kubernetes")]
+#[cfg_attr(docsrs, doc(cfg(feature = "kubernetes")))]
+pub use kubernetes::{KubernetesBuilder, KubernetesRegister};
 pub use memory::MemoryRegister;
 pub use outlook::{Outlook, Shortage};
 #[cfg(feature = "postgres")]

@@ -11,6 +11,8 @@ use std::{
 };
 
 use futures::stream;
+#[cfg(feature = "kubernetes")]
+use tokio::sync::Notify;
 use tokio::sync::watch;
 
 use crate::{Change, ChangeStream, RegisterKey};
@@ -26,12 +28,17 @@ pub(crate) enum KeyChange {
 
 /// The last change of each key that somebody waits for.
 #[derive(Debug, Default)]
-struct KeyListeners(Mutex<BTreeMap<Box<str>, watch::Sender<Change>>>);
+struct KeyListeners {
+    all: Mutex<BTreeMap<Box<str>, watch::Sender<Change>>>,
+    /// Somebody began to wait for a key.
+    #[cfg(feature = "kubernetes")]
+    more: Notify,
+}
 
 impl KeyListeners {
     fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<Change>>> {
         // Nothing that can panic half-way runs under the lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -68,14 +75,38 @@ impl Tellers {
     }
 }
 
+/// For a store that is asked key by key what changes.
+#[cfg(feature = "kubernetes")]
+impl Tellers {
+    /// The keys that somebody waits for.
+    pub(crate) fn heard(&self) -> Vec<RegisterKey> {
+        let keys = self.0.all();
+        let heard = keys.iter().filter(|(_, changes)| !changes.is_closed());
+        heard.filter_map(|(key, _)| key.parse().ok()).collect()
+    }
+
+    pub(crate) fn is_heard(&self, key: &RegisterKey) -> bool {
+        let keys = self.0.all();
+        let changes = keys.get(key.as_str());
+        changes.is_some_and(|changes| !changes.is_closed())
+    }
+
+    /// Waits until somebody begins to wait for a key. One task alone may wait for that.
+    pub(crate) async fn more_heard(&self) {
+        self.0.more.notified().await;
+    }
+}
+
 impl Listeners {
     pub(crate) fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        let keys = self.0.upgrade()?;
-        let mut keys = keys.all();
+        let listeners = self.0.upgrade()?;
+        let mut keys = listeners.all();
         keys.retain(|_, changes| !changes.is_closed());
         let told = keys.entry(key.as_str().into());
         let changes = told.or_insert_with(|| watch::Sender::new(Change::Unknown));
         let changes = changes.subscribe();
+        #[cfg(feature = "kubernetes")]
+        listeners.more.notify_one();
         Some(Box::pin(stream::unfold(changes, |mut changes| async {
             changes.changed().await.ok()?;
             let change = changes.borrow_and_update().clone();

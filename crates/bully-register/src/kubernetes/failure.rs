@@ -1,0 +1,288 @@
+//! What an answer of an API server means that is no success, and what the client does then.
+//!
+//! | answer | the operation | course |
+//! |---|---|---|
+//! | 401 | not done | logs in: a client made anew reads the token's file again, which `kube` keeps for a minute |
+//! | 403 | refused, `Credentials`: the message names the verb and the object that the Role lacks | final |
+//! | 403 "exceeded quota" | refused, `Full` | final |
+//! | 403 "being terminated", 404 of a namespace | refused, `Layout` | final |
+//! | 404 of a Lease | there is none | |
+//! | 409 | a conflict | |
+//! | 410: a version is too old to list or watch from | not done | passes |
+//! | 429 | not done; nothing is asked before the time that the server names | passes |
+//! | 500 of a webhook that the server could not call | a write is unknown, a read not done | passes |
+//! | any other 5xx, 504 among them | a write is unknown, a read not done | moves on |
+//! | 400, 405, 413, 415, 422, any other | refused, `Other` | final |
+//! | no connection | not done | moves on |
+//! | TLS refuses | refused, `Credentials` | moves on |
+//! | no credentials: a plugin or a file fails | refused, `Credentials` | logs in |
+//! | the connection ends after the request was sent, or the answer cannot be read | a write is unknown, a read not done | moves on |
+//!
+//! Decided here: this table. Course "final" is tried again, ever less, since a Role may come back.
+
+use std::{error::Error as _, time::Duration};
+
+use kube::{Error, core::Status};
+
+use crate::{
+    RegisterError, RegisterRefusal,
+    connection::{Course, Meaning, tls},
+};
+
+/// An answer that is no success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum KubeAnswer {
+    /// There is no such Lease.
+    Absent,
+    /// Another Lease is there than was expected.
+    Conflict,
+    Failed(KubeFailure),
+}
+
+/// What is known of a failed request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KubeFailure {
+    pub(super) meaning: Meaning,
+    pub(super) course: Course,
+    /// For how long the server asks not to be asked.
+    pub(super) wait: Option<Duration>,
+    /// What the server says, or what became of the connection.
+    pub(super) words: String,
+}
+
+impl KubeFailure {
+    pub(super) fn new(meaning: Meaning, course: Course, words: impl Into<String>) -> Self {
+        Self {
+            meaning,
+            course,
+            wait: None,
+            words: words.into(),
+        }
+    }
+
+    pub(super) fn error(self) -> RegisterError {
+        self.meaning.error(self.words)
+    }
+
+    /// Of a request whose answer did not come, or could not be read.
+    fn unfinished(writes: bool, course: Course, words: impl Into<String>) -> Self {
+        let meaning = if writes {
+            Meaning::Unknown
+        } else {
+            Meaning::NotDone
+        };
+        Self::new(meaning, course, words)
+    }
+}
+
+/// The meaning of an error; `writes` says whether the request was to write.
+pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
+    let refused = |refusal, course| {
+        KubeAnswer::Failed(KubeFailure::new(
+            Meaning::Refused(refusal),
+            course,
+            told(error),
+        ))
+    };
+    match error {
+        Error::Api(status) => of_status(status, writes),
+        Error::Auth(_) | Error::RustlsTls(_) | Error::TlsRequired => {
+            refused(RegisterRefusal::Credentials, Course::LogsIn)
+        }
+        Error::Service(source) if is_credentials(&**source) => {
+            refused(RegisterRefusal::Credentials, Course::LogsIn)
+        }
+        Error::Service(source) if tls::is_refusal(&**source) && was_not_sent(&**source) => {
+            refused(RegisterRefusal::Credentials, Course::MovesOn)
+        }
+        Error::Service(source) if was_not_sent(&**source) => {
+            let failure = KubeFailure::new(Meaning::NotDone, Course::MovesOn, told(error));
+            KubeAnswer::Failed(failure)
+        }
+        Error::BuildRequest(_) | Error::HttpError(_) => {
+            refused(RegisterRefusal::Other, Course::Final)
+        }
+        _ => KubeAnswer::Failed(KubeFailure::unfinished(
+            writes,
+            Course::MovesOn,
+            told(error),
+        )),
+    }
+}
+
+fn of_status(status: &Status, writes: bool) -> KubeAnswer {
+    let says = |part: &str| status.message.contains(part);
+    let words = match &*status.message {
+        "" => format!("status {}", status.code),
+        said => said.to_owned(),
+    };
+    let refused = |refusal| KubeFailure::new(Meaning::Refused(refusal), Course::Final, &*words);
+    let failure = match status.code {
+        401 => KubeFailure::new(Meaning::NotDone, Course::LogsIn, words),
+        403 if says("exceeded quota") => refused(RegisterRefusal::Full),
+        403 if says("being terminated") => refused(RegisterRefusal::Layout),
+        403 => refused(RegisterRefusal::Credentials),
+        404 if is_of(status, "leases") => return KubeAnswer::Absent,
+        404 if is_of(status, "namespaces") => refused(RegisterRefusal::Layout),
+        409 if !status.reason.is_empty() => return KubeAnswer::Conflict,
+        410 => KubeFailure::new(Meaning::NotDone, Course::Passes, words),
+        429 => KubeFailure {
+            wait: Some(asked(status)),
+            ..KubeFailure::new(Meaning::NotDone, Course::Passes, words)
+        },
+        500 if says("webhook") => KubeFailure::unfinished(writes, Course::Passes, words),
+        500.. => KubeFailure::unfinished(writes, Course::MovesOn, words),
+        _ => refused(RegisterRefusal::Other),
+    };
+    KubeAnswer::Failed(failure)
+}
+
+/// Whether the server says that it is of objects of that kind.
+fn is_of(status: &Status, kind: &str) -> bool {
+    let details = status.details.as_ref();
+    details.is_some_and(|details| details.kind == kind)
+}
+
+fn asked(status: &Status) -> Duration {
+    let details = status.details.as_ref();
+    let seconds = details.map_or(0, |details| details.retry_after_seconds);
+    Duration::from_secs(u64::from(seconds)).clamp(LEAST_WAIT, MOST_WAIT)
+}
+
+/// With what stands behind it: the outer errors alone say little.
+fn told(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut inner = error.source();
+    while let Some(source) = inner {
+        let said = source.to_string();
+        if !words.contains(&said) {
+            words.push_str(": ");
+            words.push_str(&said);
+        }
+        inner = source.source();
+    }
+    words
+}
+
+/// Whether no byte of the request can have left, since there was no connection.
+fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
+    let client = error.downcast_ref::<hyper_util::client::legacy::Error>();
+    client.map_or_else(
+        || error.source().is_some_and(was_not_sent),
+        hyper_util::client::legacy::Error::is_connect,
+    )
+}
+
+/// Whether the credentials of a request could not be had.
+fn is_credentials(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<kube::client::AuthError>() || error.source().is_some_and(is_credentials)
+}
+
+/// A server that names no time, or none, is asked again after this one.
+const LEAST_WAIT: Duration = Duration::from_secs(1);
+/// No server stops an election for longer than this.
+const MOST_WAIT: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use kube::core::response::StatusDetails;
+
+    use super::*;
+
+    use Course::{Final, LogsIn, MovesOn, Passes};
+    use Meaning::{NotDone, Refused, Unknown};
+    use RegisterRefusal::{Credentials, Full, Layout, Other};
+
+    fn status(code: u16, reason: &str, message: &str, kind: &str) -> Status {
+        let details = StatusDetails {
+            name: String::new(),
+            group: String::new(),
+            kind: kind.to_owned(),
+            uid: String::new(),
+            causes: Vec::new(),
+            retry_after_seconds: 0,
+        };
+        Status {
+            code,
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            details: Some(details),
+            ..Status::default()
+        }
+    }
+
+    /// Code, reason, message and kind; the meaning for a write and for a read; and the course.
+    type Row = (
+        u16,
+        &'static str,
+        &'static str,
+        &'static str,
+        Meaning,
+        Meaning,
+        Course,
+    );
+    #[rustfmt::skip]
+    const TABLE: &[Row] = &[
+        (401, "Unauthorized", "Unauthorized", "", NotDone, NotDone, LogsIn),
+        (403, "Forbidden", "cannot update resource \"leases\"", "leases", Refused(Credentials), Refused(Credentials), Final),
+        (403, "Forbidden", "exceeded quota: leases", "leases", Refused(Full), Refused(Full), Final),
+        (403, "Forbidden", "namespace jobs is being terminated", "leases", Refused(Layout), Refused(Layout), Final),
+        (404, "NotFound", "namespaces \"nope\" not found", "namespaces", Refused(Layout), Refused(Layout), Final),
+        (404, "", "404 page not found", "", Refused(Other), Refused(Other), Final),
+        (409, "", "a proxy", "", Refused(Other), Refused(Other), Final),
+        (410, "Expired", "too old resource version", "", NotDone, NotDone, Passes),
+        (429, "TooManyRequests", "slow down", "", NotDone, NotDone, Passes),
+        (500, "InternalError", "failed calling webhook \"x\"", "", Unknown, NotDone, Passes),
+        (500, "InternalError", "etcdserver: leader changed", "", Unknown, NotDone, MovesOn),
+        (502, "", "a proxy", "", Unknown, NotDone, MovesOn),
+        (503, "ServiceUnavailable", "", "", Unknown, NotDone, MovesOn),
+        (504, "Timeout", "the request timed out", "", Unknown, NotDone, MovesOn),
+        (400, "BadRequest", "", "", Refused(Other), Refused(Other), Final),
+        (405, "MethodNotAllowed", "", "", Refused(Other), Refused(Other), Final),
+        (413, "RequestEntityTooLarge", "", "", Refused(Other), Refused(Other), Final),
+        (422, "Invalid", "a policy", "leases", Refused(Other), Refused(Other), Final),
+    ];
+
+    #[test]
+    fn each_answer_of_the_table_has_its_meaning_and_its_course() {
+        for (code, reason, message, kind, write, read, course) in TABLE {
+            for (writes, meaning) in [(true, write), (false, read)] {
+                let found = of_status(&status(*code, reason, message, kind), writes);
+                let row = format!("{code} {reason} {message}, writes: {writes}");
+                let KubeAnswer::Failed(found) = found else {
+                    panic!("{row}: {found:?}");
+                };
+                assert_eq!((found.meaning, found.course), (*meaning, *course), "{row}");
+            }
+        }
+        let found = |code, reason, kind| of_status(&status(code, reason, "", kind), true);
+        assert_eq!(found(404, "NotFound", "leases"), KubeAnswer::Absent);
+        assert_eq!(found(409, "AlreadyExists", "leases"), KubeAnswer::Conflict);
+        assert_eq!(found(409, "Conflict", "leases"), KubeAnswer::Conflict);
+    }
+
+    #[test]
+    fn a_server_that_is_busy_is_left_alone_for_as_long_as_it_asks() {
+        for (seconds, waits) in [(0, 1), (7, 7), (3_600, 60)] {
+            let mut busy = status(429, "TooManyRequests", "", "");
+            if let Some(details) = &mut busy.details {
+                details.retry_after_seconds = seconds;
+            }
+            let KubeAnswer::Failed(found) = of_status(&busy, true) else {
+                panic!("it is a failure");
+            };
+            assert_eq!(found.wait, Some(Duration::from_secs(waits)));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_leaves_a_write_unknown() {
+        let misread = || Error::SerdeError(serde_json::from_str::<u8>("x").unwrap_err());
+        for (writes, meaning) in [(true, Unknown), (false, NotDone)] {
+            let KubeAnswer::Failed(found) = of_error(&misread(), writes) else {
+                panic!("it is a failure");
+            };
+            assert_eq!((found.meaning, found.course), (meaning, MovesOn));
+        }
+    }
+}

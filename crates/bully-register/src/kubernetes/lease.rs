@@ -1,0 +1,259 @@
+//! An entry as a Lease of Kubernetes, and back.
+//!
+//! | part of the Lease | what it holds | who reads it |
+//! |---|---|---|
+//! | annotation `actix-bully/key` | the key | the register: a Lease with another key, or with none, is foreign |
+//! | annotation `actix-bully/value` | the value, in base64 | the register |
+//! | annotation `actix-bully/write` | a number for each write | nobody: an update that changes nothing would get no new version |
+//! | labels | see `name.rs` | the register, to list |
+//! | `holderIdentity`, `leaseDurationSeconds`, `renewTime`, `acquireTime`, `leaseTransitions` | what the record says | whoever looks by `kubectl` |
+//!
+//! Decided here: that table, and that a version is the uid with the resource version. A Lease that is deleted and made anew
+//! has another uid, so no old version comes again.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bully_core::elections::lease::{ClaimRecord, LeaseRecord, PresentRecord, RegisterRecord};
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
+    jiff::Timestamp,
+};
+
+use super::name;
+use crate::{Entry, MOST_BYTES, RegisterError, RegisterKey, Version};
+
+/// A version in its two parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LeaseVersion {
+    pub(super) uid: String,
+    pub(super) resource: String,
+}
+
+impl LeaseVersion {
+    /// `None` for a text that no Lease has as its version.
+    pub(super) fn read(version: &Version) -> Option<Self> {
+        let (uid, resource) = version.as_str().split_once('/')?;
+        let (uid, resource) = (uid.to_owned(), resource.to_owned());
+        Some(Self { uid, resource })
+    }
+}
+
+/// The version of a Lease; `None` if it names none that a register can keep.
+pub(super) fn version(lease: &Lease) -> Option<Version> {
+    let metadata = &lease.metadata;
+    let (uid, resource) = (metadata.uid.as_ref()?, metadata.resource_version.as_ref()?);
+    Version::new(&format!("{uid}/{resource}"))
+}
+
+/// The key that a Lease names.
+pub(super) fn key(lease: &Lease) -> Option<RegisterKey> {
+    annotation(lease, KEY)?.parse().ok()
+}
+
+/// The entry that a Lease holds.
+///
+/// # Errors
+/// [`RegisterError::Foreign`] if no register wrote it for that key.
+pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, RegisterError> {
+    let foreign = || RegisterError::Foreign {
+        key: wanted.clone(),
+    };
+    if annotation(lease, KEY) != Some(wanted.as_str()) {
+        return Err(foreign());
+    }
+    let text = annotation(lease, VALUE).ok_or_else(foreign)?;
+    if text.len() > MOST_TEXT {
+        return Err(foreign());
+    }
+    let value = STANDARD.decode(text).map_err(|_| foreign())?;
+    Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
+}
+
+/// What is written for a key: over `replaced`, or as a new one. `spec` is what was seen beside `replaced`.
+pub(super) fn lease(
+    key: &RegisterKey,
+    value: &[u8],
+    replaced: Option<&LeaseVersion>,
+    spec: Option<&LeaseSpec>,
+) -> Lease {
+    let write = format!("{:016x}", fastrand::u64(..));
+    let annotations = [
+        (KEY, key.as_str().to_owned()),
+        (VALUE, STANDARD.encode(value)),
+        (WRITE, write),
+    ];
+    Lease {
+        metadata: ObjectMeta {
+            name: Some(name::object_name(key)),
+            annotations: Some(
+                annotations
+                    .map(|(name, text)| (name.to_owned(), text))
+                    .into(),
+            ),
+            labels: Some(name::labels(key)),
+            uid: replaced.map(|version| version.uid.clone()),
+            resource_version: replaced.map(|version| version.resource.clone()),
+            ..ObjectMeta::default()
+        },
+        spec: Some(shown(value, spec, Timestamp::now())),
+    }
+}
+
+/// What `kubectl` shows of a record. A register holds values of other forms as well: nothing is shown of these.
+fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec {
+    let now = Some(MicroTime(now));
+    if let Ok(record) = LeaseRecord::decode(value) {
+        let holder = record.holder.map(|holder| holder.id.as_str().to_owned());
+        let known = before.cloned().unwrap_or_default();
+        let is_same = known.holder_identity == holder;
+        let transitions = known.lease_transitions.unwrap_or_default();
+        let is_taken = !is_same && holder.is_some() && before.is_some();
+        return LeaseSpec {
+            acquire_time: if is_same {
+                known.acquire_time
+            } else {
+                now.clone()
+            },
+            holder_identity: holder,
+            lease_duration_seconds: Some(whole_seconds(record.lease.0)),
+            lease_transitions: Some(transitions.saturating_add(i32::from(is_taken))),
+            renew_time: now,
+            ..LeaseSpec::default()
+        };
+    }
+    let claim = || ClaimRecord::decode(value).map(|record| record.nonce.id);
+    let writer = PresentRecord::decode(value).map(|record| record.id);
+    LeaseSpec {
+        holder_identity: writer
+            .or_else(|_| claim())
+            .ok()
+            .map(|id| id.as_str().to_owned()),
+        renew_time: now,
+        ..LeaseSpec::default()
+    }
+}
+
+/// Rounded up: whoever looks sees no shorter lease than there is. Kubernetes refuses zero.
+fn whole_seconds(micros: u64) -> i32 {
+    let seconds = micros.div_ceil(1_000_000).max(1);
+    i32::try_from(seconds).unwrap_or(i32::MAX)
+}
+
+fn annotation<'a>(lease: &'a Lease, name: &str) -> Option<&'a str> {
+    let all = lease.metadata.annotations.as_ref()?;
+    all.get(name).map(String::as_str)
+}
+
+pub(super) const KEY: &str = "actix-bully/key";
+const VALUE: &str = "actix-bully/value";
+const WRITE: &str = "actix-bully/write";
+/// The longest value in base64.
+const MOST_TEXT: usize = MOST_BYTES.div_ceil(3) * 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key_of(text: &str) -> RegisterKey {
+        text.parse().expect("a key")
+    }
+
+    /// As the server gives it back.
+    fn stored(mut lease: Lease, uid: &str, resource: &str) -> Lease {
+        lease.metadata.uid = Some(uid.into());
+        lease.metadata.resource_version = Some(resource.into());
+        lease
+    }
+
+    #[test]
+    fn a_value_comes_back_with_its_version_whichever_bytes_it_has() {
+        let key = key_of("shop/orders/holder");
+        for value in [vec![], vec![0, 255, 10], vec![b'x'; MOST_BYTES]] {
+            let stored = stored(lease(&key, &value, None, None), "u-1", "7");
+            let entry = entry(&key, &stored).expect("it was written by a register");
+            assert_eq!((entry.value, entry.version.as_str()), (value, "u-1/7"));
+            let parts = LeaseVersion::read(&entry.version).expect("two parts");
+            assert_eq!((&*parts.uid, &*parts.resource), ("u-1", "7"));
+        }
+    }
+
+    #[test]
+    fn what_no_register_wrote_for_that_key_is_foreign() {
+        let key = key_of("shop/orders/holder");
+        let ours = stored(lease(&key, b"x", None, None), "u", "1");
+        let wrong: [fn(&mut Lease); 6] = [
+            |lease| lease.metadata.annotations = None,
+            |lease| set(lease, KEY, "shop/orders/claim"),
+            |lease| set(lease, VALUE, "no base64"),
+            |lease| set(lease, VALUE, &STANDARD.encode([b'x'; MOST_BYTES + 1])),
+            |lease| set(lease, VALUE, &"A".repeat(200_000)),
+            |lease| lease.metadata.uid = None,
+        ];
+        for change in wrong {
+            let mut lease = ours.clone();
+            change(&mut lease);
+            let found = entry(&key, &lease);
+            assert!(
+                matches!(found, Err(RegisterError::Foreign { .. })),
+                "{found:?}"
+            );
+        }
+    }
+
+    fn set(lease: &mut Lease, name: &str, text: &str) {
+        let all = lease.metadata.annotations.get_or_insert_default();
+        all.insert(name.to_owned(), text.to_owned());
+    }
+
+    fn record(holder: &str) -> String {
+        format!(
+            "actix-bully lease 1\ncluster shop\ngroup orders\nterm 4\nholder {holder}\nlease 1200000\nnonce a 1 1\nnext -\n"
+        )
+    }
+
+    #[test]
+    fn a_holder_its_lease_and_its_transitions_are_shown() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let taken = shown(record("a 1 0 0 0 0").as_bytes(), None, at(1));
+        assert_eq!(taken.holder_identity.as_deref(), Some("a"));
+        assert_eq!(taken.lease_duration_seconds, Some(2));
+        assert_eq!(
+            (taken.lease_transitions, &taken.acquire_time),
+            (Some(0), &taken.renew_time)
+        );
+        let renewed = shown(record("a 1 0 0 0 0").as_bytes(), Some(&taken), at(2));
+        assert_eq!(
+            (renewed.lease_transitions, &renewed.acquire_time),
+            (Some(0), &taken.acquire_time)
+        );
+        assert_ne!(renewed.renew_time, taken.renew_time);
+        let released = shown(record("-").as_bytes(), Some(&renewed), at(3));
+        assert_eq!(
+            (
+                released.holder_identity.as_deref(),
+                released.lease_transitions
+            ),
+            (None, Some(0))
+        );
+        let next = shown(record("b 1 0 0 0 0").as_bytes(), Some(&released), at(4));
+        assert_eq!(
+            (next.holder_identity.as_deref(), next.lease_transitions),
+            (Some("b"), Some(1))
+        );
+        let other = shown(b"a value of another form", Some(&next), at(5));
+        assert_eq!(
+            (other.holder_identity, other.lease_duration_seconds),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn each_write_differs_from_the_one_before() {
+        let key = key_of("a");
+        let mut writes = std::collections::BTreeSet::new();
+        for _ in 0..100 {
+            let lease = lease(&key, b"x", None, None);
+            assert!(writes.insert(annotation(&lease, WRITE).map(str::to_owned)));
+        }
+    }
+}

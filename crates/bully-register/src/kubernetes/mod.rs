@@ -1,0 +1,207 @@
+//! A register in Kubernetes: each entry is a Lease.
+//!
+//! ```text
+//!   KubernetesRegister ── jobs ──▶ server.rs: a client for each connect ── session.rs ──▶ lease.rs: an entry as a Lease
+//!                                      │ account.rs: which server, as whom      │
+//!                                      └── watch.rs: what changes               └──▶ failure.rs: what an answer means
+//! ```
+//!
+//! Decided here: what a program says of a cluster. Not here: see the picture; and `name.rs` for how a key is called.
+
+mod account;
+mod failure;
+mod lease;
+mod name;
+mod server;
+mod session;
+mod watch;
+
+use std::{path::PathBuf, sync::Arc};
+
+use super::{
+    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
+    Removing, Swapping,
+    connection::{self, Listeners},
+    jobs::Jobs,
+};
+use account::KubeAccount;
+use server::KubeServer;
+
+/// Keeps leases in Kubernetes, as objects of the kind `Lease`.
+///
+/// In a pod nothing has to be set: server, credentials and namespace are those of the pod's account. Elsewhere they come from
+/// the kubeconfig, with its plugins for credentials. All of it is read again at each connect.
+///
+/// # Which version of the API
+/// The program depends on `k8s-openapi` and chooses the version of the API by a feature, as every program with `kube` does:
+///
+/// ```toml
+/// k8s-openapi = { version = "0.29", default-features = false, features = ["latest"] }
+/// ```
+///
+/// # What is written
+/// One Lease for each key. Its name begins with the readable part of the key; the key and the value are annotations. Holder, duration,
+/// renewal and transitions are filled in for `kubectl get lease`, and nothing reads these times back: no wall clock of another
+/// host is compared. A write replaces the whole Lease, also labels and annotations that others gave it. A Lease that
+/// another client wrote under such a name is [`Foreign`](RegisterError::Foreign), and is never written over.
+///
+/// # Rights
+/// The account needs the verbs `get`, `create`, `update` and `delete` on `leases` of the group `coordination.k8s.io` in its
+/// namespace, `list` to know the contenders, and `watch` to hear of changes at once. A Role cannot limit `create` and `list` by
+/// name: whoever may write one election's record may write those of all others in the namespace. Give elections that do not
+/// trust each other a namespace each.
+///
+/// # Costs
+/// A holder writes once a renewal: once a second with [`Timings::wan`](bully_core::protocol::Timings::wan), which is the preset for
+/// Kubernetes. Whoever waits has one watch, on a connection of its own, and hears of each renewal. A hundred elections with `wan`
+/// are a hundred writes a second, each of which etcd writes to its disks and the server tells every process that waits for it.
+/// Large clusters limit what an account may ask (429); the register waits for as long as the server says.
+///
+/// ```no_run
+/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
+/// use actix_bully::register::KubernetesRegister;
+///
+/// let register = KubernetesRegister::builder().open()?;
+/// # Ok::<(), actix_bully::register::RegisterError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct KubernetesRegister {
+    name: Arc<str>,
+    jobs: Jobs,
+    told: Listeners,
+}
+
+/// Settings of a [`KubernetesRegister`].
+#[must_use = "a builder does nothing until `open` is called"]
+#[derive(Clone, Debug)]
+pub struct KubernetesBuilder {
+    account: KubeAccount,
+}
+
+impl KubernetesRegister {
+    /// The account of this pod; outside of a pod, the kubeconfig of the user: that which `KUBECONFIG` names, or
+    /// `~/.kube/config`.
+    pub fn builder() -> KubernetesBuilder {
+        KubernetesBuilder {
+            account: KubeAccount::default(),
+        }
+    }
+}
+
+impl KubernetesBuilder {
+    /// Uses that kubeconfig, also in a pod.
+    pub fn kubeconfig_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.account.kubeconfig = Some(path.into());
+        self
+    }
+
+    /// Uses that context of the kubeconfig. Default: its current one.
+    pub fn context(mut self, context: &str) -> Self {
+        self.account.context = Some(context.to_owned());
+        self
+    }
+
+    /// Keeps the leases in that namespace. Default: that of the pod, or of the context.
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        self.account.namespace = Some(namespace.to_owned());
+        self
+    }
+
+    /// Begins to connect.
+    ///
+    /// # Errors
+    /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. Whether the server can be reached, and
+    /// what the account may do, shows later.
+    pub fn open(self) -> Result<KubernetesRegister, RegisterError> {
+        let config = self.account.read()?;
+        let host = config.cluster_url.authority().map_or("", |at| at.as_str());
+        let path = config.cluster_url.path().trim_end_matches('/');
+        let name = format!("kubernetes {host}{path}/{}", config.default_namespace).into();
+        let (jobs, told) = connection::start("bully-kubernetes", KubeServer::new(self.account))?;
+        Ok(KubernetesRegister { name, jobs, told })
+    }
+}
+
+impl Register for KubernetesRegister {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        self.jobs.read(key)
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        self.jobs.swap(key, expected, value)
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        Some(self.jobs.list(prefix))
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        Some(self.jobs.remove(key, expected))
+    }
+
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        self.told.changes(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kubeconfig(folder: &std::path::Path, text: &str) -> PathBuf {
+        let path = folder.join("config");
+        std::fs::write(&path, text).expect("a file");
+        path
+    }
+
+    const GOOD: &str = "
+apiVersion: v1
+kind: Config
+current-context: here
+contexts: [{name: here, context: {cluster: it, user: me, namespace: jobs}}]
+clusters: [{name: it, cluster: {server: 'http://a.example:1/prefix'}}]
+users: [{name: me, user: {token: sesame}}]
+";
+
+    #[test]
+    fn a_name_has_the_server_and_the_namespace_and_no_secret() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = kubeconfig(folder.path(), GOOD);
+        let open = |builder: KubernetesBuilder| builder.kubeconfig_file(&path).open();
+        let register = open(KubernetesRegister::builder()).expect("it is whole");
+        assert_eq!(register.name(), "kubernetes a.example:1/prefix/jobs");
+        let other = open(KubernetesRegister::builder().namespace("other")).expect("it is whole");
+        assert_eq!(other.name(), "kubernetes a.example:1/prefix/other");
+        assert!(!format!("{register:?}").contains("sesame"));
+        let missing = open(KubernetesRegister::builder().context("nowhere"));
+        assert!(
+            matches!(missing, Err(RegisterError::Refused { .. })),
+            "{missing:?}"
+        );
+    }
+
+    #[test]
+    fn a_kubeconfig_that_cannot_be_used_is_refused_before_a_thread_begins() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for text in ["", "{", "current-context: here", "\u{0}"] {
+            let path = kubeconfig(folder.path(), text);
+            let refused = KubernetesRegister::builder().kubeconfig_file(&path).open();
+            assert!(
+                matches!(refused, Err(RegisterError::Refused { .. })),
+                "{text}: {refused:?}"
+            );
+        }
+        let missing = KubernetesRegister::builder()
+            .kubeconfig_file("no/such/file")
+            .open();
+        let words = missing.expect_err("there is no file").to_string();
+        assert!(
+            words.contains("no/such/file") && words.contains("kubeconfig_file"),
+            "{words}"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Which API server is asked, and when a client is made anew.
+//!
+//! Decided here: that each connect reads the account again and makes a client of its own, whose connections end with it. So a
+//! request that ran into its limit is repeated on a new connection, and a token that has ended is read again. An address of
+//! several API servers leads to any of them then.
+
+use std::pin::pin;
+
+use futures::future::select;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::Api;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::spawn_local,
+    time::timeout,
+};
+
+use super::{
+    account::{self, KubeAccount},
+    failure::{self, KubeAnswer, KubeFailure},
+    session::KubeSession,
+    watch::watch_all,
+};
+use crate::{
+    RegisterError, RegisterRefusal,
+    connection::{ANSWER, Course, Meaning, Server, Tellers},
+};
+
+/// See the [module](self).
+pub(super) struct KubeServer {
+    account: KubeAccount,
+}
+
+impl KubeServer {
+    pub(super) const fn new(account: KubeAccount) -> Self {
+        Self { account }
+    }
+}
+
+impl Server for KubeServer {
+    type Session = KubeSession;
+
+    async fn connect(
+        &mut self,
+        told: &Tellers,
+        _after: Course,
+    ) -> Result<(KubeSession, mpsc::Receiver<Course>), RegisterError> {
+        let config = self.account.read()?;
+        let client = account::client(&config).map_err(|error| of_connect(&error))?;
+        match timeout(ANSWER, client.apiserver_version()).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) if is_alive(&error) => {}
+            Ok(Err(error)) => return Err(of_connect(&error)),
+            Err(_) => {
+                let words = format!("{}: no answer within {ANSWER:?}", config.cluster_url);
+                return Err(Meaning::NotDone.error(words));
+            }
+        }
+        let api: Api<Lease> = Api::default_namespaced(client);
+        let (end, ended) = mpsc::channel(1);
+        let (alive, dropped) = oneshot::channel::<()>();
+        let watches = watch_all(api.clone(), told.clone());
+        spawn_local(async move {
+            select(pin!(watches), dropped).await;
+        });
+        Ok((KubeSession::new(api, end, alive), ended))
+    }
+}
+
+/// Whether it answered, and may well take Leases: a Role need not show the version.
+fn is_alive(error: &kube::Error) -> bool {
+    match failure::of_error(error, false) {
+        KubeAnswer::Absent | KubeAnswer::Conflict => true,
+        KubeAnswer::Failed(failed) => {
+            matches!(error, kube::Error::Api(_)) && !failed.course.ends_connection()
+        }
+    }
+}
+
+fn of_connect(error: &kube::Error) -> RegisterError {
+    match failure::of_error(error, false) {
+        // The account was read a moment ago: no other token is there.
+        KubeAnswer::Failed(KubeFailure {
+            meaning: Meaning::NotDone,
+            course: Course::LogsIn,
+            words,
+            ..
+        }) => Meaning::Refused(RegisterRefusal::Credentials).error(words),
+        KubeAnswer::Failed(failed) => failed.error(),
+        KubeAnswer::Absent | KubeAnswer::Conflict => Meaning::NotDone.error(error.to_string()),
+    }
+}

@@ -1,0 +1,245 @@
+//! Operations on Leases of one namespace.
+//!
+//! Decided here: which request an operation is, and what it is told of the answer. Every write names the uid *and* the resource
+//! version: the server makes a Lease anew for an update that names no uid, so that a late write would bring back a removed entry.
+//!
+//! | operation | request |
+//! |---|---|
+//! | read | GET without a version: the server asks a majority of its etcd |
+//! | swap of nothing | POST |
+//! | swap of an entry | PUT with both in the metadata |
+//! | removal | DELETE with both as preconditions |
+//! | list | LIST by label, in pages, without a version |
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
+
+use futures::future::join_all;
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use kube::{
+    Api,
+    api::{DeleteParams, ListParams, PostParams, Preconditions},
+};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+
+use super::{
+    failure::{self, KubeAnswer, KubeFailure},
+    lease::{self, LeaseVersion},
+    name,
+};
+use crate::{
+    Entry, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
+    connection::{Course, Meaning, StoreSession},
+};
+
+/// A client for as long as its server answers.
+pub(super) struct KubeSession {
+    api: Api<Lease>,
+    /// What `kubectl` shows of the entries that were seen last, which the next write goes on from.
+    seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
+    /// The server asks not to be asked before.
+    busy_until: Rc<Cell<Option<Instant>>>,
+    /// Hears the course if another connection is needed.
+    end: mpsc::Sender<Course>,
+    /// The watches end with it.
+    _watches: oneshot::Sender<()>,
+}
+
+impl KubeSession {
+    pub(super) fn new(
+        api: Api<Lease>,
+        end: mpsc::Sender<Course>,
+        watches: oneshot::Sender<()>,
+    ) -> Self {
+        Self {
+            api,
+            seen: RefCell::default(),
+            busy_until: Rc::default(),
+            end,
+            _watches: watches,
+        }
+    }
+
+    /// Waits for an answer, unless the server asked to be left alone.
+    async fn ask<T>(
+        &self,
+        writes: bool,
+        request: impl Future<Output = kube::Result<T>>,
+    ) -> Result<T, KubeAnswer> {
+        if let Some(until) = self.busy_until.get() {
+            let left = until.saturating_duration_since(Instant::now());
+            if !left.is_zero() {
+                let words = format!("it asks to be left alone for another {left:.0?}");
+                let busy = KubeFailure::new(Meaning::NotDone, Course::Passes, words);
+                return Err(KubeAnswer::Failed(busy));
+            }
+            self.busy_until.set(None);
+        }
+        let error = match request.await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let answer = failure::of_error(&error, writes);
+        if let KubeAnswer::Failed(failed) = &answer {
+            if let Some(wait) = failed.wait {
+                self.busy_until.set(Instant::now().checked_add(wait));
+            }
+            if failed.course.ends_connection() {
+                self.end.try_send(failed.course).ok();
+            }
+        }
+        Err(answer)
+    }
+
+    async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
+        let name = name::object_name(key);
+        match self.ask(false, self.api.get(&name)).await {
+            Ok(found) => self.note(key, found).map(Some),
+            Err(KubeAnswer::Absent) => Ok(None),
+            Err(other) => Err(error(other, false)),
+        }
+    }
+
+    /// Keeps what `kubectl` shows of an entry.
+    fn note(&self, key: &RegisterKey, found: Lease) -> Result<Entry, RegisterError> {
+        let entry = lease::entry(key, &found)?;
+        let mut seen = self.seen.borrow_mut();
+        if seen.len() >= MOST_SEEN {
+            seen.clear();
+        }
+        let spec = found.spec.unwrap_or_default();
+        seen.insert(key.clone(), (entry.version.clone(), spec));
+        Ok(entry)
+    }
+
+    /// What `kubectl` shows of that entry, if it was seen.
+    fn spec(&self, key: &RegisterKey, version: &Version) -> Option<LeaseSpec> {
+        let seen = self.seen.borrow();
+        let (known, spec) = seen.get(key)?;
+        (known == version).then(|| spec.clone())
+    }
+
+    /// The outcome of a write that the server has confirmed.
+    fn written(&self, key: &RegisterKey, stored: Lease) -> Result<Swap, RegisterError> {
+        match self.note(key, stored) {
+            Ok(entry) => Ok(Swap::Done(entry.version)),
+            // Something on the way has changed what was written: a webhook, for example.
+            Err(_) => Err(Meaning::Unknown.error(
+                "the server shows another Lease than was written: see which admission webhook changes its annotations",
+            )),
+        }
+    }
+}
+
+impl StoreSession for KubeSession {
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+        join_all(keys.iter().map(|key| self.read_one(key))).await
+    }
+
+    async fn swap(
+        &self,
+        key: &RegisterKey,
+        expected: Option<&Entry>,
+        value: &[u8],
+    ) -> Result<Swap, RegisterError> {
+        let by = PostParams {
+            field_manager: Some(MANAGER.to_owned()),
+            ..PostParams::default()
+        };
+        let answer = match expected {
+            None => {
+                let lease = lease::lease(key, value, None, None);
+                self.ask(true, self.api.create(&by, &lease)).await
+            }
+            Some(entry) => {
+                let Some(version) = LeaseVersion::read(&entry.version) else {
+                    return Ok(Swap::Conflict(self.read_one(key).await?));
+                };
+                let spec = self.spec(key, &entry.version);
+                let lease = lease::lease(key, value, Some(&version), spec.as_ref());
+                let name = name::object_name(key);
+                self.ask(true, self.api.replace(&name, &by, &lease)).await
+            }
+        };
+        match answer {
+            Ok(stored) => self.written(key, stored),
+            Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
+                Ok(Swap::Conflict(self.read_one(key).await?))
+            }
+            Err(other) => Err(error(other, true)),
+        }
+    }
+
+    async fn list(&self, prefix: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+        let mut page = ListParams::default()
+            .labels(&name::selector(prefix))
+            .limit(PAGE);
+        let mut all = BTreeMap::new();
+        loop {
+            let listed = self.ask(false, self.api.list(&page)).await;
+            let listed = listed.map_err(|answer| error(answer, false))?;
+            for found in listed.items {
+                // Whatever bears our label and is none of ours is left out, as a read of its key says what it is.
+                let Some(key) = lease::key(&found).filter(|key| key.is_below(prefix)) else {
+                    continue;
+                };
+                if let Ok(entry) = lease::entry(&key, &found) {
+                    all.insert(key, entry);
+                }
+            }
+            if all.len() > MOST_LISTED {
+                let prefix = prefix.clone();
+                return Err(RegisterError::TooMany { prefix });
+            }
+            match listed.metadata.continue_.filter(|token| !token.is_empty()) {
+                Some(token) => page.continue_token = Some(token),
+                None => return Ok(all.into_iter().collect()),
+            }
+        }
+    }
+
+    async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError> {
+        let Some(LeaseVersion { uid, resource }) = LeaseVersion::read(&expected.version) else {
+            return Ok(Removal::Conflict(self.read_one(key).await?));
+        };
+        let only = Preconditions {
+            uid: Some(uid),
+            resource_version: Some(resource),
+        };
+        let how = DeleteParams::background().preconditions(only);
+        let name = name::object_name(key);
+        match self.ask(true, self.api.delete(&name, &how)).await {
+            Ok(_) => Ok(Removal::Done),
+            Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
+                Ok(Removal::Conflict(self.read_one(key).await?))
+            }
+            Err(other) => Err(error(other, true)),
+        }
+    }
+}
+
+/// Of an answer that the operation knows no better.
+fn error(answer: KubeAnswer, writes: bool) -> RegisterError {
+    match answer {
+        KubeAnswer::Failed(failed) => failed.error(),
+        KubeAnswer::Absent | KubeAnswer::Conflict if writes => {
+            Meaning::Unknown.error("an answer to another request")
+        }
+        KubeAnswer::Absent | KubeAnswer::Conflict => {
+            Meaning::NotDone.error("an answer to another request")
+        }
+    }
+}
+
+/// Leases of one page of a list.
+const PAGE: u32 = 500;
+/// Entries of which is known what `kubectl` shows; those of a few hundred elections.
+const MOST_SEEN: usize = 1_024;
+/// Who is named as the writer of the fields.
+const MANAGER: &str = "actix-bully";

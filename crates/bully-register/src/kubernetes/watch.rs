@@ -1,0 +1,239 @@
+//! What changes, as the API server tells it.
+//!
+//! ```text
+//!   a key that somebody waits for ──▶ LIST metadata.name=.. ──▶ WATCH from the list's version ──▶ Written, Unknown
+//!                                         ▲                          │ ends by itself: goes on from the last bookmark
+//!                                         └──── 410, an error ───────┘
+//! ```
+//!
+//! Decided here: that each key has a watch of its own, so that a Role may name the objects and no process hears of the renewals
+//! of other elections; that a watch begins at the version of the *list*, since the server forgets the version of a Lease that
+//! is quiet; and that an ordinary end breaks no chain of versions, while a new list does.
+
+use std::{cell::RefCell, collections::BTreeSet, pin::pin, rc::Rc, time::Duration};
+
+use futures::{StreamExt, TryStreamExt, future::select, stream::FuturesUnordered};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{
+    Api,
+    api::{ListParams, WatchParams},
+    core::WatchEvent,
+};
+use tokio::time::{Instant, sleep, timeout};
+use tracing::{debug, warn};
+
+use super::{
+    failure::{self, KubeAnswer},
+    lease, name,
+};
+use crate::{
+    Change, RegisterKey, RegisterRefusal, Version,
+    connection::{ANSWER, KeyChange, Meaning, Tellers},
+};
+
+/// Watches every key that somebody waits for.
+pub(super) async fn watch_all(api: Api<Lease>, told: Tellers) {
+    let watched = Rc::new(RefCell::new(BTreeSet::new()));
+    let mut watches = FuturesUnordered::new();
+    loop {
+        for key in told.heard() {
+            if watched.borrow_mut().insert(key.clone()) {
+                let watch = KeyWatch::new(api.clone(), key, told.clone());
+                let watched = Rc::clone(&watched);
+                watches.push(async move {
+                    let key = watch.run().await;
+                    watched.borrow_mut().remove(&key);
+                });
+            }
+        }
+        let more = pin!(told.more_heard());
+        if watches.is_empty() {
+            more.await;
+        } else {
+            select(more, watches.next()).await;
+        }
+    }
+}
+
+/// Watches one key.
+struct KeyWatch {
+    api: Api<Lease>,
+    key: RegisterKey,
+    selector: String,
+    told: Tellers,
+}
+
+/// Why a watch is over.
+enum WatchEnd {
+    /// It goes on from this version of the server.
+    Ended(String),
+    /// Something may have been missed.
+    Broken(Reason),
+}
+
+enum Reason {
+    /// The server does not know that version any more, or an event could not be read.
+    Passes(String),
+    /// This account may not watch.
+    Forbidden(String),
+}
+
+impl KeyWatch {
+    fn new(api: Api<Lease>, key: RegisterKey, told: Tellers) -> Self {
+        let selector = format!("metadata.name={}", name::object_name(&key));
+        Self {
+            api,
+            key,
+            selector,
+            told,
+        }
+    }
+
+    /// Runs for as long as somebody waits for the key, and gives it back.
+    async fn run(self) -> RegisterKey {
+        let mut failures = 0_u32;
+        while self.told.is_heard(&self.key) {
+            let begun = Instant::now();
+            let reason = self.watch_from_list().await;
+            if begun.elapsed() > LASTS {
+                failures = 0;
+            }
+            // Whatever was written since then was not told.
+            self.tell(Change::Unknown);
+            let pause = match reason {
+                None => continue,
+                Some(Reason::Passes(words)) => {
+                    debug!(target: "actix_bully", key = %self.key, reason = words, "a watch of Kubernetes begins anew");
+                    failures = failures.saturating_add(1);
+                    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
+                }
+                Some(Reason::Forbidden(words)) => {
+                    warn!(
+                        target: "actix_bully", key = %self.key, reason = words,
+                        "this account may not watch leases: the record is read at intervals; give it the verbs list and watch"
+                    );
+                    FORBIDDEN
+                }
+            };
+            sleep(pause).await;
+        }
+        self.key
+    }
+
+    /// Watches until something is missed; `None` once nobody waits any more.
+    async fn watch_from_list(&self) -> Option<Reason> {
+        let list = ListParams::default().fields(&self.selector);
+        let list = match timeout(ANSWER, self.api.list(&list)).await {
+            Ok(Ok(list)) => list,
+            Ok(Err(error)) => return Some(reason(&error)),
+            Err(_) => return Some(Reason::Passes("no answer in time".to_owned())),
+        };
+        let mut last = list.items.first().and_then(lease::version);
+        let mut from = list.metadata.resource_version.unwrap_or_default();
+        self.tell(Change::Unknown);
+        let mut short = 0_u32;
+        while self.told.is_heard(&self.key) {
+            let begun = Instant::now();
+            match self.watch_from(from, &mut last).await {
+                WatchEnd::Ended(version) => from = version,
+                WatchEnd::Broken(reason) => return Some(reason),
+            }
+            short = if begun.elapsed() < LASTS {
+                short.saturating_add(1)
+            } else {
+                0
+            };
+            if short > 1 {
+                sleep(PAUSE.saturating_mul(1 << short.min(MOST_DOUBLINGS))).await;
+            }
+        }
+        None
+    }
+
+    /// One watch, which the server ends after some minutes. `last` is the version that the next one replaces.
+    async fn watch_from(&self, mut from: String, last: &mut Option<Version>) -> WatchEnd {
+        let asked = WatchParams {
+            field_selector: Some(self.selector.clone()),
+            timeout: Some(WATCH_SECONDS),
+            bookmarks: true,
+            ..WatchParams::default()
+        };
+        let begun = match timeout(ANSWER, self.api.watch(&asked, &from)).await {
+            Ok(Ok(begun)) => begun,
+            Ok(Err(error)) => return WatchEnd::Broken(reason(&error)),
+            Err(_) => return WatchEnd::Broken(Reason::Passes("no answer in time".to_owned())),
+        };
+        let mut events = pin!(begun);
+        loop {
+            let event = match events.try_next().await {
+                Ok(Some(event)) => event,
+                Ok(None) => return WatchEnd::Ended(from),
+                Err(error) => return WatchEnd::Broken(reason(&error)),
+            };
+            match event {
+                WatchEvent::Added(found) | WatchEvent::Modified(found) => {
+                    resume_at(&mut from, found.metadata.resource_version.as_ref());
+                    self.tell_written(&found, last);
+                }
+                WatchEvent::Deleted(gone) => {
+                    resume_at(&mut from, gone.metadata.resource_version.as_ref());
+                    *last = None;
+                    self.tell(Change::Unknown);
+                }
+                WatchEvent::Bookmark(mark) => from = mark.metadata.resource_version,
+                WatchEvent::Error(status) => {
+                    return WatchEnd::Broken(Reason::Passes(status.message));
+                }
+            }
+            if !self.told.is_heard(&self.key) {
+                return WatchEnd::Ended(from);
+            }
+        }
+    }
+
+    fn tell_written(&self, found: &Lease, last: &mut Option<Version>) {
+        let version = lease::version(found);
+        let replaced = std::mem::replace(last, version);
+        let change = match lease::entry(&self.key, found) {
+            Ok(entry) => Change::Written { entry, replaced },
+            // Whoever reads it is told what it is.
+            Err(_) => Change::Unknown,
+        };
+        self.tell(change);
+    }
+
+    fn tell(&self, change: Change) {
+        let key = self.key.as_str().into();
+        self.told.tell(KeyChange::Key(key, change));
+    }
+}
+
+fn resume_at(from: &mut String, version: Option<&String>) {
+    if let Some(version) = version {
+        from.clone_from(version);
+    }
+}
+
+fn reason(error: &kube::Error) -> Reason {
+    match failure::of_error(error, false) {
+        KubeAnswer::Failed(failed)
+            if failed.meaning == Meaning::Refused(RegisterRefusal::Credentials) =>
+        {
+            Reason::Forbidden(failed.words)
+        }
+        KubeAnswer::Failed(failed) => Reason::Passes(failed.words),
+        KubeAnswer::Absent | KubeAnswer::Conflict => Reason::Passes(error.to_string()),
+    }
+}
+
+/// The server ends a watch after this time, and it goes on: a connection that is dead is not waited on for ever. In between, a
+/// session that gets no answers ends, and its watches with it.
+const WATCH_SECONDS: u32 = 290;
+/// A watch that lasted for a shorter time was as good as none.
+const LASTS: Duration = Duration::from_secs(1);
+/// Half of the first pause before the next one.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The longest is 6.4 s.
+const MOST_DOUBLINGS: u32 = 6;
+/// A right that is missing is asked for seldom.
+const FORBIDDEN: Duration = Duration::from_secs(60);
