@@ -71,6 +71,10 @@ pub use bully_register::{
 #[cfg_attr(docsrs, doc(cfg(feature = "etcd")))]
 #[doc(inline)]
 pub use bully_register::{EtcdBuilder, EtcdRegister};
+#[cfg(feature = "kubernetes")]
+#[cfg_attr(docsrs, doc(cfg(feature = "kubernetes")))]
+#[doc(inline)]
+pub use bully_register::{KubernetesBuilder, KubernetesRegister};
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
 #[doc(inline)]

@@ -11,6 +11,7 @@ pub mod fenced;
 pub mod fuse;
 pub mod hosts;
 pub mod judge;
+pub mod kubernetes;
 pub mod many;
 pub mod moving;
 pub mod namespace;

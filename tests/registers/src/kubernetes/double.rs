@@ -1,0 +1,1 @@
+//! An API server in the process of a test.

@@ -1,0 +1,1 @@
+//! The real API server, over Debian's etcd.

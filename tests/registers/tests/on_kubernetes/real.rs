@@ -1,0 +1,1 @@
+//! On the real API server: the suite, and what befalls it.
