@@ -23,7 +23,7 @@ use actix_bully_database_tests::free_port;
 use actix_bully_tls_tests::Leaf;
 use tempfile::TempDir;
 
-use crate::{DEADLINE, block_on, key};
+use crate::{DEADLINE, block_on, key, stopped};
 
 /// A running server.
 #[derive(Debug)]
@@ -247,39 +247,12 @@ impl Etcd {
 
     /// Stops it where it is, until [`resume`](Self::resume).
     pub fn freeze(&self) {
-        self.signal("-STOP");
-        // One thread has to run once more to stop the others, which answer until then: a while, where cores are rare.
-        let begun = Instant::now();
-        while !self.stands_still() {
-            assert!(begun.elapsed() < DEADLINE, "it goes on");
-            thread::yield_now();
-        }
-    }
-
-    /// Whether all of its threads are stopped.
-    fn stands_still(&self) -> bool {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.process.id()));
-        let mut threads = threads.expect("this system lists the threads of a process");
-        threads.all(|thread| {
-            let stat = thread.and_then(|it| fs::read_to_string(it.path().join("stat")));
-            // `NUMBER (NAME) STATE ..`
-            stat.is_ok_and(|stat| {
-                stat.rsplit(") ")
-                    .next()
-                    .is_some_and(|it| it.starts_with('T'))
-            })
-        })
+        stopped::freeze(self.process.id());
     }
 
     /// It goes on.
     pub fn resume(&self) {
-        self.signal("-CONT");
-    }
-
-    fn signal(&self, signal: &str) {
-        let mut kill = Command::new("kill");
-        let done = kill.arg(signal).arg(self.process.id().to_string()).status();
-        assert!(done.is_ok_and(|status| status.success()));
+        stopped::resume(self.process.id());
     }
 
     /// The requests that it has answered so far, by its own metrics.

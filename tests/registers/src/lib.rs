@@ -21,6 +21,7 @@ pub mod processes;
 mod raise;
 pub mod rounds;
 pub mod rule;
+mod stopped;
 pub mod wire;
 
 use std::{

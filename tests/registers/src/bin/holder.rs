@@ -1,5 +1,5 @@
 //! `holder NAME STORE [ROWS]`: a process with one agent, whose lease is in that store: `files:FOLDER`,
-//! `postgres:ADDRESS` or `etcd:ENDPOINT`; `config:PATH` is a file that says how it is elected.
+//! `postgres:ADDRESS`, `etcd:ENDPOINT` or `kubernetes:KUBECONFIG`; `config:PATH` is a file that says how it is elected.
 //!
 //! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a
 //! host share, and writes rows behind a fence into the file `ROWS`, if there is one; where the fence refuses a leader, it says
@@ -17,7 +17,7 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, ElectionArbiter, LeaderGuard},
     config::{Config, RunningNode},
     elections::bully::Preemption,
-    register::{EtcdRegister, FileRegister, PostgresRegister, Register},
+    register::{EtcdRegister, FileRegister, KubernetesRegister, PostgresRegister, Register},
 };
 use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds, rounds::timings};
 use futures::StreamExt;
@@ -87,7 +87,12 @@ fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHa
             Arc::new(PostgresRegister::builder(address).create_table().open()?)
         }
         Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
-        _ => return Err("name a store: files:FOLDER, postgres:ADDRESS or etcd:ENDPOINT".into()),
+        Some(("kubernetes", file)) => Arc::new(
+            KubernetesRegister::builder()
+                .kubeconfig_file(file)
+                .open()?,
+        ),
+        _ => return Err("name a store: see the page of this program".into()),
     };
     let agent = BullyAgent::builder(name)
         .timings(timings())
