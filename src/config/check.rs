@@ -66,11 +66,20 @@ impl Config {
             wanted: "a name that does not end in \"!messages\", as those of this crate's own groups do",
         })?;
         self.check_bridge()?;
+        self.check_kubernetes()?;
         Ok(Plan {
             election: self.election(&identity)?,
             limits: self.limits.limits()?,
             identity,
             group,
+        })
+    }
+
+    /// The preset of the mode, and what differs from it.
+    pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
+        self.timings.timings(match self.lease.kubernetes {
+            true => TimingsPreset::Wan,
+            false => TimingsPreset::Default,
         })
     }
 
@@ -212,7 +221,7 @@ impl Config {
     }
 
     fn election(&self, identity: &StoreIdentity) -> Result<AnyConfig, ConfigError> {
-        let timings = self.timings.timings()?;
+        let timings = self.all_timings()?;
         if self.has_lease() {
             return Ok(AnyConfig::Lease(self.lease(identity, timings)?.into()));
         }
@@ -323,8 +332,9 @@ impl Config {
 }
 
 impl TimingsSettings {
-    pub(super) fn timings(&self) -> Result<Timings, ConfigError> {
-        let preset = match self.preset {
+    /// `usual` is the preset where none is set.
+    pub(super) fn timings(&self, usual: TimingsPreset) -> Result<Timings, ConfigError> {
+        let preset = match self.preset.unwrap_or(usual) {
             TimingsPreset::Default => Timings::default(),
             TimingsPreset::Lan => Timings::lan(),
             TimingsPreset::Fast => Timings::fast(),

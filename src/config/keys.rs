@@ -79,6 +79,12 @@ impl Config {
         v.visit("lease.create_table", &mut lease.create_table)?;
         v.visit("lease.etcd_endpoints", &mut lease.etcd_endpoints)?;
         v.visit("lease.etcd_login_file", &mut lease.etcd_login_file)?;
+        v.visit("lease.kubernetes", &mut lease.kubernetes)?;
+        v.visit(
+            "lease.kubernetes_namespace",
+            &mut lease.kubernetes_namespace,
+        )?;
+        v.visit("lease.kubeconfig_file", &mut lease.kubeconfig_file)?;
         v.visit("lease.authorities_file", &mut lease.authorities_file)?;
         v.visit("lease.certificate_file", &mut lease.certificate_file)?;
         v.visit("lease.key_file", &mut lease.key_file)?;

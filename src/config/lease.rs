@@ -12,6 +12,8 @@ use crate::{
     store::StoreIdentity,
 };
 
+#[cfg(feature = "kubernetes")]
+use crate::register::KubernetesRegister;
 #[cfg(feature = "postgres")]
 use crate::register::PostgresRegister;
 #[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
@@ -53,6 +55,26 @@ impl Config {
         Ok(config)
     }
 
+    /// Keys that say how Kubernetes is reached, without its key.
+    pub(super) fn check_kubernetes(&self) -> Result<(), ConfigError> {
+        let lease = &self.lease;
+        let others = [
+            (
+                "lease.kubernetes_namespace",
+                lease.kubernetes_namespace.is_some(),
+            ),
+            ("lease.kubeconfig_file", lease.kubeconfig_file.is_some()),
+        ];
+        match others.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) if !lease.kubernetes => Err(contradiction(
+                key.to_owned(),
+                KUBERNETES,
+                "it says how Kubernetes is reached: set `lease.kubernetes = true`, or leave it out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The keys that name a store and are set, each with the feature that it needs and the crate lacks.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
@@ -69,9 +91,21 @@ impl Config {
                 !lease.etcd_endpoints.is_empty(),
                 (ETCD, (!cfg!(feature = "etcd")).then_some("etcd")),
             ),
+            (
+                lease.kubernetes,
+                (
+                    KUBERNETES,
+                    (!cfg!(feature = "kubernetes")).then_some("kubernetes"),
+                ),
+            ),
         ];
         all.into_iter()
             .filter_map(|(is_set, store)| is_set.then_some(store))
+    }
+
+    /// Whether the name of the pod will do for the node.
+    pub(super) const fn is_called_as_its_pod(&self) -> bool {
+        self.lease.kubernetes && self.node.is_empty()
     }
 
     fn check_lease(&self) -> Result<(), ConfigError> {
@@ -104,8 +138,14 @@ impl Config {
         let Some((first, _)) = files.iter().find(|(_, file)| file.is_some()) else {
             return Ok(());
         };
-        if store == FOLDER {
-            let advice = "a folder of this host is not reached by TLS: leave one of both out";
+        let advice = match store {
+            FOLDER => Some("a folder of this host is not reached by TLS: leave one of both out"),
+            KUBERNETES => {
+                Some("the account of Kubernetes names its authorities: leave one of both out")
+            }
+            _ => None,
+        };
+        if let Some(advice) = advice {
             return Err(contradiction((*first).to_owned(), store, advice));
         }
         if cfg!(not(feature = "tls")) {
@@ -156,6 +196,17 @@ impl Config {
         if !self.lease.etcd_endpoints.is_empty() {
             return opened(ETCD, self.etcd()?.open());
         }
+        #[cfg(feature = "kubernetes")]
+        if self.lease.kubernetes {
+            let mut builder = KubernetesRegister::builder();
+            if let Some(path) = &self.lease.kubeconfig_file {
+                builder = builder.kubeconfig_file(path);
+            }
+            if let Some(namespace) = &self.lease.kubernetes_namespace {
+                builder = builder.namespace(namespace);
+            }
+            return opened(KUBERNETES, builder.open());
+        }
         Ok(None)
     }
 
@@ -203,6 +254,7 @@ fn opened<R: Register + 'static>(
 const FOLDER: &str = "lease.folder";
 const POSTGRES: &str = "lease.postgres_url_file";
 const ETCD: &str = "lease.etcd_endpoints";
+const KUBERNETES: &str = "lease.kubernetes";
 #[cfg(feature = "etcd")]
 const ETCD_LOGIN: &str = "lease.etcd_login_file";
 const AUTHORITIES: &str = "lease.authorities_file";

@@ -67,7 +67,8 @@ impl Config {
     /// Puts variables over what is there: those whose names are the prefix, an underscore and a key in capital
     /// letters, with an underscore for its dot. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is `node` and
     /// `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Lists are divided by commas, and a peer is
-    /// written `api-2=10.0.0.2:7400`; a list replaces the one before. Other variables do not count.
+    /// written `api-2=10.0.0.2:7400`; a list replaces the one before. Other variables do not count, but for `HOSTNAME`, the name of
+    /// a pod: with `lease.kubernetes` a node without a name is called so.
     ///
     /// # Errors
     /// [`ConfigError`] for a prefix that no variable can have, and for a variable with the prefix that names no key or
@@ -87,7 +88,16 @@ impl Config {
         prefix: &str,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
+        let mut pod = None;
+        let variables = variables.into_iter().inspect(|(name, value)| {
+            if name == POD {
+                pod = Some(value.clone());
+            }
+        });
         read_variables(prefix, variables, &mut self)?;
+        if let Some(pod) = pod.filter(|_| self.is_called_as_its_pod()) {
+            self.node = pod;
+        }
         Ok(self)
     }
 
@@ -125,6 +135,9 @@ impl Config {
         Ok(config)
     }
 }
+
+/// Kubernetes calls a container's host as its pod.
+const POD: &str = "HOSTNAME";
 
 pub(super) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();

@@ -21,7 +21,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// The name of this node and of its agent: a DNS name in lower case, unique in the cluster. Needed.
+    /// The name of this node and of its agent: a DNS name in lower case, unique in the cluster. Needed, but for a
+    /// lease in Kubernetes.
     pub node: String,
     /// The cluster; nodes of different ones refuse each other. Default: `default`.
     pub cluster: String,
@@ -239,6 +240,14 @@ pub struct LeaseSettings {
     /// A file with a user of etcd and the password: `user:password`, which only its owner may be able to read. It is read again
     /// at each login. Default: none; then etcd asks for no login.
     pub etcd_login_file: Option<PathBuf>,
+    /// In Kubernetes (feature `kubernetes`): a Lease of the namespace of this pod, with the account of this pod. The key `node` may be
+    /// missing then where the configuration is read from a file or with the environment: the node is called as the pod.
+    /// Default: false.
+    pub kubernetes: bool,
+    /// Another namespace than that of the pod, or of the kubeconfig.
+    pub kubernetes_namespace: Option<String>,
+    /// A kubeconfig, instead of the account of a pod. Default: outside of a pod the one of the user.
+    pub kubeconfig_file: Option<PathBuf>,
     /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then the store is
     /// spoken to without TLS. Needed for `https`. This file and the next two are read again at each connect.
     pub authorities_file: Option<PathBuf>,
@@ -270,8 +279,9 @@ pub struct ZenohSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimingsSettings {
-    /// What holds where the others are not set. Default: [`TimingsPreset::Default`].
-    pub preset: TimingsPreset,
+    /// What holds where the others are not set. Default: [`TimingsPreset::Default`]; with a lease in Kubernetes
+    /// [`TimingsPreset::Wan`], since each renewal is a write for its API server.
+    pub preset: Option<TimingsPreset>,
     /// d: the longest that a message and its handling may take, one way.
     pub delay_bound: Option<Duration>,
     /// T: how long a candidate waits for members that do not answer.
@@ -297,7 +307,7 @@ impl From<&Timings> for TimingsSettings {
     fn from(timings: &Timings) -> Self {
         let detector = timings.detector();
         Self {
-            preset: TimingsPreset::Default,
+            preset: None,
             delay_bound: Some(timings.delay_bound()),
             deadline: Some(timings.deadline()),
             heartbeat: detector.map(|detector| detector.heartbeat),

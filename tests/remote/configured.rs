@@ -113,7 +113,7 @@ fn an_agent_is_what_the_configuration_says() {
     play(async {
         let text = "role = \"voter\"\n[timings]\npreset = \"in_process\"\n";
         let witness = config(&format!("{LEAST}{text}"), &[]);
-        assert_eq!(witness.timings.preset, TimingsPreset::InProcess);
+        assert_eq!(witness.timings.preset, Some(TimingsPreset::InProcess));
         let running = witness.start().unwrap();
         sleep(MS(60_000)).await;
         assert!(!running.agent().is_leader(), "a witness never leads");

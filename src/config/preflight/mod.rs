@@ -161,7 +161,7 @@ impl Config {
     /// ```
     pub async fn preflight(&self, time: Duration) -> Result<Preflight, ConfigError> {
         let plan = self.plan()?;
-        let timings = self.timings.timings()?;
+        let timings = self.all_timings()?;
         let mut figures = self.measure(&plan, time).await;
         // In the order of the page.
         figures.0.sort_by_key(|figure| figure.part);

@@ -172,3 +172,36 @@ fn links_may_stand_beside_a_lease() {
     let both = format!("{THREE}\nlease.folder = \"f\"\nquorum.voters = [\"a\"]");
     assert!(refusal(&both).starts_with("`lease.folder` contradicts `quorum.voters`"));
 }
+
+#[cfg(feature = "kubernetes")]
+mod kubernetes {
+    use crate::{config::Config, protocol::Timings};
+
+    const LEAST: &str = "group = \"jobs\"\n[lease]\nkubernetes = true";
+
+    fn in_pod(text: &str) -> Config {
+        let config = Config::from_toml(text).unwrap();
+        let variables = [("HOSTNAME", "jobs-7d4b-x2x"), ("PATH", "/bin")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        config.with_env("JOBS", variables).unwrap()
+    }
+
+    #[test]
+    fn in_a_pod_the_name_of_the_election_is_enough() {
+        let config = in_pod(LEAST);
+        config.check().unwrap();
+        assert_eq!(config.node, "jobs-7d4b-x2x");
+        assert_eq!(config.all_timings().unwrap(), Timings::wan());
+    }
+
+    #[test]
+    fn what_is_said_counts_before_what_the_pod_is_called() {
+        let config = in_pod(&format!(
+            "node = \"api-1\"\n{LEAST}\n[timings]\npreset = \"lan\""
+        ));
+        assert_eq!(config.node, "api-1");
+        assert_eq!(config.all_timings().unwrap(), Timings::lan());
+        // A host that is no pod names no node.
+        assert_eq!(in_pod("group = \"jobs\"").node, "");
+    }
+}

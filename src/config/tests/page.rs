@@ -129,11 +129,11 @@ fn a_configuration_is_shown_as_it_is_read() {
     again.check().unwrap();
     let expected = serde_json::json!({
         "node": "a", "cluster": "default", "group": "g", "role": "leader", "score": 0,
-        "peers_name_all": false, "dangerous_plaintext": false, "timings": { "preset": "default" },
+        "peers_name_all": false, "dangerous_plaintext": false,
         "quorum": {
             "epoch": 0, "store": "open", "diskless": false, "learner": false,
         },
-        "lease": { "create_table": false },
+        "lease": { "create_table": false, "kubernetes": false },
     });
     assert_eq!(shown, expected);
 }

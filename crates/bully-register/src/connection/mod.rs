@@ -8,9 +8,11 @@
 //!
 //! Decided here: what a store has to bring, what an answer of it can mean, and the four courses after an error. Not here:
 //! which error takes which course (`failure.rs` of each store has its table), when a connection is made and given up
-//! (`worker.rs`), who hears of a change (`told.rs`), whom TLS trusts (`tls.rs`).
+//! (`worker.rs`), who hears of a change (`told.rs`), whom TLS trusts (`tls.rs`) and whether it has refused (`refusal.rs`).
 
-#[cfg(feature = "tls")]
+#[cfg(any(feature = "kubernetes", feature = "tls"))]
+pub(super) mod refusal;
+#[cfg(all(feature = "tls", any(feature = "etcd", feature = "postgres")))]
 pub(super) mod tls;
 mod told;
 mod worker;
@@ -64,6 +66,7 @@ pub(super) trait StoreSession: 'static {
 }
 
 /// How a server is spoken to.
+#[cfg(any(feature = "etcd", feature = "postgres"))]
 #[derive(Clone, Debug)]
 pub(super) enum StoreSecurity {
     Plain,

@@ -1,10 +1,9 @@
 //! Whom TLS trusts, and what it proves.
 //!
 //! Decided here: that a server has to prove its name by a certificate of the authorities that were given, and of no
-//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to; and that a
-//! server which cannot prove itself, or refuses our certificate, is told from one that is away.
+//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to.
 
-use std::{error::Error, io, path::PathBuf, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
 use rustls::{ClientConfig, RootCertStore, crypto::ring, version::TLS13};
 
@@ -127,20 +126,6 @@ fn unfit(reason: rustls::Error) -> RegisterError {
     refused(reason.to_string())
 }
 
-/// Whether TLS itself has refused: a certificate, a version.
-pub(crate) fn is_refusal(error: &(dyn Error + 'static)) -> bool {
-    if error.is::<rustls::Error>() {
-        return true;
-    }
-    let inner = error
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref);
-    match inner {
-        Some(inner) => is_refusal(inner),
-        None => error.source().is_some_and(is_refusal),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -209,14 +194,5 @@ mod tests {
             !shown.contains("sesame") && !shown.contains("115"),
             "{shown}"
         );
-    }
-
-    #[test]
-    fn a_refusal_is_found_inside_of_what_wraps_it() {
-        let refused = || rustls::Error::General("no".into());
-        let once = io::Error::other(refused());
-        assert!(is_refusal(&io::Error::other(once)));
-        assert!(is_refusal(&refused()));
-        assert!(!is_refusal(&io::Error::other("away")));
     }
 }

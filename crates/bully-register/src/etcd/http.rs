@@ -23,7 +23,7 @@ use tokio::{
 };
 use tracing::debug;
 #[cfg(feature = "tls")]
-use {crate::connection::tls, rustls::pki_types::ServerName, tokio_rustls::TlsConnector};
+use {crate::connection::refusal, rustls::pki_types::ServerName, tokio_rustls::TlsConnector};
 
 use super::{endpoint::EtcdEndpoint, failure::EtcdFailure, message::EtcdQuestion};
 use crate::{RegisterError, connection::StoreSecurity};
@@ -137,7 +137,7 @@ fn refusal_in(error: &hyper::Error) -> Option<String> {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
     };
-    tls::is_refusal(error).then(words)
+    refusal::is_refusal(error).then(words)
 }
 
 /// Without TLS nobody is refused in it.

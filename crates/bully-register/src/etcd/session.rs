@@ -119,7 +119,7 @@ impl EtcdMember {
         self.http.connect(&self.endpoint).await.map_err(|lost| {
             let words = format!("{}: {lost}", self.endpoint.authority());
             #[cfg(feature = "tls")]
-            if crate::connection::tls::is_refusal(&lost) {
+            if crate::connection::refusal::is_refusal(&lost) {
                 return EtcdFailure::refused(words);
             }
             EtcdFailure::unsent(words)

@@ -26,7 +26,7 @@ use kube::{Error, core::Status};
 
 use crate::{
     RegisterError, RegisterRefusal,
-    connection::{Course, Meaning, tls},
+    connection::{Course, Meaning, refusal},
 };
 
 /// An answer that is no success.
@@ -76,6 +76,10 @@ impl KubeFailure {
 }
 
 /// The meaning of an error; `writes` says whether the request was to write.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "an error that is new is of an answer that did not come"
+)]
 pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
     let refused = |refusal, course| {
         KubeAnswer::Failed(KubeFailure::new(
@@ -92,7 +96,7 @@ pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
         Error::Service(source) if is_credentials(&**source) => {
             refused(RegisterRefusal::Credentials, Course::LogsIn)
         }
-        Error::Service(source) if tls::is_refusal(&**source) && was_not_sent(&**source) => {
+        Error::Service(source) if refusal::is_refusal(&**source) && was_not_sent(&**source) => {
             refused(RegisterRefusal::Credentials, Course::MovesOn)
         }
         Error::Service(source) if was_not_sent(&**source) => {

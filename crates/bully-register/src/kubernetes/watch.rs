@@ -33,16 +33,16 @@ use crate::{
 
 /// Watches every key that somebody waits for.
 pub(super) async fn watch_all(api: Api<Lease>, told: Tellers) {
-    let watched = Rc::new(RefCell::new(BTreeSet::new()));
+    let begun = Rc::new(RefCell::new(BTreeSet::new()));
     let mut watches = FuturesUnordered::new();
     loop {
         for key in told.heard() {
-            if watched.borrow_mut().insert(key.clone()) {
+            if begun.borrow_mut().insert(key.clone()) {
                 let watch = KeyWatch::new(api.clone(), key, told.clone());
-                let watched = Rc::clone(&watched);
+                let begun = Rc::clone(&begun);
                 watches.push(async move {
                     let key = watch.run().await;
-                    watched.borrow_mut().remove(&key);
+                    begun.borrow_mut().remove(&key);
                 });
             }
         }
@@ -100,36 +100,44 @@ impl KeyWatch {
             }
             // Whatever was written since then was not told.
             self.tell(Change::Unknown);
-            let pause = match reason {
-                None => continue,
-                Some(Reason::Passes(words)) => {
-                    debug!(target: "actix_bully", key = %self.key, reason = words, "a watch of Kubernetes begins anew");
-                    failures = failures.saturating_add(1);
-                    PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
-                }
-                Some(Reason::Forbidden(words)) => {
-                    warn!(
-                        target: "actix_bully", key = %self.key, reason = words,
-                        "this account may not watch leases: the record is read at intervals; give it the verbs list and watch"
-                    );
-                    FORBIDDEN
-                }
-            };
-            sleep(pause).await;
+            let Some(reason) = reason else { continue };
+            failures = failures.saturating_add(1);
+            sleep(self.pause_after(&reason, failures)).await;
         }
         self.key
     }
 
+    /// Says why the watch is over, and how long to wait before the next one.
+    fn pause_after(&self, reason: &Reason, failures: u32) -> Duration {
+        match reason {
+            Reason::Passes(words) => {
+                debug!(target: "actix_bully", key = %self.key, reason = words, "a watch of Kubernetes begins anew");
+                PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
+            }
+            Reason::Forbidden(words) => {
+                self.warn_forbidden(words);
+                FORBIDDEN
+            }
+        }
+    }
+
+    fn warn_forbidden(&self, reason: &str) {
+        warn!(
+            target: "actix_bully", key = %self.key, reason,
+            "this account may not watch leases: the record is read at intervals; give it the verbs list and watch"
+        );
+    }
+
     /// Watches until something is missed; `None` once nobody waits any more.
     async fn watch_from_list(&self) -> Option<Reason> {
-        let list = ListParams::default().fields(&self.selector);
-        let list = match timeout(ANSWER, self.api.list(&list)).await {
-            Ok(Ok(list)) => list,
+        let asked = ListParams::default().fields(&self.selector);
+        let found = match timeout(ANSWER, self.api.list(&asked)).await {
+            Ok(Ok(found)) => found,
             Ok(Err(error)) => return Some(reason(&error)),
             Err(_) => return Some(Reason::Passes("no answer in time".to_owned())),
         };
-        let mut last = list.items.first().and_then(lease::version);
-        let mut from = list.metadata.resource_version.unwrap_or_default();
+        let mut last = found.items.first().and_then(lease::version);
+        let mut from = found.metadata.resource_version.unwrap_or_default();
         self.tell(Change::Unknown);
         let mut short = 0_u32;
         while self.told.is_heard(&self.key) {

@@ -21,7 +21,7 @@
 use tokio_postgres::{Error, error::SqlState};
 
 #[cfg(feature = "tls")]
-use crate::connection::tls::is_refusal;
+use crate::connection::refusal::is_refusal;
 use crate::{
     RegisterError, RegisterRefusal,
     connection::{Course, Meaning},

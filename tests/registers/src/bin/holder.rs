@@ -87,11 +87,9 @@ fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHa
             Arc::new(PostgresRegister::builder(address).create_table().open()?)
         }
         Some(("etcd", endpoint)) => Arc::new(EtcdRegister::builder([endpoint]).open()?),
-        Some(("kubernetes", file)) => Arc::new(
-            KubernetesRegister::builder()
-                .kubeconfig_file(file)
-                .open()?,
-        ),
+        Some(("kubernetes", file)) => {
+            Arc::new(KubernetesRegister::builder().kubeconfig_file(file).open()?)
+        }
         _ => return Err("name a store: see the page of this program".into()),
     };
     let agent = BullyAgent::builder(name)

@@ -94,7 +94,10 @@ impl Cluster {
             ("ca.pem", &*authority.pem),
             ("server.pem", &leaf.certificate),
             ("server.key", &leaf.key),
-            ("tokens.csv", "admin-token,admin,1,system:masters\nplain-token,plain,2\n"),
+            (
+                "tokens.csv",
+                "admin-token,admin,1,system:masters\nplain-token,plain,2\n",
+            ),
         ] {
             fs::write(folder.path().join(name), text).expect("it can be written");
         }
@@ -104,7 +107,10 @@ impl Cluster {
             .args(["genrsa", "-out"])
             .arg(key)
             .output();
-        assert!(made.is_ok_and(|made| made.status.success()), "openssl is there");
+        assert!(
+            made.is_ok_and(|made| made.status.success()),
+            "openssl is there"
+        );
         let etcd = Etcd::start();
         let servers = (0..number)
             .map(|number| ApiServer::run(&program, folder.path(), &etcd, number))
@@ -183,7 +189,10 @@ users: [{{name: it, user: {{token: {token}}}}}]
             // It makes its answers pretty for curl.
             .args(["--user-agent", "tests"])
             .args(["--data", body, "--write-out", "\n%{http_code}"])
-            .arg(format!("https://localhost:{}{path}", self.servers[server].port))
+            .arg(format!(
+                "https://localhost:{}{path}",
+                self.servers[server].port
+            ))
             .output()
             .expect("curl is there");
         let said = String::from_utf8_lossy(&asked.stdout).into_owned();
@@ -194,7 +203,10 @@ users: [{{name: it, user: {{token: {token}}}}}]
     /// The same, which has to succeed.
     pub fn done(&self, method: &str, path: &str, body: &str) -> String {
         let (status, said) = self.ask(method, path, body);
-        assert!((200..300).contains(&status), "{method} {path}: {status} {said}");
+        assert!(
+            (200..300).contains(&status),
+            "{method} {path}: {status} {said}"
+        );
         said
     }
 
@@ -243,7 +255,10 @@ impl ApiServer {
             format!("--tls-private-key-file={}", file("server.key")),
             "--endpoint-reconciler-type=none".to_owned(),
             format!("--service-account-key-file={}", file("accounts.key")),
-            format!("--service-account-signing-key-file={}", file("accounts.key")),
+            format!(
+                "--service-account-signing-key-file={}",
+                file("accounts.key")
+            ),
             "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
             "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
             "--authorization-mode=RBAC".to_owned(),

@@ -8,7 +8,9 @@ use actix_bully::register::{
 use actix_bully_register_tests::{
     DEADLINE, block_on, conforms, done, key,
     kubernetes::server::{Cluster, LEASES, User, object_of},
-    read, refusal, settled, swap, works,
+    read, refusal,
+    rounds::play,
+    settled, swap, works,
 };
 use futures::StreamExt as _;
 
@@ -18,6 +20,13 @@ fn it_conforms() {
         return;
     };
     conforms(|| cluster.open(User::Admin));
+}
+
+#[test]
+fn processes_never_lead_twice_whatever_befalls_the_server() {
+    if let Some(mut cluster) = Cluster::start() {
+        play(&mut cluster, env!("CARGO_BIN_EXE_holder"));
+    }
 }
 
 #[test]
@@ -43,10 +52,16 @@ fn a_lease_of_another_client_is_foreign_and_left_alone() {
     let before = cluster.done("GET", &path, "");
     for expected in [None, entry.as_ref()] {
         let written = block_on(register.swap(&holder, expected, b"mine".to_vec()));
-        assert!(matches!(written, Err(RegisterError::Foreign { .. })), "{written:?}");
+        assert!(
+            matches!(written, Err(RegisterError::Foreign { .. })),
+            "{written:?}"
+        );
     }
     let found = block_on(register.read(&holder));
-    assert!(matches!(found, Err(RegisterError::Foreign { .. })), "{found:?}");
+    assert!(
+        matches!(found, Err(RegisterError::Foreign { .. })),
+        "{found:?}"
+    );
     assert_eq!(cluster.done("GET", &path, ""), before);
 }
 
@@ -60,14 +75,19 @@ fn a_role_that_is_missing_is_named_and_may_come_back() {
     let read_is_refused = || {
         let refused = settled(&register, &holder);
         assert_eq!(refusal(&refused), Some(RegisterRefusal::Credentials));
-        refused.map_err(|error| error.to_string()).expect_err("it is refused")
+        refused
+            .map_err(|error| error.to_string())
+            .expect_err("it is refused")
     };
     let words = read_is_refused();
     assert!(words.contains("get") && words.contains("leases"), "{words}");
     cluster.may(&["get"]);
     until(|| block_on(register.read(&holder)).is_ok());
     let written = block_on(register.swap(&holder, None, b"one".to_vec()));
-    let words = written.as_ref().map_err(ToString::to_string).expect_err("it may not");
+    let words = written
+        .as_ref()
+        .map_err(ToString::to_string)
+        .expect_err("it may not");
     assert_eq!(refusal(&written), Some(RegisterRefusal::Credentials));
     assert!(words.contains("create"), "{words}");
     cluster.may(&["get", "create", "update"]);
@@ -88,7 +108,9 @@ fn a_quiet_record_is_heard_while_many_others_change() {
     block_on(async { done(swap(&register, &quiet, None, b"one").await) });
     let mut changes = register.changes(&quiet).expect("it tells");
     block_on(async {
-        let loud: Vec<_> = (0..20).map(|number| key(&format!("loud/{number}"))).collect();
+        let loud: Vec<_> = (0..20)
+            .map(|number| key(&format!("loud/{number}")))
+            .collect();
         for round in 0..20_u8 {
             for key in &loud {
                 let entry = read(&register, key).await;
@@ -156,9 +178,15 @@ fn a_server_cut_off_from_its_etcd_leaves_writes_unknown_and_the_other_one_is_ask
     works(&register, &holder);
     cluster.server(0).wire().cut();
     let written = block_on(register.swap(&holder, None, b"one".to_vec()));
-    assert!(matches!(&written, Err(error) if error.is_unknown()), "{written:?}");
+    assert!(
+        matches!(&written, Err(error) if error.is_unknown()),
+        "{written:?}"
+    );
     let found = block_on(register.read(&holder));
-    assert!(matches!(found, Err(RegisterError::Unreachable(_))), "{found:?}");
+    assert!(
+        matches!(found, Err(RegisterError::Unreachable(_))),
+        "{found:?}"
+    );
     // As an address of both leads elsewhere.
     cluster.write_kubeconfig(&file, "admin-token", &second);
     let entry = works(&register, &holder);

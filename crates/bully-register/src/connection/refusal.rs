@@ -1,0 +1,33 @@
+//! Whether TLS has refused.
+//!
+//! Decided here: that a server which cannot prove itself, or refuses our certificate, is told from one that is away.
+
+use std::{error::Error, io};
+
+/// Whether TLS itself has refused: a certificate, a version.
+pub(crate) fn is_refusal(error: &(dyn Error + 'static)) -> bool {
+    if error.is::<rustls::Error>() {
+        return true;
+    }
+    let inner = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    match inner {
+        Some(inner) => is_refusal(inner),
+        None => error.source().is_some_and(is_refusal),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_found_inside_of_what_wraps_it() {
+        let refused = || rustls::Error::General("no".into());
+        let once = io::Error::other(refused());
+        assert!(is_refusal(&io::Error::other(once)));
+        assert!(is_refusal(&refused()));
+        assert!(!is_refusal(&io::Error::other("away")));
+    }
+}
