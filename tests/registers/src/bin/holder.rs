@@ -5,7 +5,7 @@
 //! host share, and writes rows behind a fence into the file `ROWS`, if there is one; where the fence refuses a leader, it says
 //! `refused TOKEN`. `knows NAME` names the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no
 //! more and says `withdrawn`, on a line `read FOLDER` it reads every file there, as a backup does, on a line `leave` it hands over
-//! and ends; with its standard input it ends too.
+//! and ends; with its standard input it ends too. Its wall clock is ahead by the seconds that `HOLDER_CLOCK_AHEAD` names.
 
 use std::{
     cell::RefCell, env, error::Error, fs, io, path::Path, process::exit, rc::Rc, sync::Arc, thread,
@@ -15,6 +15,7 @@ use std::{
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, ElectionArbiter, LeaderGuard},
+    clock::{SystemWallClock, WallClock, WallTime},
     config::{Config, RunningNode},
     elections::bully::Preemption,
     register::{EtcdRegister, FileRegister, KubernetesRegister, PostgresRegister, Register},
@@ -96,9 +97,28 @@ fn start(name: &str, store: &str, elections: &ElectionArbiter) -> Result<BullyHa
         .timings(timings())
         .lease(register)
         .preemption(Preemption::Never)
+        .wall_clock(Ahead::from_env())
         .join(&Group::new("jobs")?)
         .start_in_arbiter(&elections.handle())?;
     Ok(agent)
+}
+
+/// The wall clock of a host whose clock is ahead.
+#[derive(Debug)]
+struct Ahead(Duration);
+
+impl Ahead {
+    fn from_env() -> Self {
+        let seconds = env::var("HOLDER_CLOCK_AHEAD").ok();
+        let seconds = seconds.map_or(0, |text| text.parse().expect("a number of seconds"));
+        Self(Duration::from_secs(seconds))
+    }
+}
+
+impl WallClock for Ahead {
+    fn now(&self) -> WallTime {
+        SystemWallClock.now().after(self.0)
+    }
 }
 
 /// What its standard input says, with which it ends.
