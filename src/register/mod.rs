@@ -74,7 +74,7 @@ pub use bully_register::{EtcdBuilder, EtcdRegister};
 #[cfg(feature = "kubernetes")]
 #[cfg_attr(docsrs, doc(cfg(feature = "kubernetes")))]
 #[doc(inline)]
-pub use bully_register::{KubernetesBuilder, KubernetesRegister};
+pub use bully_register::{KubernetesBuilder, KubernetesRegister, KubernetesService};
 #[cfg(feature = "postgres")]
 #[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
 #[doc(inline)]

@@ -108,7 +108,7 @@ pub use key::entry_of_swap;
 pub use key::{Entry, MOST_BYTES, MOST_LISTED, RegisterKey, Version};
 #[cfg(feature = "kubernetes")]
 #[cfg_attr(docsrs, doc(cfg(feature = "kubernetes")))]
-pub use kubernetes::{KubernetesBuilder, KubernetesRegister};
+pub use kubernetes::{KubernetesBuilder, KubernetesRegister, KubernetesService};
 pub use memory::MemoryRegister;
 pub use outlook::{Outlook, Shortage};
 #[cfg(feature = "postgres")]

@@ -26,7 +26,7 @@ use kube::{Error, core::Status};
 
 use crate::{
     RegisterError, RegisterRefusal,
-    connection::{Course, Meaning, refusal},
+    connection::{ANSWER, Course, Meaning, refusal},
 };
 
 /// An answer that is no success.
@@ -37,6 +37,18 @@ pub(super) enum KubeAnswer {
     /// Another Lease is there than was expected.
     Conflict,
     Failed(KubeFailure),
+}
+
+impl KubeAnswer {
+    /// For an operation that knows it no better.
+    pub(super) fn error(self, writes: bool) -> RegisterError {
+        let other = "an answer to another request";
+        match self {
+            Self::Failed(failed) => failed.meaning.error(failed.words),
+            Self::Absent | Self::Conflict if writes => Meaning::Unknown.error(other),
+            Self::Absent | Self::Conflict => Meaning::NotDone.error(other),
+        }
+    }
 }
 
 /// What is known of a failed request.
@@ -60,10 +72,6 @@ impl KubeFailure {
         }
     }
 
-    pub(super) fn error(self) -> RegisterError {
-        self.meaning.error(self.words)
-    }
-
     /// Of a request whose answer did not come, or could not be read.
     fn unfinished(writes: bool, course: Course, words: impl Into<String>) -> Self {
         let meaning = if writes {
@@ -73,6 +81,12 @@ impl KubeFailure {
         };
         Self::new(meaning, course, words)
     }
+}
+
+/// Of a request that was not answered within its limit.
+pub(super) fn late(writes: bool) -> KubeAnswer {
+    let words = format!("no answer within {ANSWER:?}");
+    KubeAnswer::Failed(KubeFailure::unfinished(writes, Course::MovesOn, words))
 }
 
 /// The meaning of an error; `writes` says whether the request was to write.

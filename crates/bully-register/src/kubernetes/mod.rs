@@ -4,6 +4,7 @@
 //!   KubernetesRegister ── jobs ──▶ server.rs: a client for each connect ── session.rs ──▶ lease.rs: an entry as a Lease
 //!                                      │ account.rs: which server, as whom      │
 //!                                      └── watch.rs: what changes               └──▶ failure.rs: what an answer means
+//!   service.rs: a Service that leads to the leader
 //! ```
 //!
 //! Decided here: what a program says of a cluster. Not here: see the picture; and `name.rs` for how a key is called.
@@ -13,6 +14,7 @@ mod failure;
 mod lease;
 mod name;
 mod server;
+mod service;
 mod session;
 mod watch;
 
@@ -26,6 +28,7 @@ use super::{
 };
 use account::KubeAccount;
 use server::KubeServer;
+pub use service::KubernetesService;
 
 /// Keeps leases in Kubernetes, as objects of the kind `Lease`.
 ///
@@ -67,6 +70,7 @@ use server::KubeServer;
 #[derive(Clone, Debug)]
 pub struct KubernetesRegister {
     name: Arc<str>,
+    account: Arc<KubeAccount>,
     jobs: Jobs,
     told: Listeners,
 }
@@ -85,6 +89,11 @@ impl KubernetesRegister {
         KubernetesBuilder {
             account: KubeAccount::default(),
         }
+    }
+
+    /// The Service of that name in the same namespace, which the leader makes lead to itself.
+    pub fn service(&self, name: &str) -> KubernetesService {
+        KubernetesService::new(Arc::clone(&self.account), name)
     }
 }
 
@@ -117,8 +126,15 @@ impl KubernetesBuilder {
         let host = config.cluster_url.authority().map_or("", |at| at.as_str());
         let path = config.cluster_url.path().trim_end_matches('/');
         let name = format!("kubernetes {host}{path}/{}", config.default_namespace).into();
-        let (jobs, told) = connection::start("bully-kubernetes", KubeServer::new(self.account))?;
-        Ok(KubernetesRegister { name, jobs, told })
+        let account = Arc::new(self.account);
+        let server = KubeServer::new(Arc::clone(&account));
+        let (jobs, told) = connection::start("bully-kubernetes", server)?;
+        Ok(KubernetesRegister {
+            name,
+            account,
+            jobs,
+            told,
+        })
     }
 }
 

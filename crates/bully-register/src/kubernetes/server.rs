@@ -4,7 +4,7 @@
 //! request that ran into its limit is repeated on a new connection, and a token that has ended is read again. An address of
 //! several API servers leads to any of them then.
 
-use std::pin::pin;
+use std::{pin::pin, sync::Arc};
 
 use futures::future::select;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -28,11 +28,11 @@ use crate::{
 
 /// See the [module](self).
 pub(super) struct KubeServer {
-    account: KubeAccount,
+    account: Arc<KubeAccount>,
 }
 
 impl KubeServer {
-    pub(super) const fn new(account: KubeAccount) -> Self {
+    pub(super) const fn new(account: Arc<KubeAccount>) -> Self {
         Self { account }
     }
 }
@@ -86,7 +86,6 @@ fn of_connect(error: &kube::Error) -> RegisterError {
             words,
             ..
         }) => Meaning::Refused(RegisterRefusal::Credentials).error(words),
-        KubeAnswer::Failed(failed) => failed.error(),
-        KubeAnswer::Absent | KubeAnswer::Conflict => Meaning::NotDone.error(error.to_string()),
+        answer => answer.error(false),
     }
 }

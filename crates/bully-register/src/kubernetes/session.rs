@@ -102,7 +102,7 @@ impl KubeSession {
         match self.ask(false, self.api.get(&name)).await {
             Ok(found) => self.note(key, found).map(Some),
             Err(KubeAnswer::Absent) => Ok(None),
-            Err(other) => Err(error(other, false)),
+            Err(other) => Err(other.error(false)),
         }
     }
 
@@ -172,7 +172,7 @@ impl StoreSession for KubeSession {
             Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
                 Ok(Swap::Conflict(self.read_one(key).await?))
             }
-            Err(other) => Err(error(other, true)),
+            Err(other) => Err(other.error(true)),
         }
     }
 
@@ -183,7 +183,7 @@ impl StoreSession for KubeSession {
         let mut all = BTreeMap::new();
         loop {
             let listed = self.ask(false, self.api.list(&page)).await;
-            let listed = listed.map_err(|answer| error(answer, false))?;
+            let listed = listed.map_err(|answer| answer.error(false))?;
             for found in listed.items {
                 // Whatever bears our label and is none of ours is left out, as a read of its key says what it is.
                 let Some(key) = lease::key(&found).filter(|key| key.is_below(prefix)) else {
@@ -219,20 +219,7 @@ impl StoreSession for KubeSession {
             Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
                 Ok(Removal::Conflict(self.read_one(key).await?))
             }
-            Err(other) => Err(error(other, true)),
-        }
-    }
-}
-
-/// Of an answer that the operation knows no better.
-fn error(answer: KubeAnswer, writes: bool) -> RegisterError {
-    match answer {
-        KubeAnswer::Failed(failed) => failed.error(),
-        KubeAnswer::Absent | KubeAnswer::Conflict if writes => {
-            Meaning::Unknown.error("an answer to another request")
-        }
-        KubeAnswer::Absent | KubeAnswer::Conflict => {
-            Meaning::NotDone.error("an answer to another request")
+            Err(other) => Err(other.error(true)),
         }
     }
 }
