@@ -6,7 +6,7 @@
 //! | 403 | refused, `Credentials`: the message names the verb and the object that the Role lacks | final |
 //! | 403 "exceeded quota" | refused, `Full` | final |
 //! | 403 "being terminated", 404 of a namespace | refused, `Layout` | final |
-//! | 404 of a Lease | there is none | |
+//! | 404 of the object | there is none | |
 //! | 409 | a conflict | |
 //! | 410: a version is too old to list or watch from | not done | passes |
 //! | 429 | not done; nothing is asked before the time that the server names | passes |
@@ -130,6 +130,8 @@ pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
 
 fn of_status(status: &Status, writes: bool) -> KubeAnswer {
     let says = |part: &str| status.message.contains(part);
+    // What kind of object the server speaks of, if it is an API server that speaks.
+    let kind = status.details.as_ref().map_or("", |details| &details.kind);
     let words = match &*status.message {
         "" => format!("status {}", status.code),
         said => said.to_owned(),
@@ -140,8 +142,8 @@ fn of_status(status: &Status, writes: bool) -> KubeAnswer {
         403 if says("exceeded quota") => refused(RegisterRefusal::Full),
         403 if says("being terminated") => refused(RegisterRefusal::Layout),
         403 => refused(RegisterRefusal::Credentials),
-        404 if is_of(status, "leases") => return KubeAnswer::Absent,
-        404 if is_of(status, "namespaces") => refused(RegisterRefusal::Layout),
+        404 if kind == "namespaces" => refused(RegisterRefusal::Layout),
+        404 if !kind.is_empty() => return KubeAnswer::Absent,
         409 if !status.reason.is_empty() => return KubeAnswer::Conflict,
         410 => KubeFailure::new(Meaning::NotDone, Course::Passes, words),
         429 => KubeFailure {
@@ -153,12 +155,6 @@ fn of_status(status: &Status, writes: bool) -> KubeAnswer {
         _ => refused(RegisterRefusal::Other),
     };
     KubeAnswer::Failed(failure)
-}
-
-/// Whether the server says that it is of objects of that kind.
-fn is_of(status: &Status, kind: &str) -> bool {
-    let details = status.details.as_ref();
-    details.is_some_and(|details| details.kind == kind)
 }
 
 fn asked(status: &Status) -> Duration {

@@ -70,7 +70,6 @@ pub use service::KubernetesService;
 #[derive(Clone, Debug)]
 pub struct KubernetesRegister {
     name: Arc<str>,
-    account: Arc<KubeAccount>,
     jobs: Jobs,
     told: Listeners,
 }
@@ -89,11 +88,6 @@ impl KubernetesRegister {
         KubernetesBuilder {
             account: KubeAccount::default(),
         }
-    }
-
-    /// The Service of that name in the same namespace, which the leader makes lead to itself.
-    pub fn service(&self, name: &str) -> KubernetesService {
-        KubernetesService::new(Arc::clone(&self.account), name)
     }
 }
 
@@ -126,15 +120,13 @@ impl KubernetesBuilder {
         let host = config.cluster_url.authority().map_or("", |at| at.as_str());
         let path = config.cluster_url.path().trim_end_matches('/');
         let name = format!("kubernetes {host}{path}/{}", config.default_namespace).into();
-        let account = Arc::new(self.account);
-        let server = KubeServer::new(Arc::clone(&account));
-        let (jobs, told) = connection::start("bully-kubernetes", server)?;
-        Ok(KubernetesRegister {
-            name,
-            account,
-            jobs,
-            told,
-        })
+        let (jobs, told) = connection::start("bully-kubernetes", KubeServer::new(self.account))?;
+        Ok(KubernetesRegister { name, jobs, told })
+    }
+
+    /// The Service of that name in the same namespace, which the leader makes lead to itself.
+    pub fn service(self, name: &str) -> KubernetesService {
+        KubernetesService::new(self.account, name)
     }
 }
 

@@ -4,7 +4,7 @@
 //! request that ran into its limit is repeated on a new connection, and a token that has ended is read again. An address of
 //! several API servers leads to any of them then.
 
-use std::{pin::pin, sync::Arc};
+use std::pin::pin;
 
 use futures::future::select;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -28,11 +28,11 @@ use crate::{
 
 /// See the [module](self).
 pub(super) struct KubeServer {
-    account: Arc<KubeAccount>,
+    account: KubeAccount,
 }
 
 impl KubeServer {
-    pub(super) const fn new(account: Arc<KubeAccount>) -> Self {
+    pub(super) const fn new(account: KubeAccount) -> Self {
         Self { account }
     }
 }
@@ -86,6 +86,8 @@ fn of_connect(error: &kube::Error) -> RegisterError {
             words,
             ..
         }) => Meaning::Refused(RegisterRefusal::Credentials).error(words),
-        answer => answer.error(false),
+        answer @ (KubeAnswer::Failed(_) | KubeAnswer::Absent | KubeAnswer::Conflict) => {
+            answer.error(false)
+        }
     }
 }

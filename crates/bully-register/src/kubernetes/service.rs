@@ -1,7 +1,7 @@
 //! A Service that leads to the leader.
 //!
 //! ```text
-//!   Service without a selector ──▶ one EndpointSlice, named SERVICE-leader ──▶ the address of the leader
+//!   Service without a selector ──▶ one EndpointSlice of its name ──▶ the address of the leader
 //!                                        ▲ replaced by compare-and-swap; holds the term of who wrote it
 //! ```
 //!
@@ -9,7 +9,7 @@
 //! comes back under its name with another address replaces its own. A label on the pod would need the right to change every pod,
 //! and would stay on a container that was killed and runs again in its pod.
 
-use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use k8s_openapi::api::discovery::v1::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -26,10 +26,10 @@ use crate::{
 };
 
 /// A Service of Kubernetes that leads to the leader of an election; made by
-/// [`KubernetesRegister::service`](super::KubernetesRegister::service).
+/// [`KubernetesBuilder::service`](super::KubernetesBuilder::service).
 ///
-/// The Service itself has no selector, and is applied with the rest of the deployment. The leader writes one EndpointSlice,
-/// called after the Service with `-leader` behind it. The account needs the verbs `get`, `create` and `update` on `endpointslices` of the group
+/// The Service itself has no selector, and is applied with the rest of the deployment. The leader writes one `EndpointSlice`,
+/// called as the Service. The account needs the verbs `get`, `create` and `update` on `endpointslices` of the group
 /// `discovery.k8s.io`; `get` and `update` can be limited to that name.
 ///
 /// Until the next leader has written it, the Service leads to the former one: so long as nobody leads, and for as long as
@@ -38,8 +38,10 @@ use crate::{
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// # async fn example(register: actix_bully::register::KubernetesRegister, term: u64) -> Result<(), Box<dyn std::error::Error>> {
-/// let service = register.service("jobs-leader").port("http", 8080);
+/// # async fn example(term: u64) -> Result<(), Box<dyn std::error::Error>> {
+/// use actix_bully::register::KubernetesRegister;
+///
+/// let service = KubernetesRegister::builder().service("jobs-leader").port("http", 8080);
 /// // In the leader's work, with the term of its guard; the pod gets its address by the downward API.
 /// let address = std::env::var("POD_IP")?.parse()?;
 /// let is_written = service.lead_to(address, term).await?;
@@ -50,13 +52,13 @@ use crate::{
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until the leader writes it"]
 pub struct KubernetesService {
-    account: Arc<KubeAccount>,
+    account: KubeAccount,
     name: String,
     ports: Vec<(String, u16)>,
 }
 
 impl KubernetesService {
-    pub(super) fn new(account: Arc<KubeAccount>, name: &str) -> Self {
+    pub(super) fn new(account: KubeAccount, name: &str) -> Self {
         Self {
             account,
             name: name.to_owned(),
@@ -75,14 +77,14 @@ impl KubernetesService {
     ///
     /// # Errors
     /// [`RegisterError`]. The Service may lead there if that [is unknown](RegisterError::is_unknown): ask again.
-    /// [`RegisterError::Refused`] for an EndpointSlice of that name that something else keeps.
+    /// [`RegisterError::Refused`] for an `EndpointSlice` of that name that something else keeps.
     pub async fn lead_to(&self, address: IpAddr, term: u64) -> Result<bool, RegisterError> {
         let config = self.account.read()?;
         let client = account::client(&config);
         let client = client.map_err(|error| failure::of_error(&error, false).error(false))?;
         let api: Api<EndpointSlice> = Api::default_namespaced(client);
         for _ in 0..MOST_ATTEMPTS {
-            let found = match within(false, api.get(&self.slice())).await {
+            let found = match within(false, api.get(&self.name)).await {
                 Ok(found) => Some(found),
                 Err(KubeAnswer::Absent) => None,
                 Err(other) => return Err(other.error(false)),
@@ -94,7 +96,7 @@ impl KubernetesService {
                 Next::IsForeign => {
                     let words = format!(
                         "something else keeps the EndpointSlice {}: give the Service another name",
-                        self.slice()
+                        self.name
                     );
                     return Err(Meaning::Refused(RegisterRefusal::Other).error(words));
                 }
@@ -102,7 +104,7 @@ impl KubernetesService {
             let how = PostParams::default();
             let written = match found {
                 None => within(true, api.create(&how, &next)).await,
-                Some(_) => within(true, api.replace(&self.slice(), &how, &next)).await,
+                Some(_) => within(true, api.replace(&self.name, &how, &next)).await,
             };
             match written {
                 Ok(_) => return Ok(true),
@@ -111,11 +113,6 @@ impl KubernetesService {
             }
         }
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
-    }
-
-    /// The name of the EndpointSlice.
-    fn slice(&self) -> String {
-        format!("{}-leader", self.name)
     }
 
     /// What a leader does with what it finds.
@@ -172,7 +169,7 @@ impl KubernetesService {
             // The versions of the API differ in whether it may be missing.
             .into(),
             metadata: ObjectMeta {
-                name: Some(self.slice()),
+                name: Some(self.name.clone()),
                 labels: Some(labels.map(owned).into()),
                 annotations: Some(BTreeMap::from([(TERM.to_owned(), term.to_string())])),
                 ..ObjectMeta::default()
@@ -220,7 +217,7 @@ mod tests {
     use super::*;
 
     fn service() -> KubernetesService {
-        KubernetesService::new(Arc::default(), "jobs").port("http", 8080)
+        KubernetesService::new(KubeAccount::default(), "jobs").port("http", 8080)
     }
 
     fn written(address: &str, term: u64) -> EndpointSlice {

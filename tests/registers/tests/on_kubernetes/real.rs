@@ -216,6 +216,35 @@ fn what_is_written_reads_well() {
     }
 }
 
+#[test]
+fn a_service_leads_to_the_last_leader_whichever_comes_late() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let file = cluster.kubeconfig("admin-token", &cluster.address(0));
+    let service = KubernetesRegister::builder()
+        .kubeconfig_file(&file)
+        .service("jobs");
+    let service = service.port("http", 8080);
+    let leads_to = |address: &str, term| {
+        let address = address.parse().expect("an address");
+        block_on(service.lead_to(address, term)).expect("it is written")
+    };
+    let path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/jobs";
+    let shown = || cluster.done("GET", path, "");
+    assert!(leads_to("10.0.0.1", 4));
+    assert!(leads_to("10.0.0.2", 7));
+    assert!(!leads_to("10.0.0.1", 4), "it comes late");
+    assert!(shown().contains("10.0.0.2"), "{}", shown());
+    assert!(
+        leads_to("10.0.0.3", 7),
+        "the same leader at another address"
+    );
+    assert!(shown().contains("10.0.0.3"), "{}", shown());
+    cluster.done("DELETE", path, "");
+    assert!(leads_to("10.0.0.3", 7), "it is made anew");
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"

@@ -1,0 +1,56 @@
+//! `kubernetes-replicas jobs.toml`: one of the pods of a Deployment. The leader among them makes the Service `jobs-leader` lead to
+//! itself, and works until it hands over.
+//!
+//! The pod's address is in `POD_IP`, the routes are at `http://$HTTP`. `examples/deploy/lease.yaml` is all that a cluster needs to
+//! run three of it.
+
+use std::{env, error::Error, net::IpAddr, time::Duration};
+
+use actix_bully::{
+    agent::LeaderGuard,
+    config::Config,
+    register::{KubernetesRegister, KubernetesService},
+    web,
+};
+use actix_web::{App, HttpServer, rt};
+
+/// What only the leader does.
+async fn work(leader: LeaderGuard, service: KubernetesService, address: IpAddr) {
+    let term = leader.token().term;
+    println!("leads in term {term}");
+    // A failure passes, or an operator mends it: the work goes on meanwhile.
+    loop {
+        match service.lead_to(address, term.0).await {
+            Ok(true) => break println!("the Service leads here"),
+            Ok(false) => break println!("a later leader is there already"),
+            Err(wrong) => eprintln!("the Service does not lead here: {wrong}"),
+        }
+        rt::time::sleep(Duration::from_secs(1)).await;
+    }
+    leader.stepping_down().await;
+    println!("hands over");
+}
+
+#[actix_web::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().init();
+    let path = env::args().nth(1).ok_or("name a configuration")?;
+    let address: IpAddr = env::var("POD_IP")?.parse()?;
+    let node = Config::load(path, "JOBS")?.start()?;
+    let name = env::var("LEADER_SERVICE").unwrap_or_else(|_| "jobs-leader".to_owned());
+    let service = KubernetesRegister::builder().service(&name);
+    let service = service.port("http", 8080);
+    let agent = node.agent().clone();
+    rt::spawn(async move {
+        let works = agent.lead(move |leader| work(leader, service.clone(), address));
+        works.await
+    });
+    let routes = web::routes(node.operated());
+    let leave = node.leave_on_signals(Duration::from_secs(10));
+    let server = HttpServer::new(move || App::new().configure(|app| routes.configure(app)));
+    let server = server.bind(env::var("HTTP")?)?.shutdown_signal(async move {
+        leave.await.ok();
+    });
+    println!("http://{}", server.addrs()[0]);
+    Ok(server.run().await?)
+}
