@@ -77,10 +77,12 @@ impl Config {
 
     /// The preset of the mode, and what differs from it.
     pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
-        self.timings.timings(match self.lease.kubernetes {
-            true => TimingsPreset::Wan,
-            false => TimingsPreset::Default,
-        })
+        let usual = if self.lease.kubernetes {
+            TimingsPreset::Wan
+        } else {
+            TimingsPreset::Default
+        };
+        self.timings.timings(usual)
     }
 
     /// Whether messages leave this process.

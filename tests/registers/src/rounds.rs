@@ -141,12 +141,13 @@ pub fn number(name: &str, default: usize) -> usize {
     named.map_or(default, |named| named.parse().expect("a number"))
 }
 
-/// The timings of the processes: `lan`, or `default` for more processes than the cores serve at `lan`.
+/// The timings of the processes: `lan`, or `default` for more processes than the cores serve at `lan`, or `wan`.
 pub fn timings() -> Timings {
     match env::var("REGISTER_TIMINGS").as_deref() {
         Ok("default") => Timings::default(),
+        Ok("wan") => Timings::wan(),
         Ok("lan") | Err(_) => Timings::lan(),
-        Ok(other) => panic!("REGISTER_TIMINGS is lan or default, not {other}"),
+        Ok(other) => panic!("REGISTER_TIMINGS is lan, default or wan, not {other}"),
     }
 }
 

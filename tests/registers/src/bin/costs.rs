@@ -1,5 +1,5 @@
-//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres` or `etcd`, in a second, and the time of a
-//! fail-over in the same run, beside the rule of client-go.
+//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres`, `etcd` or `kubernetes`, in a second, and the time
+//! of a fail-over in the same run, beside the rule of client-go.
 //!
 //! *Reads* and *writes* are what agents ask for, *operations* what the store is asked: reads that wait at one time are one.
 //! PostgreSQL counts a transaction for each change that a connection hears of, too.
@@ -37,6 +37,7 @@ use actix_bully_database_tests::Server;
 use actix_bully_register_tests::{
     counted::Counted,
     etcd::Etcd,
+    kubernetes::server::{Cluster, User},
     many::{agents, elections, play, processes},
     rule::{Candidate, Rule},
 };
@@ -77,7 +78,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 server.operations()
             });
         }
-        _ => return Err("name a store: files, postgres or etcd".into()),
+        Some("kubernetes") => {
+            let server = Cluster::start().ok_or("run `.ci/soak kubernetes` first")?;
+            measure(seconds, &|| Arc::new(server.open(User::Admin)), &|| {
+                server.operations()
+            });
+        }
+        _ => return Err("name a store: files, postgres, etcd or kubernetes".into()),
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a
 //! host share, and writes rows behind a fence into the file `ROWS`, if there is one; where the fence refuses a leader, it says
 //! `refused TOKEN`. `knows NAME` names the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no
-//! more and says `withdrawn`, on a line `read FOLDER` it reads every file there, as a backup does, on a line `leave` it hands over
+//! more and says `withdrawn`, on a line `read FOLDER` it reads every file there, as a backup does, on a line `leave`, or at SIGTERM, it hands over
 //! and ends; with its standard input it ends too. Its wall clock is ahead by the seconds that `HOLDER_CLOCK_AHEAD` names.
 
 use std::{
@@ -18,6 +18,7 @@ use actix_bully::{
     clock::{SystemWallClock, WallClock, WallTime},
     config::{Config, RunningNode},
     elections::bully::Preemption,
+    leader::leave_on_signals,
     register::{EtcdRegister, FileRegister, KubernetesRegister, PostgresRegister, Register},
 };
 use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds, rounds::timings};
@@ -46,6 +47,13 @@ async fn main() -> Result<(), Failure> {
         }
         _ => (start(name, store, &elections)?, None),
     };
+    if node.is_none() {
+        let leave = leave_on_signals(&agent, SOON);
+        actix::spawn(async move {
+            leave.await.ok();
+            exit(0);
+        });
+    }
     actix::spawn(obey(lines(), agent.clone(), node));
     let mut changes = agent.changes();
     actix::spawn(async move {

@@ -210,6 +210,21 @@ users: [{{name: it, user: {{token: {token}}}}}]
         said
     }
 
+    /// The requests for Leases that the first API server has answered so far, by its own metrics.
+    pub fn operations(&self) -> Option<i64> {
+        let (_, said) = self.ask("GET", "/metrics", "");
+        let counts = said.lines().filter(|line| {
+            line.starts_with("apiserver_request_total") && line.contains("resource=\"leases\"")
+        });
+        let counts = counts.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::as_conversions,
+            reason = "a count"
+        )]
+        Some(counts.sum::<f64>() as i64)
+    }
+
     /// Gives the user `plain` these verbs on leases, or takes all away.
     pub fn may(&self, verbs: &[&str]) {
         let verbs: Vec<_> = verbs.iter().map(|verb| format!("{verb:?}")).collect();
@@ -227,12 +242,12 @@ users: [{{name: it, user: {{token: {token}}}}}]
         let binding = format!(
             r#"{{"apiVersion":"{RBAC}","kind":"RoleBinding","metadata":{{"name":"jobs"}},"roleRef":{{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"jobs"}},"subjects":[{{"kind":"User","name":"plain","apiGroup":"rbac.authorization.k8s.io"}}]}}"#
         );
-        let roles = format!("/apis/{RBAC}/namespaces/default/roles");
-        if self.ask("PUT", &format!("{roles}/jobs"), &role).0 >= 300 {
-            self.done("POST", &roles, &role);
+        let path = format!("/apis/{RBAC}/namespaces/default/roles");
+        if self.ask("PUT", &format!("{path}/jobs"), &role).0 >= 300 {
+            self.done("POST", &path, &role);
         }
-        let bindings = format!("/apis/{RBAC}/namespaces/default/rolebindings");
-        self.ask("POST", &bindings, &binding);
+        let path = format!("/apis/{RBAC}/namespaces/default/rolebindings");
+        self.ask("POST", &path, &binding);
     }
 }
 
