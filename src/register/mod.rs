@@ -3,7 +3,7 @@
 //! ```text
 //!   lease machine ── ReadRegister, SwapRegister ──▶ keeper ── read, swap ──▶ Register ──▶ MemoryRegister: tests
 //!        ▲                                           │ coalesces                      ├─▶ FileRegister: one host
-//!        └────────────── RegisterShown ──────────────┴◀── entry, changes             ├─▶ PostgresRegister, EtcdRegister: a server
+//!        └────────────── RegisterShown ──────────────┴◀── entry, changes             ├─▶ PostgresRegister, EtcdRegister, KubernetesRegister: a server
 //!                                                                                    └─▶ yours: a store with versions
 //! ```
 //!

@@ -19,10 +19,9 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 /// same entry one succeeds. Replicas that answer reads of their own accord are no register.
 ///
 /// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host,
-/// `PostgresRegister` (feature `postgres`) and `EtcdRegister` (feature `etcd`) for hosts that share a database or a
-/// cluster of etcd. Any store with a version for each value can be one. This is the shape for a store that is reached by a
-/// client of yours, as Consul (`ModifyIndex`, `?cas=`), NATS (the revision of a key, `update`) or a Kubernetes Lease (`resourceVersion`,
-/// `PUT`); the client here is a stand-in:
+/// `PostgresRegister` (feature `postgres`), `EtcdRegister` (feature `etcd`) and `KubernetesRegister` (feature `kubernetes`) for hosts that
+/// share a database or a cluster. Any store with a version for each value can be one. This is the shape for a store that is
+/// reached by a client of yours, as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`); the client here is a stand-in:
 ///
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }

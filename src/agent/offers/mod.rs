@@ -121,7 +121,7 @@ pub(crate) enum ElectionMode {
     Diskless,
     /// A lease in a store that no other process reaches.
     LeaseInMemory,
-    /// A lease in a store that other processes may reach: files, PostgreSQL, etcd, or a store of the application.
+    /// A lease in a store that other processes may reach: files, PostgreSQL, etcd, Kubernetes, or a store of the application.
     LeaseInStore,
     /// An election of the application, or of the literature.
     Own {

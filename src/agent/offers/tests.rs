@@ -13,7 +13,7 @@ const MODES: &[(ElectionMode, &str)] = &[
     (ElectionMode::LeaseInMemory, "lease in memory"),
     (
         ElectionMode::LeaseInStore,
-        "lease in files, PostgreSQL, etcd or a store of yours",
+        "lease in files, PostgreSQL, etcd, Kubernetes or a store of yours",
     ),
 ];
 

@@ -10,6 +10,8 @@ const UNIT_FILE: &str = include_str!("../../../examples/deploy/jobs.toml");
 const QUORUM: &str = include_str!("../../../examples/deploy/quorum.yaml");
 const AVAILABLE: &str = include_str!("../../../examples/deploy/available.yaml");
 const DISKLESS: &str = include_str!("../../../examples/deploy/diskless.yaml");
+#[cfg(feature = "kubernetes")]
+const LEASE: &str = include_str!("../../../examples/deploy/lease.yaml");
 const PROGRAM: &str = include_str!("../../../examples/configured/main.rs");
 
 /// What `configured` takes to hand over and leave, and actix-web to let requests end, in seconds.
@@ -218,4 +220,25 @@ fn pods_find_each_other_and_have_the_time_to_hand_over() {
             .collect();
         assert_eq!(probes, ["/health/ready", "/health/live"]);
     }
+}
+
+/// The name of the election is all that the file says.
+#[cfg(feature = "kubernetes")]
+#[test]
+fn the_pods_with_a_lease_are_called_by_themselves_and_have_the_time_to_hand_over() {
+    let pod = [("HOSTNAME".to_owned(), "jobs-7d4b-x2x".to_owned())];
+    let config = Config::from_toml(&embedded(LEASE)).unwrap();
+    let config = config.with_env("JOBS", pod).unwrap();
+    config.check().unwrap();
+    assert_eq!((&*config.node, &*config.group), ("jobs-7d4b-x2x", "jobs"));
+    assert!(config.lease.kubernetes && config.peers.is_empty());
+    let grace = number(LEASE, "terminationGracePeriodSeconds:");
+    assert!(grace > number(LEASE, "seconds:") + LEAVING + SERVER);
+    // The account may do what the register and the Service need, and the pod has it.
+    for verb in ["get", "list", "watch", "create", "update", "delete"] {
+        assert!(LEASE.contains(&format!("\"{verb}\"")), "{verb}");
+    }
+    assert_eq!(value(LEASE, "serviceAccountName:"), "jobs");
+    assert!(LEASE.contains("resourceNames: [\"jobs-leader\"]"));
+    assert!(PAGE.contains("a lease of 4 s") && Timings::wan().lease() == Duration::from_secs(4));
 }

@@ -1,7 +1,7 @@
 //! A store that is reached over a connection, whichever protocol it speaks.
 //!
 //! ```text
-//!   PostgresRegister, EtcdRegister ── Job ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap, list, remove
+//!   the register of a server ── Job ──▶ worker, a thread ── connect ──▶ Server ──▶ Session: read, swap, list, remove
 //!            ▲                                   │
 //!            └──────── Told: who listens ────────┘
 //! ```
