@@ -7,12 +7,13 @@
 //! | 403 "exceeded quota" | refused, `Full` | final |
 //! | 403 "being terminated", 404 of a namespace | refused, `Layout` | final |
 //! | 404 of the object | there is none | |
-//! | 409 | a conflict | |
+//! | 409 `AlreadyExists`, `Conflict` | a conflict | |
 //! | 410: a version is too old to list or watch from | not done | passes |
 //! | 429 | not done; nothing is asked before the time that the server names | passes |
 //! | 500 of a webhook that the server could not call | a write is unknown, a read not done | passes |
 //! | any other 5xx, 504 among them | a write is unknown, a read not done | moves on |
 //! | 400, 405, 413, 415, 422, any other | refused, `Other` | final |
+//! | an error without a code, as a proxy's own JSON is read | a write is unknown, a read not done | moves on |
 //! | no connection | not done | moves on |
 //! | TLS refuses | refused, `Credentials` | moves on |
 //! | no credentials: a plugin or a file fails | refused, `Credentials` | logs in |
@@ -144,14 +145,17 @@ fn of_status(status: &Status, writes: bool) -> KubeAnswer {
         403 => refused(RegisterRefusal::Credentials),
         404 if kind == "namespaces" => refused(RegisterRefusal::Layout),
         404 if !kind.is_empty() => return KubeAnswer::Absent,
-        409 if !status.reason.is_empty() => return KubeAnswer::Conflict,
+        409 if matches!(&*status.reason, "AlreadyExists" | "Conflict") => {
+            return KubeAnswer::Conflict;
+        }
         410 => KubeFailure::new(Meaning::NotDone, Course::Passes, words),
         429 => KubeFailure {
             wait: Some(asked(status)),
             ..KubeFailure::new(Meaning::NotDone, Course::Passes, words)
         },
         500 if says("webhook") => KubeFailure::unfinished(writes, Course::Passes, words),
-        500.. => KubeFailure::unfinished(writes, Course::MovesOn, words),
+        // `kube` keeps the code of the body, and a proxy's JSON has none: it may have been any.
+        ..=399 | 500.. => KubeFailure::unfinished(writes, Course::MovesOn, words),
         _ => refused(RegisterRefusal::Other),
     };
     KubeAnswer::Failed(failure)
@@ -243,7 +247,8 @@ mod tests {
         (403, "Forbidden", "namespace jobs is being terminated", "leases", Refused(Layout), Refused(Layout), Final),
         (404, "NotFound", "namespaces \"nope\" not found", "namespaces", Refused(Layout), Refused(Layout), Final),
         (404, "", "404 page not found", "", Refused(Other), Refused(Other), Final),
-        (409, "", "a proxy", "", Refused(Other), Refused(Other), Final),
+        (409, "Failed to parse error data", "a proxy", "", Refused(Other), Refused(Other), Final),
+        (0, "", "Endpoint request timed out", "", Unknown, NotDone, MovesOn),
         (410, "Expired", "too old resource version", "", NotDone, NotDone, Passes),
         (429, "TooManyRequests", "slow down", "", NotDone, NotDone, Passes),
         (500, "InternalError", "failed calling webhook \"x\"", "", Unknown, NotDone, Passes),
