@@ -22,6 +22,7 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{
     Api,
     api::{DeleteParams, ListParams, PostParams, Preconditions},
+    core::Status,
 };
 use tokio::{
     sync::{mpsc, oneshot},
@@ -100,6 +101,10 @@ impl KubeSession {
     async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
         let name = name::object_name(key);
         match self.ask(false, self.api.get(&name)).await {
+            Ok(found) if found.metadata.name.as_ref() != Some(&name) => {
+                self.end.try_send(Course::MovesOn).ok();
+                Err(Meaning::NotDone.error("the answer is of another Lease"))
+            }
             Ok(found) => self.note(key, found).map(Some),
             Err(KubeAnswer::Absent) => Ok(None),
             Err(other) => Err(other.error(false)),
@@ -126,11 +131,21 @@ impl KubeSession {
     }
 
     /// The outcome of a write that the server has confirmed.
-    fn written(&self, key: &RegisterKey, stored: Lease) -> Result<Swap, RegisterError> {
+    fn written(
+        &self,
+        key: &RegisterKey,
+        value: &[u8],
+        stored: Lease,
+    ) -> Result<Swap, RegisterError> {
+        if stored.metadata.deletion_timestamp.is_some() {
+            // Others had deleted it, and held it by a finalizer: what is written over it ends with it.
+            return Err(Meaning::Unknown
+                .error("somebody deletes this Lease, and it has a finalizer: remove that"));
+        }
         match self.note(key, stored) {
-            Ok(entry) => Ok(Swap::Done(entry.version)),
+            Ok(entry) if entry.value == value => Ok(Swap::Done(entry.version)),
             // Something on the way has changed what was written: a webhook, for example.
-            Err(_) => Err(Meaning::Unknown.error(
+            Ok(_) | Err(_) => Err(Meaning::Unknown.error(
                 "the server shows another Lease than was written: see which admission webhook changes its annotations",
             )),
         }
@@ -168,7 +183,7 @@ impl StoreSession for KubeSession {
             }
         };
         match answer {
-            Ok(stored) => self.written(key, stored),
+            Ok(stored) => self.written(key, value, stored),
             Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
                 Ok(Swap::Conflict(self.read_one(key).await?))
             }
@@ -215,7 +230,12 @@ impl StoreSession for KubeSession {
         let how = DeleteParams::background().preconditions(only);
         let name = name::object_name(key);
         match self.ask(true, self.api.delete(&name, &how)).await {
-            Ok(_) => Ok(Removal::Done),
+            Ok(answer) if answer.as_ref().right().is_some_and(Status::is_success) => {
+                Ok(Removal::Done)
+            }
+            // With a Lease it answers if others hold that by a finalizer.
+            Ok(_) => Err(Meaning::Unknown
+                .error("the Lease is not gone yet: see who gave it a finalizer, and remove that")),
             Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
                 Ok(Removal::Conflict(self.read_one(key).await?))
             }
