@@ -10,6 +10,7 @@
 //! Decided here: what a program says of a cluster. Not here: see the picture; and `name.rs` for how a key is called.
 
 mod account;
+mod busy;
 mod failure;
 mod lease;
 mod name;

@@ -17,6 +17,7 @@ use tokio::{
 
 use super::{
     account::{self, KubeAccount},
+    busy::BusyServer,
     failure::{self, KubeAnswer, KubeFailure},
     session::KubeSession,
     watch::watch_all,
@@ -59,11 +60,12 @@ impl Server for KubeServer {
         let api: Api<Lease> = Api::default_namespaced(client);
         let (end, ended) = mpsc::channel(1);
         let (alive, dropped) = oneshot::channel::<()>();
-        let watches = watch_all(api.clone(), told.clone());
+        let busy = BusyServer::default();
+        let watches = watch_all(api.clone(), told.clone(), busy.clone());
         spawn_local(async move {
             select(pin!(watches), dropped).await;
         });
-        Ok((KubeSession::new(api, end, alive), ended))
+        Ok((KubeSession::new(api, busy, end, alive), ended))
     }
 }
 

@@ -11,11 +11,7 @@
 //! | removal | DELETE with both as preconditions |
 //! | list | LIST by label, in pages, without a version |
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    rc::Rc,
-};
+use std::{cell::RefCell, collections::BTreeMap};
 
 use futures::future::join_all;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -24,12 +20,10 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams, Preconditions},
     core::Status,
 };
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
+    busy::BusyServer,
     failure::{self, KubeAnswer, KubeFailure},
     lease::{self, LeaseVersion},
     name,
@@ -44,8 +38,9 @@ pub(super) struct KubeSession {
     api: Api<Lease>,
     /// What `kubectl` shows of the entries that were seen last, which the next write goes on from.
     seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
-    /// The server asks not to be asked before.
-    busy_until: Rc<Cell<Option<Instant>>>,
+    busy: BusyServer,
+    /// A request that finds no connection free makes one: they may not all ask at once.
+    at_once: Semaphore,
     /// Hears the course if another connection is needed.
     end: mpsc::Sender<Course>,
     /// The watches end with it.
@@ -55,13 +50,15 @@ pub(super) struct KubeSession {
 impl KubeSession {
     pub(super) fn new(
         api: Api<Lease>,
+        busy: BusyServer,
         end: mpsc::Sender<Course>,
         watches: oneshot::Sender<()>,
     ) -> Self {
         Self {
             api,
             seen: RefCell::default(),
-            busy_until: Rc::default(),
+            busy,
+            at_once: Semaphore::new(MOST_AT_ONCE),
             end,
             _watches: watches,
         }
@@ -73,14 +70,12 @@ impl KubeSession {
         writes: bool,
         request: impl Future<Output = kube::Result<T>>,
     ) -> Result<T, KubeAnswer> {
-        if let Some(until) = self.busy_until.get() {
-            let left = until.saturating_duration_since(Instant::now());
-            if !left.is_zero() {
-                let words = format!("it asks to be left alone for another {left:.0?}");
-                let busy = KubeFailure::new(Meaning::NotDone, Course::Passes, words);
-                return Err(KubeAnswer::Failed(busy));
-            }
-            self.busy_until.set(None);
+        // Nobody closes it.
+        let _turn = self.at_once.acquire().await;
+        if let Some(left) = self.busy.left() {
+            let words = format!("it asks to be left alone for another {left:.0?}");
+            let busy = KubeFailure::new(Meaning::NotDone, Course::Passes, words);
+            return Err(KubeAnswer::Failed(busy));
         }
         let error = match request.await {
             Ok(answer) => return Ok(answer),
@@ -89,7 +84,7 @@ impl KubeSession {
         let answer = failure::of_error(&error, writes);
         if let KubeAnswer::Failed(failed) = &answer {
             if let Some(wait) = failed.wait {
-                self.busy_until.set(Instant::now().checked_add(wait));
+                self.busy.note(wait);
             }
             if failed.course.ends_connection() {
                 self.end.try_send(failed.course).ok();
@@ -246,6 +241,9 @@ impl StoreSession for KubeSession {
 
 /// Leases of one page of a list.
 const PAGE: u32 = 500;
+/// Requests that are under way at one time, each on a connection of its own. A second of renewals of several hundred elections
+/// takes a few of them.
+const MOST_AT_ONCE: usize = 16;
 /// Entries of which is known what `kubectl` shows; those of a few hundred elections.
 const MOST_SEEN: usize = 1_024;
 /// Who is named as the writer of the fields.

@@ -23,6 +23,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{debug, warn};
 
 use super::{
+    busy::BusyServer,
     failure::{self, KubeAnswer},
     lease, name,
 };
@@ -32,13 +33,13 @@ use crate::{
 };
 
 /// Watches every key that somebody waits for.
-pub(super) async fn watch_all(api: Api<Lease>, told: Tellers) {
+pub(super) async fn watch_all(api: Api<Lease>, told: Tellers, busy: BusyServer) {
     let begun = Rc::new(RefCell::new(BTreeSet::new()));
     let mut watches = FuturesUnordered::new();
     loop {
         for key in told.heard() {
             if begun.borrow_mut().insert(key.clone()) {
-                let watch = KeyWatch::new(api.clone(), key, told.clone());
+                let watch = KeyWatch::new(api.clone(), key, told.clone(), busy.clone());
                 let begun = Rc::clone(&begun);
                 watches.push(async move {
                     let key = watch.run().await;
@@ -61,6 +62,7 @@ struct KeyWatch {
     key: RegisterKey,
     selector: String,
     told: Tellers,
+    busy: BusyServer,
 }
 
 /// Why a watch is over.
@@ -79,13 +81,14 @@ enum Reason {
 }
 
 impl KeyWatch {
-    fn new(api: Api<Lease>, key: RegisterKey, told: Tellers) -> Self {
+    fn new(api: Api<Lease>, key: RegisterKey, told: Tellers, busy: BusyServer) -> Self {
         let selector = format!("metadata.name={}", name::object_name(&key));
         Self {
             api,
             key,
             selector,
             told,
+            busy,
         }
     }
 
@@ -130,10 +133,11 @@ impl KeyWatch {
 
     /// Watches until something is missed; `None` once nobody waits any more.
     async fn watch_from_list(&self) -> Option<Reason> {
+        self.busy.is_over().await;
         let asked = ListParams::default().fields(&self.selector);
         let found = match timeout(ANSWER, self.api.list(&asked)).await {
             Ok(Ok(found)) => found,
-            Ok(Err(error)) => return Some(reason(&error)),
+            Ok(Err(error)) => return Some(self.reason(&error)),
             Err(_) => return Some(Reason::Passes("no answer in time".to_owned())),
         };
         let mut last = found.items.first().and_then(lease::version);
@@ -166,9 +170,10 @@ impl KeyWatch {
             bookmarks: true,
             ..WatchParams::default()
         };
+        self.busy.is_over().await;
         let begun = match timeout(ANSWER, self.api.watch(&asked, &from)).await {
             Ok(Ok(begun)) => begun,
-            Ok(Err(error)) => return WatchEnd::Broken(reason(&error)),
+            Ok(Err(error)) => return WatchEnd::Broken(self.reason(&error)),
             Err(_) => return WatchEnd::Broken(Reason::Passes("no answer in time".to_owned())),
         };
         let mut events = pin!(begun);
@@ -176,7 +181,7 @@ impl KeyWatch {
             let event = match events.try_next().await {
                 Ok(Some(event)) => event,
                 Ok(None) => return WatchEnd::Ended(from),
-                Err(error) => return WatchEnd::Broken(reason(&error)),
+                Err(error) => return WatchEnd::Broken(self.reason(&error)),
             };
             match event {
                 WatchEvent::Added(found) | WatchEvent::Modified(found) => {
@@ -214,23 +219,28 @@ impl KeyWatch {
         let key = self.key.as_str().into();
         self.told.tell(KeyChange::Key(key, change));
     }
+
+    fn reason(&self, error: &kube::Error) -> Reason {
+        match failure::of_error(error, false) {
+            KubeAnswer::Failed(failed)
+                if failed.meaning == Meaning::Refused(RegisterRefusal::Credentials) =>
+            {
+                Reason::Forbidden(failed.words)
+            }
+            KubeAnswer::Failed(failed) => {
+                if let Some(wait) = failed.wait {
+                    self.busy.note(wait);
+                }
+                Reason::Passes(failed.words)
+            }
+            KubeAnswer::Absent | KubeAnswer::Conflict => Reason::Passes(error.to_string()),
+        }
+    }
 }
 
 fn resume_at(from: &mut String, version: Option<&String>) {
     if let Some(version) = version {
         from.clone_from(version);
-    }
-}
-
-fn reason(error: &kube::Error) -> Reason {
-    match failure::of_error(error, false) {
-        KubeAnswer::Failed(failed)
-            if failed.meaning == Meaning::Refused(RegisterRefusal::Credentials) =>
-        {
-            Reason::Forbidden(failed.words)
-        }
-        KubeAnswer::Failed(failed) => Reason::Passes(failed.words),
-        KubeAnswer::Absent | KubeAnswer::Conflict => Reason::Passes(error.to_string()),
     }
 }
 
