@@ -134,13 +134,14 @@ impl<S: Server> Worker<S> {
             let mut asked = Vec::new();
             let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
             let more = self.jobs.recv_many(&mut asked, MOST_TOGETHER);
-            match select(pin!(more), select(&mut ends, &mut hangs)).await {
-                Either::Left((0, _)) => return Err(Dropped),
-                Either::Left(_) => {}
-                Either::Right((Either::Left((course, _)), _)) => {
+            // The end comes first: what is asked after it is for the next connection.
+            match select(select(&mut ends, &mut hangs), pin!(more)).await {
+                Either::Left((Either::Left((course, _)), _)) => {
                     return Ok(course.unwrap_or(Course::MovesOn));
                 }
-                Either::Right((Either::Right(_), _)) => return Ok(Course::MovesOn),
+                Either::Left((Either::Right(_), _)) => return Ok(Course::MovesOn),
+                Either::Right((0, _)) => return Err(Dropped),
+                Either::Right(_) => {}
             }
             for job in together(asked) {
                 let (session, overdue) = (Rc::clone(session), overdue.clone());

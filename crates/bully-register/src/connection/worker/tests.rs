@@ -190,3 +190,74 @@ fn the_pauses_grow_to_a_limit() {
         [50, 100, 200, 1_600, 1_600, 1_600]
     );
 }
+
+/// Its first connection has ended when it is made, and each one answers what it is asked by its own number.
+struct Numbered(u64);
+
+struct Number(
+    u64,
+    #[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<Course>,
+);
+
+impl Server for Numbered {
+    type Session = Number;
+
+    async fn connect(
+        &mut self,
+        _: &Tellers,
+        _: Course,
+    ) -> Result<(Number, mpsc::Receiver<Course>), RegisterError> {
+        let (alive, ended) = mpsc::channel(1);
+        if self.0 == 0 {
+            alive.try_send(Course::LogsIn).unwrap();
+        }
+        self.0 += 1;
+        Ok((Number(self.0, alive), ended))
+    }
+}
+
+impl StoreSession for Number {
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+        let entry = |_: &RegisterKey| {
+            let version = self.0.into();
+            Ok(Some(crate::key::entry_of_swap(version, Vec::new())))
+        };
+        keys.iter().map(entry).collect()
+    }
+
+    async fn swap(
+        &self,
+        _: &RegisterKey,
+        _: Option<&Entry>,
+        _: &[u8],
+    ) -> Result<Swap, RegisterError> {
+        pending().await
+    }
+
+    async fn list(&self, _: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
+        pending().await
+    }
+
+    async fn remove(&self, _: &RegisterKey, _: &Entry) -> Result<Removal, RegisterError> {
+        pending().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_asked_when_a_connection_has_ended_is_for_the_next_one() {
+    let (jobs, asked) = Jobs::new();
+    let (told, _listeners) = Tellers::new();
+    let worker = Worker {
+        server: Numbered(0),
+        jobs: asked,
+        told,
+    };
+    let mut read = jobs.read(&"a/b".parse().unwrap());
+    assert!((&mut read).now_or_never().is_none(), "it waits already");
+    let asks = async move {
+        let found = read.await.unwrap().unwrap();
+        assert_eq!(found.version.as_str(), "2");
+        drop(jobs);
+    };
+    LocalSet::new().run_until(join(worker.run(), asks)).await;
+}
