@@ -1,1 +1,0 @@
-//! An API server in the process of a test.

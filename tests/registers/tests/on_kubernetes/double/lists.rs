@@ -1,0 +1,95 @@
+//! Lists: their pages, and their limit.
+
+use actix_bully_register_tests::{
+    kubernetes::double::{KubeFault, KubeStatus, KubeVerb::List},
+    list, refusal,
+};
+use futures::future::{join, join_all};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A register with that many entries below `group`, and one of their Leases.
+fn with_entries(server: &KubeDouble, count: usize) -> (impl Register + use<>, Value) {
+    let register = server.open();
+    let keys: Vec<_> = (0..count)
+        .map(|number| key(&format!("group/{number}")))
+        .collect();
+    let written = keys.iter().map(|key| swap(&register, key, None, b"one"));
+    for swap in block_on(join_all(written)) {
+        done(swap);
+    }
+    let lease = server.lease_of("group/0").expect("it was written");
+    (register, lease)
+}
+
+/// Makes Leases that have our labels and nothing else of ours.
+fn labelled(server: &KubeDouble, lease: &Value, count: u32) {
+    for number in 0..count {
+        let mut lease = lease.clone();
+        lease["metadata"]["name"] = json!(format!("another-{number}"));
+        lease["metadata"]["annotations"] = json!({"who": "wrote it"});
+        server.create(lease);
+    }
+}
+
+#[test]
+fn a_list_of_several_pages_is_whole_and_leaves_out_what_is_not_ours() {
+    let server = KubeDouble::start();
+    let (register, lease) = with_entries(&server, 1_000);
+    labelled(&server, &lease, 300);
+    let found = block_on(list(&register, &key("group")));
+    assert_eq!(found.len(), 1_000);
+    assert!(found.is_sorted_by(|(one, _), (other, _)| one < other));
+    assert_eq!(server.asked(List), 3, "1,300 in pages of 500");
+}
+
+#[test]
+fn one_entry_more_is_too_many() {
+    let server = KubeDouble::start();
+    let (register, _) = with_entries(&server, 1_001);
+    let listing = register.list(&key("group")).expect("it lists");
+    let refused = block_on(listing);
+    assert!(
+        matches!(&refused, Err(RegisterError::TooMany { prefix }) if *prefix == key("group")),
+        "{refused:?}"
+    );
+}
+
+/// A list that left a page out would be taken for the whole.
+#[test]
+fn a_list_whose_rest_the_server_has_forgotten_fails_and_begins_anew_the_next_time() {
+    let server = KubeDouble::start();
+    let (register, _) = with_entries(&server, 600);
+    for fault in [KubeFault::Held, KubeFault::ClosedBefore] {
+        let asked = server.asked(List);
+        server.plan(&[List], 1, KubeFault::Spared);
+        server.plan(&[List], 1, fault);
+        let listing = register.list(&key("group")).expect("it lists");
+        let (failed, ()) = block_on(join(listing, async {
+            until("the rest is asked for", || server.asked(List) == asked + 2).await;
+            server.forget();
+            server.release();
+        }));
+        assert!(
+            matches!(failed, Err(RegisterError::Unreachable(_))),
+            "{failed:?}"
+        );
+        works(&register, &key("group/0"));
+        assert_eq!(block_on(list(&register, &key("group"))).len(), 600);
+    }
+}
+
+#[test]
+fn an_account_that_may_not_list_is_told_so() {
+    let server = KubeDouble::start();
+    let (register, _) = with_entries(&server, 1);
+    let message =
+        "leases.coordination.k8s.io is forbidden: User \"me\" cannot list resource \"leases\"";
+    let status = KubeStatus::new(403, "Forbidden", message);
+    server.plan(&[List], usize::MAX, KubeFault::Status(status));
+    let refused = block_on(register.list(&key("group")).expect("it lists"));
+    assert_eq!(refusal(&refused), Some(RegisterRefusal::Credentials));
+    assert!(refused.is_err_and(|error| error.to_string().contains("cannot list")));
+    works(&register, &key("group/0"));
+}
