@@ -223,15 +223,16 @@ impl Replicas {
             }
         };
         if signal == "-STOP" {
+            // It finds that it leads no more; one of client-go ends then.
             Command::new("kill")
                 .args(["-CONT", &process])
                 .status()
                 .expect("it goes on");
-        } else {
-            self.running[leader].kill().ok();
-            self.running[leader].wait().ok();
-            self.running[leader] = self.spawn(leader);
+            self.listen(Duration::from_secs(1));
         }
+        self.running[leader].kill().ok();
+        self.running[leader].wait().ok();
+        self.running[leader] = self.spawn(leader);
         // Until it takes part again.
         self.listen(Duration::from_secs(3));
         took

@@ -8,8 +8,8 @@
 //! and ends; with its standard input it ends too. Its wall clock is ahead by the seconds that `HOLDER_CLOCK_AHEAD` names.
 
 use std::{
-    cell::RefCell, env, error::Error, fs, io, path::Path, process::exit, rc::Rc, sync::Arc, thread,
-    time::Duration,
+    cell::RefCell, env, error::Error, fs, io, path::Path, pin::pin, process::exit, rc::Rc,
+    sync::Arc, thread, time::Duration,
 };
 
 use actix_bully::{
@@ -22,7 +22,7 @@ use actix_bully::{
     register::{EtcdRegister, FileRegister, KubernetesRegister, PostgresRegister, Register},
 };
 use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds, rounds::timings};
-use futures::StreamExt;
+use futures::{StreamExt, future::select};
 use tokio::sync::mpsc::{Receiver, channel};
 
 /// How long a hand-over may take.
@@ -70,11 +70,17 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Ends as soon as it is asked to: a hand-over waits for it.
 async fn work(leader: LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
+    let says = pin!(say(&leader, rows));
+    select(says, pin!(leader.stepping_down())).await;
+}
+
+async fn say(leader: &LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
     let token = leader.token().term;
     loop {
         if let Some(rows) = &mut *rows.borrow_mut() {
-            let is_admitted = rows.write(&leader).expect("it can be written");
+            let is_admitted = rows.write(leader).expect("it can be written");
             // A leader that is none any more is refused rightly.
             if !is_admitted && leader.is_leader() {
                 println!("refused {token}");
