@@ -166,7 +166,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "bully_register",
-        "serde serde_json thiserror tracing base64 bytes futures fastrand http_body_util hyper hyper_util rustix::fs rustls tokio tokio_postgres tokio_rustls std::fs",
+        "serde serde_json thiserror tracing base64 bytes futures fastrand http_body_util hyper hyper_util k8s_openapi kube rustix::fs rustls sha2 tokio tokio_postgres tokio_rustls tower std::fs std::net::IpAddr",
     ),
     ("bully_sim::faults", "thiserror"),
     ("bully_sim::trace", ""),

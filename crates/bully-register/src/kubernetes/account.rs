@@ -17,6 +17,7 @@ use kube::{
 use rustls::crypto::{CryptoProvider, ring};
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
+use super::failure;
 use crate::{
     RegisterError, RegisterRefusal,
     connection::{ANSWER, Meaning},
@@ -43,6 +44,12 @@ impl KubeAccount {
         config.default_retry = false;
         config.connect_timeout = Some(ANSWER);
         Ok(config)
+    }
+
+    /// A client of what is there now. Reads files, and runs the plugin of a kubeconfig: it may take long.
+    pub(super) fn client(&self) -> Result<Client, RegisterError> {
+        let made = client(&self.read()?);
+        made.map_err(|error| failure::of_error(&error, false).error(false))
     }
 
     fn found(&self) -> Result<Config, RegisterError> {
@@ -84,7 +91,7 @@ impl KubeAccount {
 }
 
 /// A client of its own: its connections end with it.
-pub(super) fn client(config: &Config) -> Result<Client, kube::Error> {
+fn client(config: &Config) -> Result<Client, kube::Error> {
     // `kube` panics where a program has two providers and chose none.
     if CryptoProvider::get_default().is_none() {
         ring::default_provider().install_default().ok();

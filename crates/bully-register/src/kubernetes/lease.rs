@@ -12,7 +12,6 @@
 //! has another uid, so no old version comes again.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use bully_core::elections::lease::{ClaimRecord, LeaseRecord, PresentRecord, RegisterRecord};
 use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
     apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta},
@@ -101,38 +100,53 @@ pub(super) fn lease(
     }
 }
 
-/// What `kubectl` shows of a record. A register holds values of other forms as well: nothing is shown of these.
+/// What `kubectl` shows of a record of an election. A register holds values of other forms as well: nothing is shown of these.
 fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec {
+    let text = str::from_utf8(value).unwrap_or_default();
     let now = Some(MicroTime(now));
-    if let Ok(record) = LeaseRecord::decode(value) {
-        let holder = record.holder.map(|holder| holder.id.as_str().to_owned());
-        let known = before.cloned().unwrap_or_default();
-        let is_same = known.holder_identity == holder;
-        let transitions = known.lease_transitions.unwrap_or_default();
-        let is_taken = !is_same && holder.is_some() && before.is_some();
+    let by = |word| {
+        said(text, word)
+            .filter(|said| *said != "-")
+            .map(str::to_owned)
+    };
+    let kind = said(text, "actix-bully");
+    if kind != Some("lease") {
+        let word = if kind == Some("present") {
+            "agent"
+        } else {
+            "nonce"
+        };
         return LeaseSpec {
-            acquire_time: if is_same {
-                known.acquire_time
-            } else {
-                now.clone()
-            },
-            holder_identity: holder,
-            lease_duration_seconds: Some(whole_seconds(record.lease.0)),
-            lease_transitions: Some(transitions.saturating_add(i32::from(is_taken))),
+            holder_identity: by(word),
             renew_time: now,
             ..LeaseSpec::default()
         };
     }
-    let claim = || ClaimRecord::decode(value).map(|record| record.nonce.id);
-    let writer = PresentRecord::decode(value).map(|record| record.id);
+    let holder = by("holder");
+    let micros = said(text, "lease").and_then(|micros| micros.parse().ok());
+    let known = before.cloned().unwrap_or_default();
+    let is_same = known.holder_identity == holder;
+    let transitions = known.lease_transitions.unwrap_or_default();
+    let is_taken = !is_same && holder.is_some() && before.is_some();
     LeaseSpec {
-        holder_identity: writer
-            .or_else(|_| claim())
-            .ok()
-            .map(|id| id.as_str().to_owned()),
+        acquire_time: if is_same {
+            known.acquire_time
+        } else {
+            now.clone()
+        },
+        holder_identity: holder,
+        lease_duration_seconds: micros.map(whole_seconds),
+        lease_transitions: Some(transitions.saturating_add(i32::from(is_taken))),
         renew_time: now,
         ..LeaseSpec::default()
     }
+}
+
+/// The first word behind that word, at the beginning of a line. Only people read what is made of it.
+fn said<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix(word)?.strip_prefix(' '))?;
+    line.split(' ').next()
 }
 
 /// Rounded up: whoever looks sees no shorter lease than there is. Kubernetes refuses zero.

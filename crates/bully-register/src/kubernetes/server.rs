@@ -8,15 +8,15 @@ use std::pin::pin;
 
 use futures::future::select;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::Api;
+use kube::{Api, Client};
 use tokio::{
     sync::{mpsc, oneshot},
-    task::spawn_local,
+    task::{JoinHandle, spawn_blocking, spawn_local},
     time::timeout,
 };
 
 use super::{
-    account::{self, KubeAccount},
+    account::KubeAccount,
     busy::BusyServer,
     failure::{self, KubeAnswer, KubeFailure},
     session::KubeSession,
@@ -30,11 +30,31 @@ use crate::{
 /// See the [module](self).
 pub(super) struct KubeServer {
     account: KubeAccount,
+    /// A client that is being made: a plugin for credentials may hang.
+    begun: Option<JoinHandle<Result<Client, RegisterError>>>,
 }
 
 impl KubeServer {
     pub(super) const fn new(account: KubeAccount) -> Self {
-        Self { account }
+        let begun = None;
+        Self { account, begun }
+    }
+
+    /// A client with the account of this moment. One that takes too long is waited for again the next time: of plugins that
+    /// hang, one runs.
+    async fn client(&mut self) -> Result<Client, RegisterError> {
+        let account = self.account.clone();
+        let begun = self
+            .begun
+            .get_or_insert_with(|| spawn_blocking(move || account.client()));
+        let Ok(made) = timeout(ANSWER, begun).await else {
+            let words = format!(
+                "the credentials are not there after {ANSWER:?}: see the plugin of the kubeconfig"
+            );
+            return Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));
+        };
+        self.begun = None;
+        made.map_err(|lost| Meaning::NotDone.error(lost.to_string()))?
     }
 }
 
@@ -46,14 +66,13 @@ impl Server for KubeServer {
         told: &Tellers,
         _after: Course,
     ) -> Result<(KubeSession, mpsc::Receiver<Course>), RegisterError> {
-        let config = self.account.read()?;
-        let client = account::client(&config).map_err(|error| of_connect(&error))?;
+        let client = self.client().await?;
         match timeout(ANSWER, client.apiserver_version()).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) if is_alive(&error) => {}
             Ok(Err(error)) => return Err(of_connect(&error)),
             Err(_) => {
-                let words = format!("{}: no answer within {ANSWER:?}", config.cluster_url);
+                let words = format!("no answer within {ANSWER:?}");
                 return Err(Meaning::NotDone.error(words));
             }
         }

@@ -14,10 +14,10 @@ use std::{collections::BTreeMap, net::IpAddr};
 use k8s_openapi::api::discovery::v1::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{Api, api::PostParams};
-use tokio::time::timeout;
+use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{
-    account::{self, KubeAccount},
+    account::KubeAccount,
     failure::{self, KubeAnswer},
 };
 use crate::{
@@ -79,9 +79,9 @@ impl KubernetesService {
     /// [`RegisterError`]. The Service may lead there if that [is unknown](RegisterError::is_unknown): ask again.
     /// [`RegisterError::Refused`] for an `EndpointSlice` of that name that something else keeps.
     pub async fn lead_to(&self, address: IpAddr, term: u64) -> Result<bool, RegisterError> {
-        let config = self.account.read()?;
-        let client = account::client(&config);
-        let client = client.map_err(|error| failure::of_error(&error, false).error(false))?;
+        let account = self.account.clone();
+        let client = spawn_blocking(move || account.client()).await;
+        let client = client.map_err(|lost| Meaning::NotDone.error(lost.to_string()))??;
         let api: Api<EndpointSlice> = Api::default_namespaced(client);
         for _ in 0..MOST_ATTEMPTS {
             let found = match within(false, api.get(&self.name)).await {

@@ -4,6 +4,7 @@
     reason = "a deadline of real time, for another thread"
 )]
 
+mod account;
 mod answers;
 mod facts;
 mod foreign;
