@@ -153,7 +153,7 @@ fn preset(timings: &Timings) -> Option<&'static str> {
 /// The longest that an election takes by these timings, whatever its mode.
 fn patience(timings: &Timings) -> Duration {
     let quorum = timings.worst_case_quorum_failover(SLOTS);
-    // Without a failure detector an election takes a deadline, and is held twice at most.
+    // Without a failure detector an election takes a deadline and is held twice at most; then the former leader is waited for.
     let available = timings
         .worst_case_failover(u32::MAX)
         .unwrap_or_else(|| timings.deadline().saturating_mul(3));

@@ -40,4 +40,5 @@ mod strain;
 mod supervision;
 mod toy;
 mod typed;
+mod vacancies;
 mod voters;

@@ -7,7 +7,7 @@
 //! | `paper/`, `paper_agents.rs` | the elections of 1982, as written and in an agent |
 //! | `programs/`, `traces/` | the programs and rules of those documents as written, beside their repair |
 //! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
-//! | `cooldowns.rs`, `slow_network.rs`, `slow_disk.rs`, `slow_register.rs`, `counts.rs` | the leader after a step-down; slow networks, disks and stores of a lease; how many messages |
+//! | `changing_scores.rs`, `cooldowns.rs`, `slow_network.rs`, `slow_disk.rs`, `slow_register.rs`, `counts.rs` | scores that change often; the leader after a step-down; slow networks, disks and stores of a lease; how many messages |
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -19,6 +19,7 @@ mod strangers;
 mod support;
 
 mod ballot;
+mod changing_scores;
 mod cooldowns;
 mod counts;
 mod paper;

@@ -66,8 +66,12 @@ fn two_for_at_most_two_delays(mode: Mode, seeds: u64) {
     let bound = mode.timings().delay_bound();
     let two = contested(mode, seeds, &BullyScenario::BOUNDED, Some(bound * 2));
     assert!(two.times > 0, "two never lead: the promise is too weak");
+    newcomers_disturb(mode, seeds / 3);
+}
+
+fn newcomers_disturb(mode: Mode, seeds: u64) {
     let newcomers = [Fault::Campaign, Fault::Join, Fault::Leave];
-    let two = contested(mode, seeds / 3, &newcomers, None);
+    let two = contested(mode, seeds, &newcomers, None);
     assert!(
         two.times > 0,
         "a newcomer never disturbs: the promise is too weak"
@@ -79,7 +83,9 @@ pub(crate) fn available_within_the_delay_bound() {
 }
 
 pub(crate) fn astra_within_the_delay_bound() {
-    two_for_at_most_two_delays(Mode::Astra, 900);
+    let two = contested(Mode::Astra, 900, &BullyScenario::BOUNDED, None);
+    assert_eq!(two.times, 0);
+    newcomers_disturb(Mode::Astra, 300);
 }
 
 pub(crate) fn quorum_within_the_delay_bound() {

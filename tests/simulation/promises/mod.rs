@@ -45,7 +45,7 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
                 leaders::available_within_the_delay_bound,
             ),
             promise(
-                "the same, while deadline > 2 × delay and no agent pauses",
+                "one while deadline > 2 × delay, no agent pauses, and messages of agents whose scores change arrive in order; two until all know of a newcomer",
                 leaders::astra_within_the_delay_bound,
             ),
             promise("one", diskless::within_the_delay_bound),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Step;
 use crate::elections::message::Announcement;
-use crate::protocol::{AgentId, Leader, Score};
+use crate::protocol::{AgentId, Leader, Score, Term};
 
 /// What follows from an input.
 #[derive(Debug)]
@@ -32,8 +32,12 @@ pub(super) enum Change {
     },
     /// It follows a leader of that score.
     Follow(Leader, Score),
-    /// It announces itself.
+    /// It announces itself, and leads.
     Lead,
+    /// It announces itself, and leads when that agent leads no more.
+    Announce { former: Leader },
+    /// It leads in this term, which it has announced.
+    Acquire(Term, Score),
 }
 
 impl Next {

@@ -7,7 +7,9 @@ use crate::protocol::Timings;
 /// What an ASTRA election needs to know beside who takes part; the same at every member.
 ///
 /// A leader always gives way to any agent that is higher in rank: these rules know neither a
-/// [`Preemption`](crate::elections::policy::Preemption) nor a margin.
+/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. It leads on until that agent announces itself, after
+/// the deadline. No setting gives the rules as they were written, by which a group may have no leader for the deadline after
+/// each change of a score ([`astra`](super)).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AstraConfig {
     /// How long to wait for what. Default: [`Timings::astra`], whose deadline is ASTRA's 2 seconds.

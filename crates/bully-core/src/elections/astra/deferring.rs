@@ -44,6 +44,7 @@ impl Deferring {
     /// 2^k of them. This one answers, and waits on.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
+            self.failed_election.remove(from);
             return Next::ignore(step, "it defers already");
         }
         step.answer_ok(from, elect);
@@ -51,11 +52,23 @@ impl Deferring {
         Next::Stay
     }
 
+    /// Its score may have been lower when it asked.
+    pub(super) fn on_ok(&mut self, from: &AgentId, step: &Step<'_>) -> Next {
+        self.failed_election.remove(from);
+        Next::ignore(step, "it defers already")
+    }
+
     pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
         if step.outranks(said.score, said.from) {
             return Next::ignore(step, "it ranks below, and an election is under way");
         }
         Next::follow(said)
+    }
+
+    /// Those that asked may rank above this agent now.
+    pub(super) fn on_score(&mut self) -> Next {
+        self.failed_election.clear();
+        Next::Stay
     }
 
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
@@ -72,7 +85,7 @@ impl Deferring {
                 .set_timer(BullyTimer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
-        // Its score is the same since, or it would have asked anew: those rank below still.
+        // Its score is the same since, or there would be none: those rank below still.
         let failed_election = std::mem::take(&mut self.failed_election);
         Next::Become(Change::HoldElection { failed_election })
     }

@@ -93,9 +93,18 @@ impl Following {
         Next::hold_election_above(from)
     }
 
-    pub(super) fn on_elected(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+    pub(super) fn on_elected(
+        &mut self,
+        said: &Announcement<'_>,
+        is_answer: bool,
+        step: &mut Step<'_>,
+    ) -> Next {
         let is_other = self.leader.id != *said.from;
         let is_weaker = is_other && (said.score, said.from) < (self.score, &self.leader.id);
+        if is_weaker && is_answer && said.term < self.leader.term {
+            // The leader of before leads on until it hears of the next one: to ask it again and again is of no use.
+            return Next::ignore(step, "an answer of the leader of before");
+        }
         if is_weaker && !step.competes() {
             // It cannot ask again who leads; so the term has to tell.
             if said.term > self.leader.term {
@@ -163,6 +172,19 @@ impl Following {
         let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
         let slot = ahead.map(|ahead| ahead.saturating_add(1));
         Next::Become(Change::Idle { slot })
+    }
+
+    /// Of a leader that is not followed any more. If it stopped for this agent, which gave way since, the next leader waits for
+    /// that word: `lead-after-the-former`.
+    pub(super) fn on_resign_of_former(&self, resign: &Resign, step: &mut Step<'_>) -> Next {
+        let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
+        if !is_named || resign.term < step.core.floor || !step.core.me.is_voter() {
+            return Next::ignore(step, "not the leader that is followed");
+        }
+        step.core.note_resigned(resign.term);
+        let (term, next) = (step.core.highest_term, &self.leader.id);
+        step.out.send(next, Resign::plain(term, Some(next.clone())));
+        Next::Stay
     }
 
     pub(super) fn is_resigned(&self, from: &AgentId, resign: &Resign) -> bool {

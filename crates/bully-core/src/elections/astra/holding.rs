@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    BullyTimer, Elect, Ok, Step,
+    BullyTimer, Elect, Ok, Resign, Step,
     change::{Change, Next},
 };
 use crate::elections::message::Announcement;
-use crate::protocol::{AgentId, Member, Presence, Round, Time};
+use crate::protocol::{AgentId, Leader, Member, Presence, Round, Score, Time};
 
 /// An election that this agent is holding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +20,8 @@ pub(super) struct HoldingElection {
     /// score.
     failed_election: BTreeSet<AgentId>,
     deadline: Time,
+    /// The agent that leads, as it says itself, and its score.
+    former: Option<(Leader, Score)>,
 }
 
 impl HoldingElection {
@@ -57,6 +59,7 @@ impl HoldingElection {
             round,
             failed_election,
             deadline: step.now.after(wait),
+            former: None,
         })
     }
 
@@ -76,6 +79,7 @@ impl HoldingElection {
     }
 
     pub(super) fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &Step<'_>) -> Next {
+        self.failed_election.remove(from);
         if self.round == ok.round {
             self.defer(from)
         } else {
@@ -85,14 +89,48 @@ impl HoldingElection {
     }
 
     fn defer(&mut self, to: &AgentId) -> Next {
+        self.failed_election.remove(to); // its score may have been lower when it asked
         Next::defer(to, std::mem::take(&mut self.failed_election))
     }
 
-    pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
+    pub(super) fn on_elected(
+        &mut self,
+        said: &Announcement<'_>,
+        is_answer: bool,
+        step: &Step<'_>,
+    ) -> Next {
         if step.outranks(said.score, said.from) {
+            let known = self.former.as_ref();
+            // The answer of an earlier leader may come after the announcement of the next one.
+            if !is_answer || known.is_none_or(|(leader, _)| leader.term <= said.term) {
+                self.former = Some((said.leader(), said.score));
+            }
             return Next::ignore(step, "it ranks below, and an election is under way");
         }
         Next::follow(said)
+    }
+
+    /// A successor that the leader names may lead at once.
+    pub(super) fn on_resign(&mut self, from: &AgentId, resign: &Resign) -> Next {
+        if resign.successor.is_none() {
+            let former = &mut self.former;
+            former.take_if(|(leader, _)| leader.id == *from && leader.term <= resign.term);
+        }
+        Next::Stay
+    }
+
+    /// The deadline stays: with scores that change more often than that, no election would ever end. Those that asked may
+    /// rank above this agent now, and are asked the next time.
+    pub(super) fn on_score(&mut self, step: &Step<'_>) -> Next {
+        self.failed_election.clear();
+        match &self.former {
+            Some((leader, score))
+                if !step.core.me.is_gone(leader) && !step.outranks(*score, &leader.id) =>
+            {
+                Next::Become(Change::Follow(leader.clone(), *score))
+            }
+            Some(_) | None => Next::Stay,
+        }
     }
 
     pub(super) fn on_deadline(&self, step: &mut Step<'_>) -> Next {
@@ -101,6 +139,10 @@ impl HoldingElection {
                 .set_timer(BullyTimer::Deadline, self.deadline.since(step.now));
             return Next::Stay;
         }
-        Next::Become(Change::Lead)
+        let former = self.former.as_ref().map(|(leader, _)| leader.clone());
+        Next::Become(match former.filter(|it| !step.core.me.is_gone(it)) {
+            Some(former) => Change::Announce { former },
+            None => Change::Lead,
+        })
     }
 }

@@ -1,10 +1,12 @@
 //! An agent that leads.
 //!
-//! Decided here: when it stops. It stops before it says anything that lets another agent lead, so that
-//! two agents do not lead at one time as long as the deadline exceeds twice the delay.
+//! Decided here: when it stops: when a better agent announces itself, and not when that one asks (`lead-on`). It stops before
+//! it says anything that lets another agent lead, so that two agents do not lead at one time as long as the deadline exceeds
+//! twice the delay ([`announced`](super::announced)).
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
+    announced::announce,
     change::{Change, Next},
 };
 use crate::protocol::{AgentId, Event, LostReason, Score, Term};
@@ -25,19 +27,18 @@ pub(super) struct Tenure {
 impl Tenure {
     /// Announces itself, in the next term.
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
-        let (Some(term), Some(score)) = (step.core.highest_term.next(), step.core.me.score) else {
-            step.ignore("it cannot be elected, or the terms have come to their end");
-            return Err(Change::Idle { slot: None });
-        };
-        step.end_cooldown();
-        step.core.highest_term = term;
-        step.out.send_all(Elected::plain(term, score, None));
+        let (term, score) = announce(step)?;
+        Ok(Self::begin(term, score, step))
+    }
+
+    /// Leads in a term that it has announced.
+    pub(super) fn begin(term: Term, score: Score, step: &mut Step<'_>) -> Self {
         step.out.notify(Event::Acquired { term });
-        Ok(Self {
+        Self {
             term,
             score,
             handover: None,
-        })
+        }
     }
 
     #[cfg(test)]
@@ -58,12 +59,11 @@ impl Tenure {
     }
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
-            self.lose(LostReason::Outranked, step);
-            return Next::defer(from, [].into());
-        }
         // As written, ASTRA's leader answers `ok` and is silent then: the asker never learns of it.
-        step.answer_ok(from, elect);
+        if step.outranks(elect.score, from) {
+            step.answer_ok(from, elect);
+        }
+        // A better agent hears it too: this one leads on until that one announces itself.
         let answer = Elected::plain(self.term, self.score, Some(elect.round));
         step.out.send(from, answer);
         Next::Stay
@@ -71,16 +71,18 @@ impl Tenure {
 
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         if step.outranks(said.score, said.from) {
-            // One late message of a weaker agent is no reason to stop: that one shall.
-            step.out
-                .send(said.from, Elected::plain(self.term, self.score, None));
-            return Next::Stay;
+            // One late message of a weaker agent is no reason to stop: that one shall. Others may follow it by now.
+            return self.announce_again(step);
         }
         self.lose(LostReason::Superseded, step);
+        // It may wait for that word: `lead-after-the-former`.
+        let successor = Some(said.from.clone());
+        step.out
+            .send(said.from, Resign::plain(self.term, successor));
         Next::follow(said)
     }
 
-    pub(super) fn on_campaign(&self, step: &mut Step<'_>) -> Next {
+    pub(super) fn announce_again(&self, step: &mut Step<'_>) -> Next {
         step.out
             .send_all(Elected::plain(self.term, self.score, None));
         Next::Stay
@@ -91,13 +93,11 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
-        // Whatever ranked below this leader still does.
-        if score >= before {
-            return Next::Stay;
+        // Whatever ranked below this leader still does. Where it falls it may be outranked, and a better agent asks.
+        if score < before {
+            return self.announce_again(step);
         }
-        // It may be outranked now, and has no heartbeat that would say so.
-        self.lose(LostReason::Outranked, step);
-        Next::hold_election()
+        Next::Stay
     }
 
     pub(super) fn drain(&mut self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {

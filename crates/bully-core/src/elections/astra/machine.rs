@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Astra, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok, Resign, Step,
+    announced::Announced,
     change::{Change, Next},
     deferring::Deferring,
     follower::{Following, Idle},
@@ -16,13 +17,14 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Birth, Incarnation, Input, InputOf, Members, Role, Score};
 
-/// One of five roles, each with its data.
+/// One of six roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     Idle(Idle),
     Following(Following),
     HoldingElection(HoldingElection),
     Deferring(Deferring),
+    Announced(Announced),
     Leading(Tenure),
 }
 
@@ -82,6 +84,8 @@ fn enter(mut change: Change, step: &mut Step<'_>) -> State {
                 Ok(State::Following(Following::enter(leader, score, step)))
             }
             Change::Lead => Tenure::enter(step).map(State::Leading),
+            Change::Announce { former } => Announced::enter(former, step).map(State::Announced),
+            Change::Acquire(term, score) => Ok(State::Leading(Tenure::begin(term, score, step))),
         };
         match entered {
             Ok(state) => return state,
@@ -94,7 +98,7 @@ impl State {
     pub(super) const fn role(&self) -> Role {
         match self {
             Self::Idle(_) | Self::Following(_) => Role::Follower,
-            Self::HoldingElection(_) => Role::Candidate,
+            Self::HoldingElection(_) | Self::Announced(_) => Role::Candidate,
             Self::Deferring(_) => Role::Waiting,
             Self::Leading(_) => Role::Leader,
         }
@@ -106,6 +110,7 @@ impl State {
             Self::Following(_) => {}
             Self::HoldingElection(_) => HoldingElection::leave(step),
             Self::Deferring(_) => Deferring::leave(step),
+            Self::Announced(_) => Announced::leave(step),
             Self::Leading(tenure) => tenure.leave(step),
         }
     }
@@ -113,9 +118,11 @@ impl State {
     const fn tenure(&mut self) -> Option<&mut Tenure> {
         match self {
             Self::Leading(tenure) => Some(tenure),
-            Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {
-                None
-            }
+            Self::Idle(_)
+            | Self::Following(_)
+            | Self::HoldingElection(_)
+            | Self::Deferring(_)
+            | Self::Announced(_) => None,
         }
     }
 
@@ -162,9 +169,14 @@ impl State {
             BullyMessage::Elect(elect) => self.on_elect(from, &elect, step),
             BullyMessage::Ok(ok) => self.on_ok(from, &ok, step),
             // Agents with the default rules may be in the group, and send heartbeats.
-            BullyMessage::Elected(Elected { term, score, .. })
-            | BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => {
-                self.on_elected(&announcement(term, score), step)
+            BullyMessage::Elected(Elected {
+                term,
+                score,
+                answer,
+                ..
+            }) => self.on_elected(&announcement(term, score), answer.is_some(), step),
+            BullyMessage::Heartbeat(Heartbeat { term, score, .. }) => {
+                self.on_elected(&announcement(term, score), false, step)
             }
             BullyMessage::Resign(resign) => self.on_resign(from, &resign, step),
             BullyMessage::Yield(yielded) => {
@@ -188,6 +200,7 @@ impl State {
             Self::Following(following) => following.on_elect(from, elect, step),
             Self::HoldingElection(holding) => holding.on_elect(from, elect, step),
             Self::Deferring(deferring) => deferring.on_elect(from, elect, step),
+            Self::Announced(announced) => announced.on_elect(from, elect, step),
             Self::Leading(tenure) => tenure.on_elect(from, elect, step),
         }
     }
@@ -196,22 +209,34 @@ impl State {
         step.core.see(ok.seen);
         match self {
             Self::HoldingElection(holding) => holding.on_ok(from, ok, step),
-            Self::Idle(_) | Self::Following(_) | Self::Deferring(_) | Self::Leading(_) => {
+            Self::Deferring(deferring) => deferring.on_ok(from, step),
+            Self::Idle(_) | Self::Following(_) | Self::Announced(_) | Self::Leading(_) => {
                 Next::ignore(step, "it holds no election")
             }
         }
     }
 
-    fn on_elected(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+    fn on_elected(
+        &mut self,
+        said: &Announcement<'_>,
+        is_answer: bool,
+        step: &mut Step<'_>,
+    ) -> Next {
         if !step.core.me.is_voter_named(said.from) {
             return Next::ignore(step, "an observer leads no agent");
         }
         step.core.see(said.term);
+        // The answer of a leader that is outranked is for the election that asked.
+        let asks = matches!(self, Self::HoldingElection(_));
+        if is_answer && !asks && step.outranks(said.score, said.from) {
+            return Next::ignore(step, "an answer to an election that is over");
+        }
         match self {
             Self::Idle(_) => Idle::on_elected(said, step),
-            Self::Following(following) => following.on_elected(said, step),
-            Self::HoldingElection(_) => HoldingElection::on_elected(said, step),
+            Self::Following(following) => following.on_elected(said, is_answer, step),
+            Self::HoldingElection(holding) => holding.on_elected(said, is_answer, step),
             Self::Deferring(_) => Deferring::on_elected(said, step),
+            Self::Announced(announced) => announced.on_elected(said, step),
             Self::Leading(tenure) => tenure.on_elected(said, step),
         }
     }
@@ -221,20 +246,28 @@ impl State {
         match self {
             Self::Leading(_) => return Next::ignore(step, "a leader is no successor"),
             Self::Following(following) if !following.is_resigned(from, resign) => {
-                return Next::ignore(step, "not the leader that is followed");
+                return following.on_resign_of_former(resign, step);
             }
-            Self::Idle(_) | Self::Following(_) | Self::HoldingElection(_) | Self::Deferring(_) => {}
+            Self::Idle(_)
+            | Self::Following(_)
+            | Self::HoldingElection(_)
+            | Self::Deferring(_)
+            | Self::Announced(_) => {}
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
         // A second copy of the message calls no agent: the first one has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         step.core.note_resigned(resign.term);
-        if let Self::Following(following) = self {
-            following.on_resign(from, resign, is_called, step)
-        } else if is_called {
-            Next::Become(Change::Lead)
-        } else {
-            Next::Stay
+        match self {
+            Self::Following(following) => following.on_resign(from, resign, is_called, step),
+            Self::Announced(announced) => announced.on_resign(from, resign, step),
+            Self::Idle(_) | Self::HoldingElection(_) | Self::Deferring(_) | Self::Leading(_)
+                if is_called =>
+            {
+                Next::Become(Change::Lead)
+            }
+            Self::HoldingElection(holding) => holding.on_resign(from, resign),
+            Self::Idle(_) | Self::Deferring(_) | Self::Leading(_) => Next::Stay,
         }
     }
 
@@ -242,6 +275,7 @@ impl State {
         match self {
             Self::Following(following) => following.on_members(step),
             Self::Deferring(deferring) => deferring.on_members(step),
+            Self::Announced(announced) => announced.on_members(step),
             // An end decides no election: that is won at its deadline only.
             Self::Idle(_) | Self::HoldingElection(_) | Self::Leading(_) => Next::Stay,
         }
@@ -251,6 +285,7 @@ impl State {
         match (self, timer) {
             (Self::Idle(idle), BullyTimer::Campaign) => idle.on_slot_due(step),
             (Self::HoldingElection(holding), BullyTimer::Deadline) => holding.on_deadline(step),
+            (Self::Announced(announced), BullyTimer::Deadline) => announced.on_deadline(step),
             (Self::Deferring(deferring), BullyTimer::Victory) => deferring.on_victory_due(step),
             (Self::Leading(tenure), BullyTimer::Drain) => tenure.on_drain_due(step),
             (state, BullyTimer::Cooldown) => {
@@ -269,8 +304,8 @@ impl State {
         }
         step.end_cooldown();
         match self {
-            Self::Leading(tenure) => tenure.on_campaign(step),
-            Self::HoldingElection(_) | Self::Deferring(_) => {
+            Self::Leading(tenure) => tenure.announce_again(step),
+            Self::HoldingElection(_) | Self::Deferring(_) | Self::Announced(_) => {
                 Next::ignore(step, "an election is under way")
             }
             Self::Idle(_) | Self::Following(_) if !step.competes() => {
@@ -295,10 +330,9 @@ impl State {
             // By these rules an agent has to be told to start; a score tells it nothing.
             Self::Idle(_) => Next::Stay,
             Self::Following(following) => following.challenge(step),
-            // An election is held with one score: those that rank below another one are not known.
-            Self::HoldingElection(_) | Self::Deferring(_) if score.is_some() => {
-                Next::hold_election()
-            }
+            Self::Announced(announced) => announced.on_score(score, step),
+            Self::HoldingElection(holding) if score.is_some() => holding.on_score(step),
+            Self::Deferring(deferring) if score.is_some() => deferring.on_score(),
             Self::HoldingElection(_) | Self::Deferring(_) => {
                 Next::Become(Change::Idle { slot: None })
             }
@@ -310,7 +344,10 @@ impl State {
         match self {
             Self::Idle(_) => Next::Become(Change::Vacant { gone: None }),
             Self::Following(following) => following.challenge(step),
-            Self::HoldingElection(_) | Self::Deferring(_) | Self::Leading(_) => Next::Stay,
+            Self::HoldingElection(_)
+            | Self::Deferring(_)
+            | Self::Announced(_)
+            | Self::Leading(_) => Next::Stay,
         }
     }
 }

@@ -1,16 +1,23 @@
 //! The bully election as the ASTRA agent `BullyElection` has it, repaired.
 //!
 //! ASTRA is a language for agents that act on beliefs; its published bully election is twelve rules
-//! long and has twelve faults (`tests/traces/` shows each of them beside its repair). This machine keeps
+//! long and has twelve faults (`tests/elections/traces/` shows each of them beside its repair). This machine keeps
 //! its rules and its words: an agent is *holding an election*, it sleeps until the *2-second deadline*,
 //! and it believes `failed_election(X)` of agents that rank below it. There are no heartbeats and no
 //! terms to compare: ranks alone decide, and an agent has to start.
 //!
 //! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at
-//! most one agent leads at a time; and once nothing is on its way any more, every agent follows the
-//! highest in rank, if some agent was told to campaign. Nothing limits for how long a leader that hangs
+//! most one agent leads at a time; where scores change, the messages of a link have to arrive in order. And once
+//! nothing is on its way any more, every agent follows the highest in rank, if some agent was told to campaign. Nothing limits for how long a leader that hangs
 //! considers itself leader: no agent waits for its heartbeats. The default rules
 //! ([`bully`](super::bully)) notice such a leader, and need no agent that starts.
+//!
+//! Scores may change more often than an election takes. A leader that is outranked leads on until the better agent announces
+//! itself, and that one leads as soon as it has heard that the former leader stopped. So no agent leads for one message delay, or
+//! for one more deadline if the former leader does not answer.
+//!
+//! No setting gives the rules as they were written. By them an agent that holds an election forgets its leader, and a leader that
+//! a weaker agent asks holds an election itself. So a group may have no leader for the deadline T after each change of a score.
 //!
 //! # One election, and one failover
 //! ```text
@@ -41,36 +48,40 @@
 //! | `hold-election` | `+!bully_election() : score(S) & participants(L)`: `+holding("election")`, drop one `leader(X)`, send `elect(me, S)` to all with `receiver ~= me \| failed_election(receiver)` | asks every other voter that may be there and is *not* believed `failed_election`; has no leader meanwhile | `holding.rs` |
 //! | `win-at-deadline` | `system.sleep(2000)`; if still `holding("election")`: send `elected(me)` to all; drop all `failed_election(X)` | the deadline belongs to one election, so an old one that wakes late wins nothing; the winner holds no election any more, and follows itself even if it was not among the participants | `holding.rs`, `leader.rs` |
 //! | `answer-from-above` | `elect(name, S)`, if `S < my_score`: `+failed_election(name)`, send `result("ok")`; `!!bully_election()` if not holding | equal scores are decided by the name; an agent that holds an election or defers does not begin another; a leader announces itself to the asker | `follower.rs`, `holding.rs`, `deferring.rs`, `leader.rs` |
-//! | `give-way-from-below` | – | an agent that ranks below the asker is silent; if it leads or holds an election, it stops and defers | `leader.rs`, `holding.rs` |
-//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | counts for the election that it answers, and an announcement that does not come within 2.5 deadlines starts another election | `holding.rs`, `deferring.rs` |
+//! | `give-way-from-below` | – | an agent that ranks below the asker is silent; if it holds an election, it stops and defers | `holding.rs` |
+//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | counts for the election that it answers; its sender is no more believed `failed_election`, nor is an asker from above; and an announcement that does not come within 2.5 deadlines starts another election | `holding.rs`, `deferring.rs` |
 //! | `follow-elected` | `elected(N)` from `N`: `+leader(N)` | replaces the leader; but an agent that ranks below this one, or below its leader, is asked again and not believed | `follower.rs`, `leader.rs` |
 //! | `replace-ended` | – | the leader's end holds an election, and so does the end of the agent that is deferred to | `follower.rs`, `deferring.rs` |
-//! | `follow-score` | – | an agent whose score rises above its leader's, and a leader whose score falls, hold an election; one that is being held begins anew | `machine.rs`, `leader.rs` |
+//! | `follow-score` | – | an agent whose score rises above its leader's holds an election; a leader whose score falls says so; the deadline of an election stays | `machine.rs`, `leader.rs`, `holding.rs` |
+//! | `lead-on` | – | a leader that a better agent asks says so to it, and leads on until that one announces itself; so does a winner that has announced itself | `leader.rs`, `announced.rs` |
+//! | `lead-after-the-former` | – | a winner that knows of a leader announces itself, and leads when that one says `Resign` or has ended, or after one more deadline; who gave way meanwhile passes that word on | `announced.rs`, `follower.rs` |
 //! | `hand-over` | – | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the agent that left cools down: it ranks lowest meanwhile | `leader.rs`, `follower.rs` |
 //!
 //! # Role × input
 //! − is a traced no-op. "Above" and "below" compare the sender's rank with that of this agent; an agent
 //! that cannot be elected, or cools down, ranks below all others.
 //!
-//! | input | idle | following | holding an election | deferring | leading |
-//! |---|---|---|---|---|---|
-//! | `Elect` from below | `Ok`, hold an election | `Ok`, hold an election | `Ok`, `failed_election` | `Ok`, `failed_election` | `Ok` and `Elected` to it |
-//! | `Elect` from above | − | − | defer | − | stop leading, defer |
-//! | `Ok` to this election | − | − | defer | − | − |
-//! | `Yield` | − | − | − | − | − |
-//! | `Elected`, `Heartbeat` from below | hold an election | hold an election | − | − | `Elected` to it |
-//! | … from above | follow | follow, or hold an election if it is weaker than the leader | follow | follow | stop leading, follow |
-//! | `Resign` | lead if named | lead if named, else await the slot | lead if named | lead if named | − |
-//! | an end in `Members` | − | the leader's: hold an election | − | the awaited agent's: hold an election | − |
-//! | `TimedOut` | `Campaign`: hold an election | − | `Deadline`: lead | `Victory`: hold an election | `Drain`: resign |
-//! | `Campaign` | hold an election | hold an election | − | − | `Elected` to all |
-//! | `SetScore` | − | above the leader: hold an election | hold another one; `None`: idle | as holding | lower: hold an election; `None`: drain |
-//! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
+//! | input | idle | following | holding an election | deferring | announced | leading |
+//! |---|---|---|---|---|---|---|
+//! | `Elect` from below | `Ok`, hold an election | `Ok`, hold an election | `Ok`, `failed_election` | `Ok`, `failed_election` | `Ok` and `Elected` to it | `Ok` and `Elected` to it |
+//! | `Elect` from above | − | − | defer | − | `Elected` to it | `Elected` to it |
+//! | `Ok` to this election | − | − | defer | − | − | − |
+//! | `Yield` | − | − | − | − | − | − |
+//! | `Elected`, `Heartbeat` from below | hold an election | hold an election | knows of a leader | − | `Elected` to it | `Elected` to all |
+//! | … that answers another election | − | − | knows of a leader | − | − | − |
+//! | … from above | follow | follow, or hold an election if it is weaker than the leader and no answer of an earlier term | follow | follow | follow | stop leading, `Resign` to it, follow |
+//! | `Resign` | lead if named | lead if named, else await the slot; of another leader, if named: say so to the one that is followed | lead if named; the leader's, for no agent: await it no more | lead if named | lead if named, or if it is the former leader's for no agent | − |
+//! | an end in `Members` | − | the leader's: hold an election | − | the awaited agent's: hold an election | the former leader's: lead | − |
+//! | `TimedOut` | `Campaign`: hold an election | − | `Deadline`: lead, or announce itself | `Victory`: hold an election | `Deadline`: lead | `Drain`: resign |
+//! | `Campaign` | hold an election | hold an election | − | − | − | `Elected` to all |
+//! | `SetScore` | − | above the leader: hold an election | −; `None`: idle | as holding | `Elected` to all; `None`: `Resign`, idle | lower: `Elected` to all; `None`: drain |
+//! | `StepDown`, `Drained` | − | − | − | − | − | drain; resign |
 //!
 //! An agent that cannot ask (it is not eligible, or cools down) goes by the term instead where two leaders
 //! announce themselves. Before `Start` nothing happens; a message of an agent that is no member, or of an
 //! incarnation that is over, is dropped by the driver.
 
+mod announced;
 mod change;
 mod config;
 mod deferring;
@@ -174,7 +185,13 @@ impl Election for Astra {
                 view.leads(self.core.me.as_leader(tenure.term), Time::MAX)
             }
             Some(State::Following(following)) => view.follows(following.leader.clone()),
-            Some(State::Idle(_) | State::HoldingElection(_) | State::Deferring(_)) | None => view,
+            Some(
+                State::Idle(_)
+                | State::HoldingElection(_)
+                | State::Deferring(_)
+                | State::Announced(_),
+            )
+            | None => view,
         }
     }
 }

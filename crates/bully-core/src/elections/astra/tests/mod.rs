@@ -1,5 +1,6 @@
 //! The ASTRA rules, role by input.
 
+mod announced;
 mod leaving;
 mod rules;
 mod together;
@@ -33,7 +34,13 @@ impl Machine for Astra {
     }
 
     fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
-        may_say(self, leading, message);
+        // `lead-after-the-former`: it announces itself first.
+        match (&self.state, message) {
+            (Some(State::Announced(announced)), BullyMessage::Elected(said)) => {
+                assert_eq!(said.term, announced.term);
+            }
+            (_, _) => may_say(self, leading, message),
+        }
     }
 
     fn needed_timers(&self) -> BTreeSet<BullyTimer> {
@@ -44,7 +51,9 @@ impl Machine for Astra {
             Some(State::Idle(idle)) => {
                 timers.extend(idle.has_slot().then_some(BullyTimer::Campaign));
             }
-            Some(State::HoldingElection(_)) => timers.extend([BullyTimer::Deadline]),
+            Some(State::HoldingElection(_) | State::Announced(_)) => {
+                timers.extend([BullyTimer::Deadline]);
+            }
             Some(State::Deferring(_)) => timers.extend([BullyTimer::Victory]),
             Some(State::Leading(tenure)) => {
                 timers.extend(tenure.steps_down().then_some(BullyTimer::Drain));
@@ -62,7 +71,7 @@ impl Suite for Astra {
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle, with a slot",
-        "candidate: holding an election",
+        "candidate: announced, holding an election",
         "waiting: deferring",
         "leader: draining, leading",
     ];
@@ -81,6 +90,7 @@ impl Suite for Astra {
             Some(State::Following(_)) => "following",
             Some(State::HoldingElection(_)) => "holding an election",
             Some(State::Deferring(_)) => "deferring",
+            Some(State::Announced(_)) => "announced",
             Some(State::Leading(tenure)) if tenure.steps_down() => "draining",
             Some(State::Leading(_)) => "leading",
         }
@@ -92,6 +102,7 @@ impl Suite for Astra {
             ("following", Kit::following()),
             ("holding", Kit::holding()),
             ("deferring", Kit::deferring()),
+            ("announced", Kit::announced()),
             ("leading", Kit::leading()),
             ("draining", Kit::draining()),
             ("cooling down", Kit::cooling_down()),
@@ -143,6 +154,14 @@ impl Kit {
     fn deferring() -> Self {
         let me = Self::holding().after(HIGH, ok(1));
         assert_eq!(me.role(), Role::Waiting);
+        me
+    }
+
+    /// LOW leads, and has said so to this agent, which has won its election.
+    fn announced() -> Self {
+        let mut me = Self::holding().after(LOW, answers(1, MINE - 1, 1));
+        me.later(DEADLINE).fire(BullyTimer::Deadline).whatever();
+        assert_eq!((me.role(), me.view().leading), (Role::Candidate, None));
         me
     }
 

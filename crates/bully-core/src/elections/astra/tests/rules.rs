@@ -158,15 +158,6 @@ fn a_leader_announces_itself_to_an_asker_from_below() {
         .nothing_else_happened();
 }
 
-#[test]
-fn an_outranked_leader_stops_leading_and_defers() {
-    Kit::leading()
-        .hear(HIGH, elect(9))
-        .lost(MINE, LostReason::Outranked)
-        .set(BullyTimer::Victory, VICTORY)
-        .nothing_else_happened();
-}
-
 // ---- defer-on-ok ----
 
 #[test]
@@ -216,6 +207,27 @@ fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
         .nothing_else_happened();
 }
 
+/// It asked with a lower score, and has a higher one since. Two that believe that of each other would both lead.
+#[test]
+fn who_answers_ok_or_asks_from_above_is_asked_again() {
+    let all = [HIGH, LOW];
+    for mut me in [
+        Kit::holding()
+            .after(HIGH, elect(1))
+            .after(HIGH, ok(0))
+            .after(HIGH, ok(1)),
+        Kit::holding().after(HIGH, elect(1)).after(HIGH, elect(9)),
+        Kit::deferring().after(HIGH, elect(1)).after(HIGH, ok(1)),
+        Kit::deferring().after(HIGH, elect(1)).after(HIGH, elect(9)),
+    ] {
+        me.later(VICTORY)
+            .fire(BullyTimer::Victory)
+            .sent_to(&all, ask(2, 5, 0))
+            .set(BullyTimer::Deadline, DEADLINE)
+            .nothing_else_happened();
+    }
+}
+
 // ---- follow-elected ----
 
 #[test]
@@ -235,6 +247,7 @@ fn an_announcement_from_above_is_followed_whatever_its_term() {
     Kit::leading()
         .hear(HIGH, elected(1, 9))
         .lost(MINE, LostReason::Superseded)
+        .sent(HIGH, resign(MINE, Some(HIGH)))
         .new_leader(HIGH, 1)
         .nothing_else_happened();
 }
@@ -255,9 +268,10 @@ fn an_announcement_from_below_is_never_adopted() {
     for mut me in [Kit::holding(), Kit::deferring()] {
         me.hear(LOW, elected(20, 1)).nothing_else_happened();
     }
+    // Others may follow that one by now.
     Kit::leading()
         .hear(LOW, elected(20, 1))
-        .sent(LOW, elected(MINE, 5))
+        .sent_all(elected(MINE, 5))
         .nothing_else_happened();
 }
 
@@ -334,14 +348,13 @@ fn an_agent_that_rises_above_its_leader_holds_an_election() {
 }
 
 #[test]
-fn a_leader_that_falls_holds_an_election_and_one_that_rises_does_not() {
+fn a_leader_that_falls_says_so_and_leads_on() {
     let mut me = Kit::leading();
     me.set_score(6).nothing_else_happened();
     me.set_score(4)
-        .lost(MINE, LostReason::Outranked)
-        .sent_to(&[HIGH, LOW], ask(2, 4, MINE))
-        .set(BullyTimer::Deadline, DEADLINE)
+        .sent_all(elected(MINE, 4))
         .nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
 }
 
 #[test]
@@ -356,12 +369,25 @@ fn a_leader_answers_with_the_score_it_has() {
 }
 
 #[test]
-fn an_election_belongs_to_one_score() {
+fn another_score_does_not_begin_the_deadline_anew() {
     for mut me in [Kit::holding(), Kit::deferring().after(LOW, elect(1))] {
-        me.set_score(10)
-            .sent_to(&[HIGH, LOW], ask(2, 10, 0))
-            .set(BullyTimer::Deadline, DEADLINE)
-            .nothing_else_happened();
+        let role = me.role();
+        me.set_score(10).nothing_else_happened();
+        assert_eq!(me.role(), role);
     }
     Kit::idle().set_score(10).nothing_else_happened();
+    // Those that asked may rank above it now.
+    let mut me = Kit::deferring().after(LOW, elect(1));
+    me.set_score(0).nothing_else_happened();
+    me.later(VICTORY)
+        .fire(BullyTimer::Victory)
+        .sent_to(&[HIGH, LOW], ask(2, 0, 0))
+        .set(BullyTimer::Deadline, DEADLINE)
+        .nothing_else_happened();
+    // The leader that it asked ranks above it again.
+    Kit::holding()
+        .after(LOW, answers(1, OLD, 1))
+        .set_score(0)
+        .new_leader(LOW, OLD)
+        .nothing_else_happened();
 }

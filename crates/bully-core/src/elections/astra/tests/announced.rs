@@ -1,0 +1,192 @@
+//! How the leadership goes from a leader that is outranked to the better agent, without a gap and without two leaders.
+
+use super::*;
+
+/// `lead-on`
+#[test]
+fn an_outranked_leader_leads_on_until_the_better_agent_announces_itself() {
+    let mut me = Kit::leading();
+    me.hear(HIGH, elect(9))
+        .sent(HIGH, answers(1, MINE, 5))
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+    me.hear(HIGH, elected(MINE + 1, 9))
+        .lost(MINE, LostReason::Superseded)
+        .sent(HIGH, resign(MINE, Some(HIGH)))
+        .new_leader(HIGH, MINE + 1)
+        .nothing_else_happened();
+}
+
+/// `lead-after-the-former`
+#[test]
+fn who_knows_of_a_leader_leads_when_that_one_has_stopped() {
+    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
+    me.later(DEADLINE)
+        .fire(BullyTimer::Deadline)
+        .sent_all(elected(MINE, 5))
+        .set(BullyTimer::Deadline, DEADLINE)
+        .nothing_else_happened();
+    let mut told = me.clone();
+    told.hear(LOW, resign(MINE - 1, Some(ME)))
+        .acquired(MINE)
+        .nothing_else_happened();
+    told.hear(LOW, resign(MINE - 1, Some(ME)))
+        .nothing_else_happened();
+    let mut stepped_down = me.clone();
+    stepped_down
+        .hear(LOW, resign(MINE - 1, None))
+        .acquired(MINE)
+        .nothing_else_happened();
+    let mut ended = me.clone();
+    ended.ends(LOW).acquired(MINE).nothing_else_happened();
+    // Of an earlier leadership, and of one that another agent may have by now.
+    me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
+    me.hear(LOW, resign(MINE - 1, Some(HIGH)))
+        .nothing_else_happened();
+    me.later(DEADLINE - 1)
+        .fire(BullyTimer::Deadline)
+        .set(BullyTimer::Deadline, 1)
+        .nothing_else_happened();
+    me.later(1)
+        .fire(BullyTimer::Deadline)
+        .sent(LOW, elected(MINE, 5))
+        .acquired(MINE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
+    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
+    me.hear(LOW, resign(MINE - 1, None)).nothing_else_happened();
+    me.later(DEADLINE)
+        .fire(BullyTimer::Deadline)
+        .sent_all(elected(MINE, 5))
+        .acquired(MINE)
+        .nothing_else_happened();
+    // It has ended.
+    let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
+    me.ends(LOW).nothing_else_happened();
+    me.later(DEADLINE)
+        .fire(BullyTimer::Deadline)
+        .sent_all(elected(MINE, 5))
+        .acquired(MINE)
+        .nothing_else_happened();
+}
+
+/// A second copy of the word of a former leader is for no later election.
+#[test]
+fn an_old_resignation_gives_no_leadership() {
+    let mut me = Kit::announced();
+    me.hear(LOW, resign(MINE - 1, Some(ME))).whatever();
+    assert_eq!(me.view().leading, Some(Term(MINE)));
+    me.hear(HIGH, elected(MINE + 1, 9)).whatever();
+    me.step(Input::Campaign).whatever();
+    me.hear(LOW, answers(2, MINE + 2, 1)).whatever();
+    me.later(DEADLINE).fire(BullyTimer::Deadline).whatever();
+    me.hear(LOW, resign(MINE - 1, Some(ME)))
+        .nothing_else_happened();
+    assert_eq!(me.view().leading, None);
+}
+
+#[test]
+fn who_has_announced_itself_gives_way_to_better_agents_and_to_no_others() {
+    Kit::announced()
+        .hear(HIGH, elected(1, 9))
+        .new_leader(HIGH, 1)
+        .nothing_else_happened();
+    let mut me = Kit::announced();
+    let seen = Term(MINE);
+    me.hear(LOW, elect(1))
+        .sent(LOW, Ok { seen, ..ok(1) })
+        .sent(LOW, answers(1, MINE, 5))
+        .nothing_else_happened();
+    me.hear(LOW, elected(1, 1))
+        .sent(LOW, elected(MINE, 5))
+        .nothing_else_happened();
+}
+
+#[test]
+fn who_has_announced_itself_says_its_new_score_and_that_it_cannot_lead() {
+    let mut me = Kit::announced();
+    me.set_score(6)
+        .sent_all(elected(MINE, 6))
+        .nothing_else_happened();
+    me.set_score(None)
+        .sent_all(resign(MINE, None))
+        .nothing_else_happened();
+    assert_eq!(me.role(), Role::Follower);
+}
+
+#[test]
+fn the_answer_of_an_outranked_leader_is_for_the_election_that_asked() {
+    for mut me in [Kit::idle(), Kit::following(), Kit::deferring()] {
+        me.hear(LOW, answers(1, 20, 1)).nothing_else_happened();
+    }
+}
+
+/// It leads until the better agent announces itself.
+#[test]
+fn who_has_announced_itself_answers_a_better_agent_as_a_leader_does() {
+    let mut me = Kit::announced();
+    me.hear(HIGH, elect(9))
+        .sent(HIGH, answers(1, MINE, 5))
+        .nothing_else_happened();
+    me.hear(LOW, resign(MINE - 1, Some(ME)))
+        .acquired(MINE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_leader_that_has_ended_is_not_followed_whatever_its_score() {
+    let mut me = Kit::holding().after(LOW, answers(1, OLD, 1));
+    me.ends(LOW).nothing_else_happened();
+    me.set_score(0).nothing_else_happened();
+}
+
+#[test]
+fn the_answer_of_an_earlier_leader_replaces_no_later_one() {
+    let mut me = Kit::holding();
+    let middle = Member::up(id("middle"), MemberKind::Voter, None, Incarnation(1));
+    me.told(|m| m.join([middle])).nothing_else_happened();
+    me.hear(LOW, elected(MINE - 1, 1)).nothing_else_happened();
+    me.hear("middle", answers(1, OLD, 1))
+        .nothing_else_happened();
+    me.later(DEADLINE).fire(BullyTimer::Deadline).whatever();
+    me.hear(LOW, resign(MINE - 1, None))
+        .acquired(MINE)
+        .nothing_else_happened();
+}
+
+/// It would ask again and again until the former leader has heard of the next one.
+#[test]
+fn the_answer_of_the_former_leader_is_not_asked_about_again() {
+    let mut me = Kit::following();
+    let middle = Member::up(id("middle"), MemberKind::Voter, None, Incarnation(1));
+    me.told(|m| m.join([middle])).nothing_else_happened();
+    me.hear("middle", answers(1, OLD - 1, 7))
+        .nothing_else_happened();
+    // This one took over later.
+    me.hear("middle", answers(1, OLD + 1, 7))
+        .has_no_leader(OLD)
+        .sent_to(&[HIGH, LOW, "middle"], ask(1, 5, OLD + 1))
+        .set(BullyTimer::Deadline, DEADLINE)
+        .nothing_else_happened();
+}
+
+/// The next leader may wait for it.
+#[test]
+fn the_word_of_a_former_leader_is_passed_on_by_who_gave_way() {
+    let mut me = Kit::announced().after(HIGH, elected(MINE + 1, 9));
+    me.hear(LOW, resign(MINE - 1, Some(ME)))
+        .sent(HIGH, resign(MINE + 1, Some(HIGH)))
+        .nothing_else_happened();
+    for successor in [ME, "middle"] {
+        // A second copy, and for another agent.
+        me.hear(LOW, resign(MINE - 1, Some(successor)))
+            .nothing_else_happened();
+    }
+    let mut next = Kit::announced();
+    next.hear(HIGH, resign(MINE - 1, Some(ME)))
+        .acquired(MINE)
+        .nothing_else_happened();
+}

@@ -1,0 +1,90 @@
+//! A group without a leader says so in every mode: in the log, again and again, and in the diagnosis.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyBuilder},
+    store::MemoryStore,
+    testkit::VirtualClock,
+};
+use tracing::Level;
+
+use crate::{logs::logged, registers::Store, stage::MS};
+
+/// Such an agent is alone in its group for two minutes.
+fn says(mode: &str, why: &str, set: impl FnOnce(BullyBuilder) -> BullyBuilder) {
+    logged(Level::WARN, async |lines| {
+        let agent = BullyAgent::builder("a").clock(VirtualClock::new());
+        let group = Group::new("jobs").unwrap();
+        let agent = set(agent).join(&group).start().unwrap();
+        clock::sleep(MS(60_000)).await;
+        let said = lines.about("no leader for");
+        assert!(!said.is_empty(), "{mode}: none leads for a minute");
+        clock::sleep(MS(60_000)).await;
+        let said = lines.about("no leader for");
+        assert_eq!(said.len(), 6, "{mode}: every ten seconds: {said:#?}");
+        let explains = |line: &String| line.contains("WARN") && line.contains(why);
+        assert!(said.iter().all(explains), "{mode}: {said:#?}");
+
+        let diagnosis = agent.diagnosis();
+        assert_eq!(diagnosis.leader, None, "{mode}");
+        let span = diagnosis.leaderless_for.unwrap();
+        assert!(span >= MS(119_000), "{mode}: {span:?}");
+        let text = diagnosis.to_string();
+        assert!(
+            text.starts_with("a has known no leader of jobs for 120.0 s"),
+            "{text}"
+        );
+        assert!(text.contains(why), "{mode}: {text}");
+    });
+}
+
+#[test]
+fn available() {
+    let none = "no voter that can be reached has a score: give one of them a score";
+    says("available", none, BullyBuilder::ineligible);
+}
+
+#[test]
+fn astra() {
+    let unasked = "an agent has to be asked for an election: call campaign()";
+    says("astra", unasked, |agent| agent.astra().score(1));
+    let none = "no voter that can be reached has a score: give one of them a score";
+    says("astra", none, |agent| agent.astra().ineligible());
+}
+
+const ALONE: &str = "1 of 3 voters can be reached, and 2 are needed: start b, c";
+
+#[test]
+fn quorum() {
+    says("quorum", ALONE, |agent| {
+        agent
+            .score(1)
+            .quorum(["a", "b", "c"])
+            .store(MemoryStore::new())
+    });
+}
+
+#[test]
+fn quorum_without_disks() {
+    says("diskless", ALONE, |agent| {
+        agent.score(1).quorum(["a", "b", "c"]).diskless()
+    });
+}
+
+#[test]
+fn lease() {
+    let store = Store::default();
+    store.cut(true);
+    says("lease", "has been out of reach for", |agent| {
+        agent.score(1).lease(store)
+    });
+    let none = "has no score";
+    says("lease", none, |agent| {
+        agent.lease(Store::default()).ineligible()
+    });
+}
