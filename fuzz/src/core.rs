@@ -282,6 +282,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
             round,
             seen,
             released: some(choices, |_| term),
+            clock: some(choices, |_| term),
         }
         .into(),
         3 => Elected {
@@ -318,6 +319,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
             incarnation: incarnation(choices),
             candidate: candidate(choices),
             seal: None,
+            clock: some(choices, |_| seen),
         }
         .into(),
         8 => Ack {
@@ -352,6 +354,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
             round,
             term,
             recovering: choices.one_in(2),
+            clock: seen,
         }
         .into(),
         12 => Takeover { term }.into(),

@@ -98,7 +98,7 @@ impl KeptProspects {
                 preemption: *preemption,
                 ..Prospects::default()
             },
-            Self::Other(prospects) => **prospects,
+            Self::Other(prospects) => Prospects::clone(prospects),
         }
     }
 
@@ -352,9 +352,9 @@ mod tests {
     fn the_time_without_a_leader_counts_from_its_beginning() {
         let (vitals, at) = (vitals(), Time::from_millis);
         let none = Prospects::default();
-        vitals.note_prospects(none, false, || at(5));
+        vitals.note_prospects(none.clone(), false, || at(5));
         assert_eq!(vitals.read().leaderless_since, Some(at(1)));
-        vitals.note_prospects(none, true, || at(7));
+        vitals.note_prospects(none.clone(), true, || at(7));
         assert_eq!(vitals.read().leaderless_since, None);
         vitals.note_prospects(none, false, || at(9));
         vitals.note_end(at(11));

@@ -308,6 +308,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             granted: true,
             retry: Micros::default(),
             seal: None,
+            clock: None,
             incarnation: INCARNATION,
             candidate: Candidate {
                 id: id("a1"),

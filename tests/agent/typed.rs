@@ -148,6 +148,7 @@ fn answers_are_heard_whatever_they_are_worth() {
             round: ROUND,
             seen,
             released,
+            clock: None,
         };
         agent.addr().do_send(general(give_way));
         clock::sleep(MS(1)).await;

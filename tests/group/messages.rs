@@ -99,11 +99,13 @@ fn answers() -> Vec<AnyMessage> {
             incarnation: ROUND.incarnation,
         },
         seal: None,
+        clock: None,
     };
     let yields = Yield {
         round: ROUND,
         seen: SEEN,
         released: Some(TERM),
+        clock: None,
     };
     let elected = Elected {
         term: TERM,
@@ -135,14 +137,16 @@ fn answers() -> Vec<AnyMessage> {
         }
         .into(),
         Behind { seen: TERM }.into(),
-        Recovered {
-            round: ROUND,
-            term: TERM,
-            recovering: true,
-        }
-        .into(),
+        RECOVERED.into(),
     ]
 }
+
+const RECOVERED: Recovered = Recovered {
+    round: ROUND,
+    term: TERM,
+    recovering: true,
+    clock: SEEN,
+};
 
 #[test]
 fn every_message_survives_its_way() {

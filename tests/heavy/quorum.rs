@@ -159,6 +159,7 @@ impl Quorum {
                 round,
                 seen: Term::ZERO,
                 released: None,
+                clock: None,
             }),
         };
         self.config.voters.iter().cloned().map(consent).collect()

@@ -86,6 +86,7 @@ impl Changing {
                 round,
                 seen,
                 released: None,
+                clock: None,
             }),
         };
         (0..MOST).map(name).map(consent).collect()

@@ -199,6 +199,16 @@ pub enum Finding {
         /// The node.
         node: String,
     },
+    /// The wall clock of another voter is more than 10 s from the one here, and the terms go by these clocks.
+    ClocksApart {
+        /// The voter.
+        voter: AgentId,
+        /// Whether its clock is ahead of the one here.
+        is_ahead: bool,
+        /// By how much. As JSON: `by_ms`.
+        #[serde(rename = "by_ms", serialize_with = "shown::millis")]
+        by: Duration,
+    },
     /// Work under the leadership of this agent has failed in the last minutes.
     WorkFails {
         /// How often it panicked, ended or stalled since the agent started.
@@ -326,6 +336,13 @@ pub enum Finding {
         recover: u32,
         /// So many that remember are needed.
         needed: u32,
+        /// The other voters that remember.
+        remember: Vec<AgentId>,
+        /// The other voters that have not answered.
+        silent: Vec<AgentId>,
+        /// So many of those that remember would have to restart for it to go on by the clocks alone; `None` while too few
+        /// have answered for that.
+        restarts: Option<u32>,
     },
     /// This agent has not begun yet.
     Starting,

@@ -146,14 +146,7 @@ impl Facts {
         if self.signs.is_clock_slow {
             found.push(Finding::ClockIsSlow);
         }
-        if let Some(recovers) = self.signs.prospects.get().recovers {
-            found.push(Finding::Recovers {
-                left: self.left(Some(recovers.until)).unwrap_or_default(),
-                answers: recovers.answers,
-                recover: recovers.recover,
-                needed: recovers.needed,
-            });
-        }
+        self.judge_recovery(found);
         if self.assumed.kind == MemberKind::Observer {
             found.push(Finding::Observer);
         } else if let Some(epoch) = self.learns() {
@@ -415,7 +408,7 @@ impl Facts {
     }
 
     /// The time that is left until then, if any is.
-    fn left(&self, until: Option<Time>) -> Option<Duration> {
+    pub(super) fn left(&self, until: Option<Time>) -> Option<Duration> {
         let left = until?.since(self.now);
         (!left.is_zero()).then_some(left)
     }

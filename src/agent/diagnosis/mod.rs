@@ -9,13 +9,14 @@
 //! ```
 //!
 //! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so an agent that hangs
-//! has one as well. Not here: the conditions of a finding (`judge.rs`, `register.rs`,
+//! has one as well. Not here: the conditions of a finding (`judge.rs`, `register.rs`, `recovery.rs`,
 //! `timings.rs`; of schedules `leader/schedule/`), and its words (`sentence.rs`).
 
 mod finding;
 mod judge;
 mod not_leading;
 mod order;
+mod recovery;
 mod register;
 mod schedule;
 mod sentence;

@@ -23,7 +23,10 @@ impl Finding {
             Self::NodeNameTwice { .. } | Self::PeerNameTwice { .. } | Self::OtherStore { .. } => 8,
             Self::AgentNameTwice { .. } | Self::TwoOfOneName { .. } => 9,
             Self::FewVoters { .. } => 10,
-            Self::PeerUnlinked { .. } | Self::PeerLacksGroup { .. } | Self::ClockAhead { .. } => 11,
+            Self::PeerUnlinked { .. }
+            | Self::PeerLacksGroup { .. }
+            | Self::ClockAhead { .. }
+            | Self::ClocksApart { .. } => 11,
             Self::EchoTooLong { .. }
             | Self::RegisterIsSlow { .. }
             | Self::RegisterListsNobody { .. }

@@ -7,8 +7,9 @@ use std::fmt;
 
 use super::{
     Finding,
+    recovery::RecoveryWords,
     timing_words::TimingWords,
-    words::{Article, ChangeWords, Names, RecoveryWords, Span, Times, UnlinkedWords},
+    words::{Article, ChangeWords, Names, Span, Times, UnlinkedWords},
 };
 
 impl fmt::Display for Finding {
@@ -156,6 +157,16 @@ impl fmt::Display for Finding {
                 f,
                 "{node} names terms that are later than the clock here allows, and is not heard: compare the clocks of both hosts"
             ),
+            Self::ClocksApart {
+                voter,
+                is_ahead,
+                by,
+            } => write!(
+                f,
+                "the wall clock of the voter {voter} is {} {} the one here, and terms go by these clocks: set the one that is wrong, then restart its agent, which reads it when it starts",
+                Span(*by),
+                if *is_ahead { "ahead of" } else { "behind" }
+            ),
             Self::WorkFails {
                 failures,
                 since,
@@ -211,11 +222,17 @@ impl fmt::Display for Finding {
                 answers,
                 recover,
                 needed,
+                remember,
+                silent,
+                restarts,
             } => RecoveryWords {
                 left: *left,
                 answers: *answers,
                 recover: *recover,
                 needed: *needed,
+                remember,
+                silent,
+                restarts: *restarts,
             }
             .fmt(f),
             Self::Starting => f.write_str(

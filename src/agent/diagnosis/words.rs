@@ -1,4 +1,4 @@
-//! Parts of the sentences of findings: spans, numbers of times, lists of names, roles, links, changes of voters, recoveries.
+//! Parts of the sentences of findings: spans, numbers of times, lists of names, roles, links, changes of voters.
 //!
 //! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
 
@@ -65,42 +65,6 @@ impl fmt::Display for Article {
             Role::Waiting => "waiting for an agent of higher rank",
             Role::Leader => "the leader",
         })
-    }
-}
-
-/// How far an agent is that has no record.
-pub(super) struct RecoveryWords {
-    pub(super) left: Duration,
-    pub(super) answers: u32,
-    pub(super) recover: u32,
-    pub(super) needed: u32,
-}
-
-impl fmt::Display for RecoveryWords {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            left,
-            answers,
-            recover,
-            needed,
-        } = self;
-        let remember = answers.saturating_sub(*recover);
-        f.write_str("this agent has no record of its votes, and recovers: ")?;
-        if !left.is_zero() {
-            return write!(
-                f,
-                "it abstains for {}, and asks what the other voters remember",
-                Span(*left)
-            );
-        }
-        write!(
-            f,
-            "{answers} other voters have answered, {remember} of the {needed} that it needs remember"
-        )?;
-        if *recover > 0 {
-            return write!(f, ", and {recover} recover themselves");
-        }
-        f.write_str(": start the others, or mend the links")
     }
 }
 

@@ -15,5 +15,6 @@ mod faults;
 mod incarnations;
 mod kit;
 mod losses;
+mod restarts;
 mod slow_voters;
 mod stores;

@@ -265,6 +265,7 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
                     round,
                     seen,
                     released,
+                    clock: None,
                 },
             );
         }

@@ -45,7 +45,7 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "no disk: two restart, or one twice, D=0, 4 ticks",
-            308_648,
+            312_622,
             38,
             search(Walls::Right, 4, |b| {
                 (b.budget.crashes, b.delay) = (2, Some(0));
@@ -53,7 +53,7 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "no disk: all restart, D=0, 3 ticks",
-            202_842,
+            222_520,
             30,
             search(Walls::Right, 3, |b| {
                 (b.budget.crashes, b.delay) = (3, Some(0));
@@ -69,7 +69,7 @@ fn holds() -> Vec<Case> {
         ),
         Case::holds(
             "no disk: two restart, wrong clocks, D=0, 3 ticks",
-            48_747,
+            48_284,
             29,
             search(WRONG, 3, |b| {
                 (b.budget.crashes, b.delay) = (2, Some(0));
@@ -82,7 +82,7 @@ fn holds() -> Vec<Case> {
 fn observed() -> Case {
     Case::holds(
         "no disk: both voters restart, an observer remembers",
-        21_848,
+        41_528,
         35,
         timed(observed_lab()),
     )

@@ -59,7 +59,7 @@ pub use measurement::Measurement;
 pub use member::{Member, MemberKind, Presence};
 pub use members::Members;
 pub use minimum_role::MinimumRole;
-pub use prospects::{Preemption, Prospects, Recovering};
+pub use prospects::{ClockGap, Preemption, Prospects, Recovering};
 pub use rank::{Rank, Score};
 pub use requirements::{
     ClockKind, Epochs, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,

@@ -6,12 +6,12 @@
 
 use std::time::Duration;
 
-use super::Time;
+use super::{AgentId, Time};
 
 /// What a participant waits for, by its own clock; see [`Election::prospects`](super::Election::prospects).
 ///
 /// A time that has passed means nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
     /// Until when it lets others go first, because it stepped down.
     pub cooldown_until: Option<Time>,
@@ -31,6 +31,8 @@ pub struct Prospects {
     pub slow_answers: Option<Duration>,
     /// The time that a voter takes to write its record, where that is more than the timings assume.
     pub slow_writes: Option<Duration>,
+    /// That the wall clock of another voter is too far from its own, where terms go by these.
+    pub clock_gap: Option<ClockGap>,
     /// That it wants its disk measured once a minute: it is slow, or would take over from a leader.
     pub probes: bool,
 }
@@ -48,16 +50,18 @@ impl Prospects {
             next_epoch,
             slow_answers,
             slow_writes,
+            clock_gap,
             probes,
         } = self;
         let waits = cooldown_until.is_some() || waits_until.is_some() || takeover_at.is_some();
         let is_slow = slow_answers.is_some() || slow_writes.is_some() || *probes;
-        !waits && recovers.is_none() && next_epoch.is_none() && !is_slow
+        let is_whole = recovers.is_none() && next_epoch.is_none() && clock_gap.is_none();
+        !waits && is_whole && !is_slow
     }
 }
 
 /// How far an incarnation is that keeps no record and asks the others what they remember.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recovering {
     /// It abstains until then at least.
     pub until: Time,
@@ -67,6 +71,24 @@ pub struct Recovering {
     pub recover: u32,
     /// So many that remember are needed.
     pub needed: u32,
+    /// The others that remember.
+    pub remember: Vec<AgentId>,
+    /// The others that have not answered.
+    pub silent: Vec<AgentId>,
+    /// So many of those that remember would have to restart for it to go on by the clocks alone; `None` while too few have
+    /// answered for that.
+    pub restarts: Option<u32>,
+}
+
+/// Two wall clocks that are further apart than terms by the clock allow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClockGap {
+    /// Whose clock the participant's own is compared with.
+    pub voter: AgentId,
+    /// Whether that one is ahead of the participant's own.
+    pub is_ahead: bool,
+    /// By how much they differ.
+    pub by: Duration,
 }
 
 /// When a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant

@@ -3,7 +3,6 @@
 use super::*;
 use crate::{
     agent::{saving::StoreFailure, work::WorkSigns},
-    protocol::Recovering,
     register::keeper::StoreState,
 };
 
@@ -396,31 +395,4 @@ fn the_worst_comes_first() {
     let kinds: Vec<_> = found(&facts).iter().map(Finding::order).collect();
     assert!(kinds.is_sorted() && kinds.len() == 5, "{kinds:?}");
     assert!(matches!(found(&facts)[0], Finding::StoreFails { .. }));
-}
-
-#[test]
-fn a_voter_without_a_record_says_how_far_it_is() {
-    let recovers = |left: u64, answers, recover| {
-        let mut facts = vacant();
-        facts.signs.prospects.edit().waits_until = Some(Time::from_millis(90_000));
-        facts.signs.prospects.edit().recovers = Some(Recovering {
-            until: NOW.after(MS(left)),
-            answers,
-            recover,
-            needed: 2,
-        });
-        let [finding] = &found(&facts)[..] else {
-            panic!("it has no slot, so that nothing else is said of it");
-        };
-        finding.to_string()
-    };
-    let begins = "this agent has no record of its votes, and recovers: ";
-    let text = |rest: &str| format!("{begins}{rest}");
-    let abstains = "it abstains for 1.2 s, and asks what the other voters remember";
-    assert_eq!(recovers(1_200, 0, 0), text(abstains));
-    let waits = "1 other voters have answered, 1 of the 2 that it needs remember: start the others, or mend the links";
-    assert_eq!(recovers(0, 1, 0), text(waits));
-    let others =
-        "2 other voters have answered, 0 of the 2 that it needs remember, and 2 recover themselves";
-    assert_eq!(recovers(0, 2, 2), text(others));
 }

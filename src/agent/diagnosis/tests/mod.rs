@@ -3,6 +3,7 @@
 mod findings;
 mod leading;
 mod lists;
+mod recovery;
 mod timings;
 mod written;
 

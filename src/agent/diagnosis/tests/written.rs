@@ -164,6 +164,14 @@ fn each_finding_is_one_line() {
             answers: 0,
             recover: 0,
             needed: 2,
+            remember: Vec::new(),
+            silent: vec![id("a")],
+            restarts: None,
+        },
+        Finding::ClocksApart {
+            voter: id("a"),
+            is_ahead: true,
+            by: left,
         },
     ];
     all.iter().for_each(is_one_line);

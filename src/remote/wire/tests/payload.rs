@@ -76,6 +76,7 @@ fn the_longest_list_of_voters_crosses() {
             incarnation: Incarnation(1),
         },
         seal: Some(Box::new(SealRecord { term, next })),
+        clock: None,
     };
     let bytes = encode(&AnyMessage::from(reply.clone()));
     assert!(decode(&bytes) == Ok(AnyMessage::from(reply)));

@@ -16,6 +16,7 @@ use bully_core::elections::{
 
 pub(super) const TERM: Term = Term(300);
 pub(super) const SEEN: Term = Term(u64::MAX);
+const CLOCK: Term = Term(92_000_000_000);
 const TIME: Time = Time::from_millis(9);
 pub(super) const RETRY: Micros = Micros(70_000);
 const ROUND: Round = Round {
@@ -69,6 +70,7 @@ fn questions() -> Vec<AnyMessage> {
         round,
         seen,
         released,
+        clock: None,
     };
     vec![
         elect(None, None).into(),
@@ -133,6 +135,7 @@ fn votes() -> Vec<AnyMessage> {
         incarnation,
         candidate: candidate(),
         seal: None,
+        clock: None,
     };
     let ack = |score| Ack {
         term,
@@ -167,11 +170,30 @@ fn diskless() -> Vec<AnyMessage> {
         round,
         term,
         recovering,
+        clock: CLOCK,
+    };
+    let by_clock = ClaimReply {
+        term,
+        seen,
+        granted: false,
+        retry: RETRY,
+        incarnation: ROUND.incarnation,
+        candidate: candidate(),
+        seal: None,
+        clock: Some(CLOCK),
     };
     vec![
         Recover { round, seen }.into(),
         recovered(false).into(),
         recovered(true).into(),
+        by_clock.into(),
+        Yield {
+            round,
+            seen,
+            released: None,
+            clock: Some(CLOCK),
+        }
+        .into(),
     ]
 }
 
@@ -246,6 +268,7 @@ fn changes() -> Vec<AnyMessage> {
             incarnation: ROUND.incarnation,
             candidate: candidate(),
             seal,
+            clock: None,
         }
         .into(),
         Seal {

@@ -118,6 +118,7 @@ impl Tenure {
                 round: elect.round,
                 seen: step.core.highest_term,
                 released: Some(self.term),
+                clock: None,
             },
         );
         // There and back takes two delays. If nothing comes by then, and a step on top, the leadership

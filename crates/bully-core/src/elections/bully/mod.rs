@@ -209,6 +209,7 @@ impl Election for Bully {
             next_epoch: None,
             slow_answers: None,
             slow_writes: None,
+            clock_gap: None,
             probes: false,
         }
     }

@@ -118,6 +118,7 @@ impl Step<'_> {
                 round,
                 seen,
                 released,
+                clock: None,
             },
         );
     }

@@ -241,6 +241,7 @@ impl Election for Lease {
             recovers: None,
             next_epoch: None,
             slow_writes: None,
+            clock_gap: None,
             probes: false,
             slow_answers: self.core.reads.slow(&self.core.config),
         }

@@ -103,6 +103,8 @@ pub struct Yield {
     pub seen: Term,
     /// The term that the sender led in until this question made it stop, if it did.
     pub released: Option<Term>,
+    /// Quorum mode without disks: the term by the sender's wall clock.
+    pub clock: Option<Term>,
 }
 
 /// "I lead from now on."
@@ -247,6 +249,8 @@ pub struct ClaimReply {
     pub candidate: Candidate,
     /// The seal of this epoch that the voter has taken, if it has.
     pub seal: Option<Box<SealRecord>>,
+    /// Without disks: the term by the voter's wall clock, if that is why the claim is refused.
+    pub clock: Option<Term>,
 }
 
 /// "I heard you, and support no other agent for a while."

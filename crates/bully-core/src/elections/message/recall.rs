@@ -45,4 +45,6 @@ pub struct Recovered {
     pub term: Term,
     /// Whether the sender has begun without a memory itself, and does not know its past again yet.
     pub recovering: bool,
+    /// The term by the sender's wall clock.
+    pub clock: Term,
 }

@@ -45,7 +45,10 @@ impl fmt::Display for QuorumMessage {
                 and(f, "released:", m.released.as_ref().map(Led))
             }
             Self::ClaimReply(m) if m.granted => write!(f, "grants term {}", m.term),
-            Self::ClaimReply(m) => write!(f, "refuses term {}, knows {}", m.term, m.seen),
+            Self::ClaimReply(m) => {
+                write!(f, "refuses term {}, knows {}", m.term, m.seen)?;
+                and(f, "and its clock says", m.clock.as_ref())
+            }
             Self::Ack(m) => write!(f, "ack term {} echo {}", m.term, m.echo),
             Self::Nack(m) if m.term == m.of => {
                 write!(f, "nack knows another leader of term {}", m.of)

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use tracing::debug;
 
 use super::{
-    ClaimReply, Elect, Ok, Out, QuorumConfig, Refusal, Yield,
+    ClaimReply, Elect, Ok, Out, QuorumConfig, Refusal, SenderIncarnation, Yield,
     claim::Reason,
     core::Core,
     seal::higher,
@@ -22,6 +22,7 @@ use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Asking {
     round: Round,
+    /// The term after those seen.
     term: Term,
     consents: BTreeSet<AgentId>,
     /// The agents that answered this round, this one included.
@@ -45,9 +46,9 @@ impl Asking {
             return Err(Next::Stay);
         };
         let seen = core.voter.seen;
-        let term = core.config.next_term(now, seen);
-        core.voter
-            .hear_of_election(&core.config, now, term.unwrap_or_default());
+        let term = core.config.term_above(seen);
+        let claimed = core.next_term(now, seen).unwrap_or_default();
+        core.voter.hear_of_election(&core.config, now, claimed);
         // Bound itself, or its successor has not spoken yet: it asks when it is free.
         if !core.must_wait(now).is_zero() {
             return Err(Next::own_slot(before));
@@ -58,7 +59,7 @@ impl Asking {
         };
         let round = core.next_round();
         let wait = core.begin_questions();
-        debug!(target: "actix_bully", node = %core.me.id, %term, "election begins");
+        debug!(target: "actix_bully", node = %core.me.id, term = %claimed, "election begins");
         core.ask_voters(
             Elect {
                 round,
@@ -84,15 +85,17 @@ impl Asking {
 
     pub(super) fn on_yield(
         &mut self,
-        core: &Core,
+        core: &mut Core,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         consent: &Yield,
     ) -> Next {
         if self.round != consent.round {
             core.ignore(Role::Candidate, "an answer to another round");
             return Next::Stay;
         }
+        let (from, _) = sender;
+        core.hear_clock(now, self.due, sender, consent.clock);
         self.consents.insert(from.clone());
         self.replied.insert(from.clone());
         self.decide(core, now)
@@ -145,7 +148,7 @@ impl Asking {
             return Next::Stay;
         }
         Next::Become(Start::Claim {
-            term: self.term,
+            term: core.by_the_clocks(now, self.term),
             reason,
             before: self.before.take(),
         })
@@ -258,22 +261,23 @@ impl Claiming {
 
     pub(super) fn on_claim_reply(
         &mut self,
-        core: &Core,
+        core: &mut Core,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         reply: &ClaimReply,
     ) -> Next {
         if self.term != reply.term || !core.is_candidate(&reply.candidate) {
             core.ignore(Role::Candidate, "an answer to another claim");
             return Next::Stay;
         }
+        core.hear_clock(now, self.due, sender, reply.clock);
         if reply.granted && !core.counts(now < self.due) {
             core.ignore(Role::Candidate, "a vote that came too late");
             return Next::Stay;
         }
         if reply.granted {
             self.seal = higher(self.seal.take(), reply.seal.as_deref());
-            if self.votes.insert(from.clone())
+            if self.votes.insert(sender.0.clone())
                 && let Answers::Votes { is_new, .. } = &mut self.answers
             {
                 *is_new = true;
@@ -293,7 +297,7 @@ impl Claiming {
     pub(super) fn on_late_reply(
         core: &mut Core,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
@@ -302,7 +306,7 @@ impl Claiming {
             core.ignore(Role::Candidate, "an answer to another claim");
             return Next::Stay;
         };
-        let next = claim.on_claim_reply(core, now, from, reply);
+        let next = claim.on_claim_reply(core, now, sender, reply);
         match (&next, &claim.answers) {
             (Next::Stay, Answers::Votes { .. }) => core.open_claim = Some(claim),
             (Next::Stay, Answers::Refused) => {}

@@ -6,8 +6,8 @@
 //! Not here: how the votes are counted ([`candidate`](super::candidate), [`leader`](super::leader),
 //! [`prepare`](super::prepare)), and whom an answer is for ([`answer`](super::answer)).
 
-use super::{Claim, core::Core, follower::Following};
-use crate::elections::message::Candidate;
+use super::{Claim, ClaimReply, SenderIncarnation, core::Core, follower::Following};
+use crate::elections::message::{Candidate, Micros};
 use crate::protocol::{AgentId, Leader, Score, Term};
 
 /// Why an agent asks for votes in a term.
@@ -83,6 +83,28 @@ impl Reason {
             score,
             released,
             successor,
+        }
+    }
+}
+
+impl Claim {
+    /// For whom it asks.
+    pub(super) fn candidate(&self, (from, incarnation): SenderIncarnation<'_>) -> Candidate {
+        let successor = self.successor.clone();
+        successor.unwrap_or_else(|| Candidate::new(from, incarnation))
+    }
+
+    /// No vote, of a voter with a record of that term.
+    pub(super) fn refusal(&self, sender: SenderIncarnation<'_>, seen: Term) -> ClaimReply {
+        ClaimReply {
+            term: self.term,
+            seen,
+            granted: false,
+            retry: Micros::default(),
+            incarnation: sender.1,
+            candidate: self.candidate(sender),
+            seal: None,
+            clock: None,
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn on_elect(
             (_, Some(until)) => Verdict::not_for(until.since(now)),
             (_, None) => core.judge_takeover(now, sender, target),
         };
-        core.answer(from, elect, verdict, out);
+        core.answer(now, from, elect, verdict, out);
         return Next::Stay;
     }
     let may_object = match state {
@@ -65,7 +65,7 @@ pub(super) fn on_elect(
     };
     core.voter.hear(elect.seen);
     let objects = matches!(verdict, Verdict::Object);
-    core.answer(from, elect, verdict, out);
+    core.answer(now, from, elect, verdict, out);
     if !objects {
         return Next::Stay;
     }
@@ -144,7 +144,14 @@ impl Core {
         Verdict::Consent
     }
 
-    pub(super) fn answer(&self, from: &AgentId, elect: &Elect, verdict: Verdict, out: &mut Out) {
+    pub(super) fn answer(
+        &self,
+        now: Time,
+        from: &AgentId,
+        elect: &Elect,
+        verdict: Verdict,
+        out: &mut Out,
+    ) {
         let refusal = match verdict {
             Verdict::Consent => {
                 return out.send(
@@ -153,6 +160,7 @@ impl Core {
                         round: elect.round,
                         seen: self.voter.seen,
                         released: None,
+                        clock: self.clock(now),
                     },
                 );
             }

@@ -13,6 +13,7 @@ use std::{
 use super::{
     Ack, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
     candidate::Claiming,
+    diskless::ClocksApart,
     flapping::Flapping,
     pace::RoundPace,
     slow::Writes,
@@ -65,6 +66,8 @@ pub(super) struct Core {
     pub(super) overrules: bool,
     /// The change of the voters that this agent was asked for, and has not answered.
     pub(super) asked: Option<Box<VoterChange>>,
+    /// Without disks: the voters whose clocks are known to be too far from this agent's.
+    pub(super) apart: Option<Box<ClocksApart>>,
 }
 
 /// After this agent stepped down. No timer: each rule compares the time when it asks.
@@ -100,6 +103,7 @@ impl Core {
             was_listed: false,
             overrules: false,
             asked: None,
+            apart: None,
         }
     }
 

@@ -336,7 +336,7 @@ impl Leading {
     /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
     /// vote for it, since a promise names its holder and not a term.
     pub(super) fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
-        let Some(term) = core.config.next_term(now, core.voter.seen.max(seen)) else {
+        let Some(term) = core.next_term(now, core.voter.seen.max(seen)) else {
             core.ignore(Role::Leader, "the terms have come to their end");
             return Next::Stay;
         };
@@ -383,7 +383,7 @@ impl Leading {
         &mut self,
         core: &mut Core,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
@@ -397,12 +397,15 @@ impl Leading {
                 // This leader's own term was won without a report of any seal up to it: those are void.
                 let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
                 raise.seal = higher(raise.seal.take(), seal);
-                raise.votes.insert(from.clone());
+                raise.votes.insert(sender.0.clone());
                 return self.finish_raise(core, now, out);
             }
             // That voter has taken part in a higher term, and can never grant this one.
             Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
                 return self.raise(core, now, reply.seen, out);
+            }
+            Some(raise) if raise.term == reply.term => {
+                core.hear_clock(now, raise.due.unwrap_or(now), sender, reply.clock);
             }
             Some(_) | None => core.ignore(Role::Leader, "an answer to another claim"),
         }

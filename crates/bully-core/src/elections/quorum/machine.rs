@@ -20,7 +20,7 @@ use super::{
     state::{Certainty, Next, Start, State},
     vacant::Vacant,
 };
-use crate::elections::{message::Candidate, timer::BullyTimer};
+use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {
@@ -210,6 +210,8 @@ impl QuorumBully {
             return self.ignore("not from another voter");
         }
         if self.core.is_beyond(now, &message) {
+            let core = &self.core;
+            core.refuse_by_clock(now, (from, incarnation), &message, out);
             return self.ignore("a term out of all measure");
         }
         if !is_told(&message) && !self.core.me.is_voter() {
@@ -246,7 +248,7 @@ impl QuorumBully {
                 resign::on_resign(&mut self.core, &mut self.state, now, sender, &resign, out)
             }
             QuorumMessage::Recover(_) | QuorumMessage::Recovered(_) => {
-                self.on_recovery(now, from, &message, out)
+                self.on_recovery(now, sender, &message, out)
             }
             QuorumMessage::Seal(seal) => self.on_seal(now, sender, &seal, out),
             QuorumMessage::ChangeAnswer(answer) => {
@@ -296,7 +298,7 @@ impl QuorumBully {
         }
         match (message, &mut self.state) {
             (QuorumMessage::Yield(consent), State::Asking(asking)) => {
-                return asking.on_yield(core, now, from, consent);
+                return asking.on_yield(core, now, sender, consent);
             }
             (QuorumMessage::Yield(consent), State::Following(following)) => {
                 following.on_yield(core, now, from, consent, out);
@@ -306,13 +308,13 @@ impl QuorumBully {
             }
             (QuorumMessage::Ok(ok), State::Following(following)) => following.on_ok(now, from, ok),
             (QuorumMessage::ClaimReply(reply), State::Claiming(claiming)) => {
-                return claiming.on_claim_reply(core, now, from, reply);
+                return claiming.on_claim_reply(core, now, sender, reply);
             }
             (QuorumMessage::ClaimReply(reply), State::Asking(_) | State::Vacant(_)) => {
-                return Claiming::on_late_reply(core, now, from, reply, out);
+                return Claiming::on_late_reply(core, now, sender, reply, out);
             }
             (QuorumMessage::ClaimReply(reply), State::Leading(leading)) => {
-                return leading.on_vote(core, now, from, reply, out);
+                return leading.on_vote(core, now, sender, reply, out);
             }
             (QuorumMessage::Sealed(sealed), State::Sealing(sealing)) => {
                 return sealing.on_sealed(core, from, sealed);
@@ -334,11 +336,7 @@ impl QuorumBully {
 
     /// `Claim`: always answered, whatever the role. A refused claim changes nothing durable.
     fn on_claim(&mut self, now: Time, sender: SenderIncarnation<'_>, claim: &Claim, out: &mut Out) {
-        let (from, incarnation) = sender;
-        let candidate = claim.successor.clone().unwrap_or_else(|| Candidate {
-            id: from.clone(),
-            incarnation,
-        });
+        let (from, _) = sender;
         let core = &mut self.core;
         core.learn_score(from, Some(claim.score));
         let lease = self.state.lease(now);
@@ -352,7 +350,7 @@ impl QuorumBully {
         if refused.is_none() {
             // Durable before anything else: the reply is a promise that a crash must not undo.
             core.voter
-                .vote(&core.config, now, claim.term, candidate.clone(), out);
+                .vote(&core.config, now, claim.term, claim.candidate(sender), out);
             core.keep_store(now, sender);
             match self.state.following_mut() {
                 Some(following) if claim.successor.is_some() => following.ahead = Some(claim.term),
@@ -362,14 +360,11 @@ impl QuorumBully {
         out.send(
             from,
             ClaimReply {
-                term: claim.term,
-                seen: self.core.voter.record.term,
                 granted: refused.is_none(),
                 retry: refused.unwrap_or_default().into(),
-                incarnation,
-                candidate,
                 // `report-seal`
                 seal: self.core.report().filter(|_| refused.is_none()),
+                ..claim.refusal(sender, self.core.voter.record.term)
             },
         );
     }

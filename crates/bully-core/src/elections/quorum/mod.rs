@@ -392,6 +392,7 @@ impl Election for QuorumBully {
             next_epoch: self.state.next_epoch(core),
             slow_answers: None,
             slow_writes: core.slow_writes(),
+            clock_gap: core.clock_gap(),
             probes: core.slow_writes().is_some()
                 || self.state.following().is_some_and(|f| f.is_outranked(core)),
         }

@@ -127,7 +127,7 @@ impl Leading {
             incarnation,
         };
         let reason = Reason::ahead(self.has_lease(), &to)?;
-        let term = core.config.next_term(now, core.voter.seen)?;
+        let term = core.next_term(now, core.voter.seen)?;
         // Another claim of this term could not be won any more: the next one of this leader is above it.
         core.voter.hear(term);
         let claim = reason.claim(core, term, self.score);
@@ -153,17 +153,17 @@ impl Leading {
         &mut self,
         core: &mut Core,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         reply: &ClaimReply,
         out: &mut Out,
     ) -> Next {
         let is_asked = |a: &&mut Box<Ahead>| a.term == reply.term && a.to == reply.candidate;
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
-            return self.on_claim_reply(core, now, from, reply, out);
+            return self.on_claim_reply(core, now, sender, reply, out);
         };
         // Nobody may lead in spite of a seal, and one that has taken part in a higher term can give no vote.
         if reply.granted && reply.seal.is_none() {
-            ahead.votes.insert(from.clone());
+            ahead.votes.insert(sender.0.clone());
         } else {
             self.ahead = None;
         }

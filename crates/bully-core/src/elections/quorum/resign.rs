@@ -250,7 +250,7 @@ pub(super) fn on_resign(
     if !is_named {
         return Next::Become(Start::Defer { before: resigned });
     }
-    match reason.zip(core.config.next_term(now, core.voter.seen)) {
+    match reason.zip(core.next_term(now, core.voter.seen)) {
         Some((reason, term)) => Next::Become(Start::Claim {
             term,
             reason,

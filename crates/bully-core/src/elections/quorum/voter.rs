@@ -9,7 +9,11 @@
 
 use std::{mem, time::Duration};
 
-use super::{Out, QuorumConfig, SenderIncarnation, Vote, diskless::Recovery, memory::Memory};
+use super::{
+    Out, QuorumConfig, SenderIncarnation, Vote,
+    diskless::{Forgetful, Recovery},
+    memory::Memory,
+};
 use crate::elections::{
     message::{Candidate, Claim, Micros},
     vote::{SealRecord, VotersRecord},
@@ -31,6 +35,8 @@ pub(super) struct Voter {
     pub(super) seen: Term,
     /// Without a disk: what an incarnation does until it takes part.
     pub(super) recovery: Option<Recovery>,
+    /// Without a disk: if this one went on by the clock, the incarnations that had forgotten as well.
+    pub(super) forgot: Option<Box<Forgetful>>,
     /// With a disk: its past, and its memory of the others beside the record.
     pub(super) memory: Memory,
     /// This incarnation.
@@ -73,6 +79,7 @@ impl Voter {
             quarantine: None,
             resigned: None,
             recovery: None,
+            forgot: None,
         }
     }
 

@@ -5,17 +5,14 @@
 //!   │ votes of before may count │   asks    until ── not yet: asks again, every E or H
 //! ```
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, mem, time::Duration};
 
 use crate::elections::{
     message::{Recover, Recovered},
-    quorum::{Out, QuorumConfig, core::Core, voter::Voter},
+    quorum::{Out, QuorumConfig, SenderIncarnation, core::Core, voter::Voter},
     timer::BullyTimer,
 };
-use crate::protocol::{AgentId, Recovering, Round, Term, Time, Timings};
+use crate::protocol::{AgentId, Incarnation, Recovering, Round, Term, Time, Timings};
 
 /// What an incarnation does before it takes part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,14 +27,19 @@ pub(in crate::elections::quorum) struct Recovery {
     /// The others that remember, with the terms that they named; once said it holds for this incarnation.
     remember: BTreeMap<AgentId, Term>,
     /// The others that recover themselves, by their answers to the last round.
-    recover: BTreeSet<AgentId>,
+    recover: Forgetful,
+    /// The same of the round before, for people: the answers to the last one are on their way at first.
+    recovered_before: Vec<AgentId>,
     /// The highest term that any of these named.
     highest: Term,
 }
 
+/// Incarnations that have forgotten everything.
+pub(in crate::elections::quorum) type Forgetful = BTreeMap<AgentId, Incarnation>;
+
 /// What an incarnation may rest on that has forgotten everything.
 enum Memory {
-    /// Of a quorum of others.
+    /// Of enough others.
     Others,
     /// There is none: the clock's.
     Clock,
@@ -85,6 +87,13 @@ impl QuorumConfig {
             .saturating_add(t.delay_bound().saturating_mul(5))
     }
 
+    /// How many others have to remember: of the Qv voters that elected in a term Qv - 1 are others, and one of these
+    /// is among any n - Qv + 1 others.
+    fn remembering(&self) -> usize {
+        let voters = self.voters.len();
+        voters.saturating_sub(self.vote_quorum()).saturating_add(1)
+    }
+
     /// How long an incarnation waits before it asks again.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
@@ -103,13 +112,14 @@ impl Recovery {
             round: None,
             first: None,
             remember: BTreeMap::new(),
-            recover: BTreeSet::new(),
+            recover: Forgetful::new(),
+            recovered_before: Vec::new(),
             highest: Term::ZERO,
         }
     }
 
     /// Takes an answer. A recovering voter may recover at any time, so that is news of the last round only.
-    fn hear(&mut self, from: &AgentId, answer: &Recovered) {
+    fn hear(&mut self, (from, incarnation): SenderIncarnation<'_>, answer: &Recovered) {
         let is_mine = self.first.is_some_and(|first| {
             first.incarnation == answer.round.incarnation && first <= answer.round
         });
@@ -119,23 +129,36 @@ impl Recovery {
         if !answer.recovering {
             self.remember.insert(from.clone(), answer.term);
         } else if self.round == Some(answer.round) {
-            self.recover.insert(from.clone());
+            self.recover.insert(from.clone(), incarnation);
         }
         self.highest = self.highest.max(answer.term);
     }
 
     /// How far it is, for people.
-    fn progress(&self, config: &QuorumConfig) -> Recovering {
+    fn progress(&self, core: &Core) -> Recovering {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let recover = self.recover.iter();
-        let recover = recover
-            .filter(|id| !self.remember.contains_key(*id))
-            .count();
+        let config = &core.config;
+        // One that remembered when it was asked first may have restarted since.
+        let recovers =
+            |id: &AgentId| self.recover.contains_key(id) || self.recovered_before.contains(id);
+        let remembers = |id: &AgentId| self.remember.contains_key(id) && !recovers(id);
+        let those = |which: &dyn Fn(&AgentId) -> bool| {
+            let peers = core.peers.iter();
+            peers.filter(|id| which(id)).cloned().collect::<Vec<_>>()
+        };
+        let (recover, remember) = (those(&recovers).len(), those(&remembers));
+        let answers = remember.len().saturating_add(recover);
+        // Then so many recover that too few others can remember.
+        let more = config.voters.len().saturating_sub(config.vote_quorum());
+        let more = more.saturating_sub(recover);
         Recovering {
             until: self.until,
-            answers: count(self.remember.len().saturating_add(recover)),
+            answers: count(answers),
             recover: count(recover),
-            needed: count(config.vote_quorum()),
+            needed: count(config.remembering()),
+            restarts: (answers.saturating_add(1) >= config.vote_quorum()).then_some(count(more)),
+            remember,
+            silent: those(&|id| !remembers(id) && !recovers(id)),
         }
     }
 
@@ -145,18 +168,20 @@ impl Recovery {
             return None;
         }
         let (others, quorum) = (config.voters.len().saturating_sub(1), config.vote_quorum());
-        if self.remember.len() >= quorum {
-            return Some(Memory::Others); // `recover-by-a-quorum`
+        if self.remember.len() >= config.remembering() {
+            return Some(Memory::Others); // `recover-by-the-others`
         }
-        // `recover-by-the-clock`: those that recover cannot be among those that remember.
-        let answered = self
-            .recover
-            .iter()
-            .filter(|id| !self.remember.contains_key(*id));
-        let answered = answered.count().saturating_add(self.remember.len());
+        // `recover-by-the-clock`: a majority cannot remember.
         let possible = others.saturating_sub(self.recover.len());
         let is_lost = possible < quorum;
-        (is_late && is_lost && answered.saturating_add(1) >= quorum).then_some(Memory::Clock)
+        (is_late && is_lost && self.answers().saturating_add(1) >= quorum).then_some(Memory::Clock)
+    }
+
+    /// The number of others that have answered.
+    fn answers(&self) -> usize {
+        let recover = self.recover.keys();
+        let recover = recover.filter(|id| !self.remember.contains_key(*id));
+        recover.count().saturating_add(self.remember.len())
     }
 }
 
@@ -174,27 +199,37 @@ impl Voter {
         self.recovery = Some(recovery);
         span
     }
+
+    /// `forgotten-together`: whether this voter went on by the clock in a round in which that one recovered as well.
+    pub(super) fn forgot_with(&self, other: &AgentId, asks: Round) -> bool {
+        let forgot = self.forgot.as_ref();
+        forgot.is_some_and(|forgot| forgot.get(other) == Some(&asks.incarnation))
+    }
 }
 
 impl Core {
     /// How far this incarnation is, if it recovers.
     pub(in crate::elections::quorum) fn recovering(&self) -> Option<Recovering> {
         let recovery = self.voter.recovery.as_ref()?;
-        Some(recovery.progress(&self.config))
+        Some(recovery.progress(self))
     }
 
     /// `Recovered`: says whether this incarnation takes part from now on.
     pub(super) fn on_recovered(
         &mut self,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         answer: &Recovered,
         out: &mut Out,
     ) -> bool {
         let Some(recovery) = &mut self.voter.recovery else {
             return false;
         };
-        recovery.hear(from, answer);
+        recovery.hear(sender, answer);
+        if recovery.round == Some(answer.round) {
+            let due = recovery.due;
+            self.hear_clock(now, due, sender, Some(answer.clock));
+        }
         let recovered = self.recover(now, false, out);
         if recovered {
             out.cancel_timer(BullyTimer::Recover);
@@ -227,7 +262,8 @@ impl Core {
         } else {
             recovery.until.since(now).max(round_trip)
         };
-        recovery.recover.clear();
+        let before = mem::take(&mut recovery.recover);
+        recovery.recovered_before = before.into_keys().collect();
         recovery.round = Some(round);
         recovery.first = recovery.first.or(Some(round));
         recovery.due = now.after(wait);
@@ -241,15 +277,18 @@ impl Core {
         let Some(recovery) = &self.voter.recovery else {
             return false;
         };
-        let floor = match recovery.memory(&self.config, now, is_late) {
+        let (floor, is_by_clock) = match recovery.memory(&self.config, now, is_late) {
             None => return false,
-            Some(Memory::Others) => recovery.highest,
+            Some(Memory::Others) => (recovery.highest, false),
             Some(Memory::Clock) => {
-                let clock = self.config.clock_term(now).0.saturating_sub(1);
-                recovery.highest.max(Term(clock))
+                let clock = self.clocks_term(now).0.saturating_sub(1);
+                (recovery.highest.max(Term(clock)), true)
             }
         };
-        self.voter.recovery = None;
+        let recovery = self.voter.recovery.take();
+        if is_by_clock {
+            self.voter.forgot = recovery.map(|recovery| Box::new(recovery.recover));
+        }
         let record = &self.voter.record;
         if record.term < floor || record.term == floor && record.voted_for.is_none() {
             // It may have voted in that term before, for whomever: for another agent it does so no more.

@@ -3,7 +3,7 @@
 use crate::elections::{
     message::{QuorumMessage, Recover, Recovered},
     quorum::{
-        Out, QuorumBully,
+        Out, QuorumBully, SenderIncarnation,
         core::Core,
         state::{Next, State},
     },
@@ -15,7 +15,7 @@ impl QuorumBully {
     pub(in crate::elections::quorum) fn on_recovery(
         &mut self,
         now: Time,
-        from: &AgentId,
+        sender: SenderIncarnation<'_>,
         message: &QuorumMessage,
         out: &mut Out,
     ) -> Next {
@@ -24,10 +24,10 @@ impl QuorumBully {
             return self.state.ignore(core, "voters here have disks");
         }
         if let QuorumMessage::Recover(question) = message {
-            core.remind(from, question, out);
+            core.remind(now, sender.0, question, out);
         }
         if let QuorumMessage::Recovered(answer) = message
-            && core.on_recovered(now, from, answer, out)
+            && core.on_recovered(now, sender, answer, out)
         {
             return self.takes_part();
         }
@@ -57,12 +57,15 @@ impl QuorumBully {
 }
 
 impl Core {
-    /// A question changes nothing here.
-    fn remind(&self, from: &AgentId, question: &Recover, out: &mut Out) {
+    /// A question changes nothing here, but that another incarnation of its sender has read its clock anew.
+    fn remind(&mut self, now: Time, from: &AgentId, question: &Recover, out: &mut Out) {
+        self.forget_clock(from, Some(question.round.incarnation));
         let answer = Recovered {
             round: question.round,
             term: self.voter.record.term,
-            recovering: self.voter.recovery.is_some(),
+            recovering: self.voter.recovery.is_some()
+                || self.voter.forgot_with(from, question.round),
+            clock: self.config.clock_term(now),
         };
         out.send(from, answer);
     }

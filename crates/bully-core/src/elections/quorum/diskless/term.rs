@@ -2,6 +2,8 @@
 //!
 //! Decided here: which term a claim is for, and which terms are too far ahead to be true. An announcement
 //! is not measured: a quorum voted for it. Nor is what others remember: a voter that knows nothing has no measure.
+//!
+//! Not here: how this agent knows the other voters' clocks ([`clocks`](super::clocks)).
 
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use crate::elections::{
 use crate::protocol::{Term, Time};
 
 /// `no-term-ahead`: so far ahead of this agent's clock another's may be.
-const AHEAD: Duration = Duration::from_secs(10);
+pub(super) const AHEAD: Duration = Duration::from_secs(10);
 
 /// The latest term that others may name, by a wall clock that shows so many milliseconds since 1970 began; `None` for
 /// rules that only count their terms.
@@ -30,13 +32,6 @@ pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
 }
 
 impl QuorumConfig {
-    /// The term to claim, above those seen; with a disk the next one. `term-by-the-clock`: without one, what
-    /// the clock says if that is more.
-    pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
-        let counted = self.term_above(seen)?;
-        Some(counted.max(self.clock_term(now)))
-    }
-
     /// The term that the wall clock says; before all others with a disk.
     pub(super) fn clock_term(&self, now: Time) -> Term {
         match self.diskless() {
@@ -47,6 +42,18 @@ impl QuorumConfig {
 }
 
 impl Core {
+    /// The term to claim, above those seen; with a disk the next one. `term-by-the-clock`: without one, what
+    /// the clocks say if that is more.
+    pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
+        let counted = self.config.term_above(seen)?;
+        Some(self.by_the_clocks(now, counted))
+    }
+
+    /// That term, or the one by the clocks if that is more.
+    pub(in crate::elections::quorum) fn by_the_clocks(&self, now: Time, term: Term) -> Term {
+        term.max(self.clocks_term(now))
+    }
+
     /// Whether such a message names a term that no member can know.
     pub(in crate::elections::quorum) fn is_beyond(
         &self,

@@ -31,6 +31,7 @@ pub(super) fn yields_at(counter: u64, seen: u64) -> Yield {
         round: round(counter),
         seen: Term(seen),
         released: None,
+        clock: None,
     }
 }
 
@@ -77,6 +78,7 @@ pub(super) fn grants(term: u64) -> ClaimReply {
         incarnation: Incarnation(1),
         candidate: candidate(ME, 1),
         seal: None,
+        clock: None,
     }
 }
 
@@ -89,6 +91,7 @@ pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
         incarnation: Incarnation(1),
         candidate: candidate(ME, 1),
         seal: None,
+        clock: None,
     }
 }
 
@@ -228,6 +231,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
                     round,
                     term: seen,
                     recovering,
+                    clock: seen,
                 };
                 all.push(answer.into());
             }

@@ -1,5 +1,6 @@
 //! Voters without a disk, rule by rule.
 
+mod clocks;
 mod forgotten;
 mod lives;
 mod observers;
@@ -32,12 +33,21 @@ fn forgetful() -> QuorumConfig {
     config
 }
 
-/// LOW, ME, HIGH, and two more.
-fn five() -> QuorumConfig {
+fn voters(names: &[&str]) -> QuorumConfig {
     valid(QuorumConfig {
-        voters: [LOW, ME, HIGH, "v4", "v5"].map(id).into(),
+        voters: names.iter().copied().map(id).collect(),
         ..forgetful()
     })
+}
+
+/// LOW, ME, HIGH, and one more.
+fn four() -> QuorumConfig {
+    voters(&[LOW, ME, HIGH, "v4"])
+}
+
+/// LOW, ME, HIGH, and two more.
+fn five() -> QuorumConfig {
+    voters(&[LOW, ME, HIGH, "v4", "v5"])
 }
 
 fn remembers(counter: u64, term: u64) -> Recovered {
@@ -45,6 +55,7 @@ fn remembers(counter: u64, term: u64) -> Recovered {
         round: round(counter),
         term: Term(term),
         recovering: false,
+        clock: Term(BEGINS),
     }
 }
 

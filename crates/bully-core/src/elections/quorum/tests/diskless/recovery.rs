@@ -93,6 +93,69 @@ fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
     assert!(granted(&me.hear(LOW, claim(BEGINS, 1))));
 }
 
+/// Of four voters, where three elect, one is gone: two others that remember are enough, since one of them voted in any
+/// term that this one voted in.
+#[test]
+fn enough_others_remember_once_one_of_them_voted_in_every_term() {
+    assert!(!takes_part_by_one_memory(four()));
+    let mut me = asking(four());
+    me.later(ABSTAINS - ASKS);
+    me.hear(LOW, remembers(1, 7)).nothing_else_happened();
+    me.hear(HIGH, remembers(1, 9)).whatever();
+    assert!(me.machine.core.binds());
+    assert_eq!(me.durable().0, 9);
+    // Of two, the other one voted in every term.
+    let mut me = asking(voters(&[LOW, ME]));
+    me.later(ABSTAINS - ASKS);
+    me.hear(LOW, remembers(1, 7)).whatever();
+    assert!(me.machine.core.binds());
+}
+
+/// Whether one of four that remembers is enough, while the others are silent.
+fn takes_part_by_one_memory(config: QuorumConfig) -> bool {
+    let mut me = asking(config);
+    me.hear(LOW, remembers(1, OLD)).whatever();
+    me.later(2 * E).fire(BullyTimer::Recover).whatever();
+    me.machine.core.binds()
+}
+
+/// Of four voters one is gone and two have restarted: two that remember there cannot be, and three there are.
+#[test]
+fn that_many_others_are_not_asked_for_where_the_clock_decides() {
+    let mut me = asking(four());
+    me.hear(LOW, remembers(1, OLD)).nothing_else_happened();
+    me.hear(HIGH, recovers(1, 0)).nothing_else_happened();
+    me.later(E).fire(BullyTimer::Recover).whatever();
+    assert!(me.machine.core.binds());
+    let mut me = asking(four());
+    me.hear(HIGH, recovers(1, 0)).nothing_else_happened();
+    me.later(E).fire(BullyTimer::Recover).whatever();
+    assert!(!me.machine.core.binds(), "two are no quorum");
+}
+
+/// What an operator reads while it cannot go on.
+#[test]
+fn it_says_who_is_missing_and_how_many_restarts_would_do() {
+    let recovers_by = |me: &Kit| me.machine.prospects().recovers.unwrap();
+    let mut me = asking(five());
+    let begins = recovers_by(&me);
+    assert_eq!((begins.needed, begins.restarts), (3, None));
+    assert_eq!(begins.silent, [LOW, HIGH, "v4", "v5"].map(id));
+    me.hear(LOW, remembers(1, OLD)).whatever();
+    me.hear(HIGH, remembers(1, OLD)).whatever();
+    let waits = recovers_by(&me);
+    assert_eq!((waits.answers, waits.restarts), (2, Some(2)));
+    assert_eq!(waits.remember, [LOW, HIGH].map(id));
+    assert_eq!(waits.silent, ["v4", "v5"].map(id));
+    // They restart.
+    for voter in [LOW, HIGH] {
+        me.hear(voter, recovers(1, OLD)).whatever();
+    }
+    assert_eq!(recovers_by(&me).restarts, Some(0));
+    me.later(E).fire(BullyTimer::Recover).whatever();
+    assert!(me.machine.core.binds());
+}
+
 /// Of three voters one has restarted and another one is gone: no leader until it returns.
 #[test]
 fn silence_is_no_answer() {
@@ -130,6 +193,39 @@ fn where_too_many_have_forgotten_the_clock_decides() {
     assert_eq!(floor, BEGINS + ABSTAINS - 1);
     assert!(!granted(&me.hear(LOW, claim(floor, 1))));
     assert!(granted(&me.hear(LOW, claim(floor + 1, 1))));
+}
+
+/// LOW recovers as well, hears of it and goes on: it would not count as one that has forgotten any more, and this one would
+/// wait for ever.
+#[test]
+fn one_that_went_on_by_the_clock_still_counts_for_those_that_had_forgotten_with_it() {
+    assert!(says_that_it_had_forgotten(forgetful()));
+}
+
+/// Whether LOW is told so, which recovered with it; others are not.
+fn says_that_it_had_forgotten(config: QuorumConfig) -> bool {
+    let mut me = asking(config);
+    me.hear_incarnation(LOW, 4, recovers(1, 0)).whatever();
+    me.later(E).fire(BullyTimer::Recover).whatever();
+    assert!(me.machine.core.binds());
+    let asks = |incarnation| Recover {
+        round: Round {
+            incarnation: Incarnation(incarnation),
+            counter: 3,
+        },
+        seen: Term::ZERO,
+    };
+    let mut says = |who, incarnation| {
+        let seen = me.hear_incarnation(who, incarnation, asks(incarnation));
+        let [QuorumMessage::Recovered(answer)] = seen.messages()[..] else {
+            panic!("{seen:?}");
+        };
+        (answer.recovering, answer.term)
+    };
+    let floor = Term(BEGINS + ASKS + E - 1);
+    assert_eq!(says(LOW, 5), (false, floor), "it has restarted since");
+    assert_eq!(says(HIGH, 4), (false, floor));
+    says(LOW, 4) == (true, floor)
 }
 
 /// What a voter that recovers answers was true then; who remembers goes on to remember.
@@ -172,8 +268,15 @@ fn a_voter_says_what_it_remembers_and_whether_it_does() {
         seen: Term::ZERO,
     };
     let mut me = recovered(forgetful(), OLD);
+    let clock = Term(BEGINS + ABSTAINS);
     me.hear(LOW, question.clone())
-        .sent(LOW, remembers(8, OLD))
+        .sent(
+            LOW,
+            Recovered {
+                clock,
+                ..remembers(8, OLD)
+            },
+        )
         .nothing_else_happened();
     begun(forgetful())
         .hear(LOW, question.clone())

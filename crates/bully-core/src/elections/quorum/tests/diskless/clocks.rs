@@ -1,0 +1,200 @@
+//! `lowest-clock`, `refuse-by-the-clock`: wall clocks that are apart.
+
+use super::{lives::claiming, *};
+use crate::protocol::ClockGap;
+
+/// So far apart two clocks may be, in milliseconds.
+const APART: u64 = 10_000;
+const HOUR: u64 = 3_600_000;
+
+fn says(clock: u64, answer: &Recovered) -> Recovered {
+    Recovered {
+        clock: Term(clock),
+        ..answer.clone()
+    }
+}
+
+fn gap(me: &Kit) -> Option<ClockGap> {
+    me.machine.prospects().clock_gap
+}
+
+fn apart(voter: &str, is_ahead: bool, millis: u64) -> ClockGap {
+    ClockGap {
+        voter: id(voter),
+        is_ahead,
+        by: Duration::from_millis(millis),
+    }
+}
+
+/// The term below which it votes no more, after LOW has named a clock that is so far behind, or ahead.
+fn floor(config: QuorumConfig, apart: i64) -> u64 {
+    let mut me = asking(config);
+    let clock = (BEGINS + ASKS).saturating_add_signed(apart);
+    me.hear(LOW, says(clock, &recovers(1, 0))).whatever();
+    me.later(ABSTAINS - ASKS)
+        .fire(BullyTimer::Recover)
+        .whatever();
+    assert!(me.machine.core.binds());
+    me.durable().0
+}
+
+#[test]
+fn where_the_clock_decides_the_lowest_one_and_ten_seconds_are_enough() {
+    let own = BEGINS + ABSTAINS - 1;
+    assert_eq!(floor(forgetful(), 0), own);
+    assert_eq!(floor(forgetful(), i64::try_from(HOUR).unwrap()), own);
+    assert_eq!(floor(forgetful(), -10_000), own);
+    assert_eq!(floor(forgetful(), -11_000), own - 1_000);
+    assert_eq!(floor(forgetful(), -3_600_000), own - HOUR + APART);
+    // Lower than that nobody gets the terms.
+    let shortly = ABSTAINS - ASKS;
+    assert_eq!(floor(forgetful(), i64::MIN), APART + shortly - 1);
+}
+
+#[test]
+fn what_is_remembered_counts_whatever_the_clocks_say() {
+    let mut me = asking(forgetful());
+    me.hear(LOW, says(BEGINS - HOUR, &recovers(1, BEGINS)))
+        .whatever();
+    me.later(ABSTAINS - ASKS)
+        .fire(BullyTimer::Recover)
+        .whatever();
+    assert_eq!(me.durable().0, BEGINS);
+}
+
+/// Has asked whether it may claim; in which round.
+fn candidate_by(config: QuorumConfig, clock: u64, remembered: u64) -> (Kit, u64) {
+    let mut me = recovered(config, remembered);
+    me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
+    let rounds = me.machine.core.rounds;
+    let consent = Yield {
+        clock: Some(Term(clock)),
+        ..yields_at(rounds, remembered)
+    };
+    me.hear(LOW, consent).whatever();
+    (me, rounds)
+}
+
+#[test]
+fn a_candidate_claims_no_term_that_a_consenting_voter_would_refuse() {
+    assert!(!claims_by_its_own_clock(forgetful()));
+}
+
+/// Whether a candidate whose clock is an hour ahead of LOW's claims a term by it.
+fn claims_by_its_own_clock(config: QuorumConfig) -> bool {
+    let own = BEGINS + ABSTAINS + 2 * S + 10;
+    let lowest = own - HOUR;
+    let (mut me, rounds) = candidate_by(config, lowest, OLD);
+    let claim = claimed(&me.hear(HIGH, yields_at(rounds, OLD))).unwrap();
+    assert!(claim.term == Term(own) || claim.term == Term(lowest + APART));
+    assert_eq!(gap(&me), Some(apart(LOW, false, HOUR)));
+    claim.term == Term(own)
+}
+
+#[test]
+fn the_term_after_those_seen_is_claimed_whatever_the_clocks_say() {
+    let seen = APART + 1;
+    let (mut me, rounds) = candidate_by(forgetful(), 0, seen);
+    let claim = claimed(&me.hear(HIGH, yields_at(rounds, seen))).unwrap();
+    assert_eq!(claim.term, Term(seen + 1));
+}
+
+/// It may have waited for an hour in a mailbox.
+#[test]
+fn a_clock_that_is_said_too_late_is_not_compared() {
+    let mut me = asking(forgetful());
+    me.later(2 * E);
+    me.hear(LOW, says(BEGINS - HOUR, &remembers(1, OLD)))
+        .whatever();
+    assert_eq!(gap(&me), None);
+    me.fire(BullyTimer::Recover).whatever();
+    me.hear(LOW, says(BEGINS - HOUR, &recovers(1, OLD)))
+        .whatever();
+    assert_eq!(gap(&me), None, "an answer to an earlier round");
+}
+
+#[test]
+fn a_claim_by_a_clock_far_ahead_is_refused_with_the_own_clock() {
+    assert!(refuses_by_clock(forgetful()));
+}
+
+/// Whether the candidate of such a claim hears of it.
+fn refuses_by_clock(config: QuorumConfig) -> bool {
+    let mut me = recovered(config, OLD);
+    let now = BEGINS + ABSTAINS;
+    let seen = me.hear_incarnation(LOW, 4, claim(now + APART + 1, 1));
+    let refusal = ClaimReply {
+        clock: Some(Term(now)),
+        candidate: candidate(LOW, 4),
+        incarnation: Incarnation(4),
+        ..refuses(now + APART + 1, OLD, 0)
+    };
+    let refuses = seen.messages() == [&refusal.into()];
+    assert!(!seen.writes());
+    drop(seen);
+    assert_eq!(me.machine.core.voter.seen, Term(OLD), "nothing is learned");
+    refuses
+}
+
+#[test]
+fn a_refusal_for_the_sake_of_a_clock_says_whose_clock_is_wrong() {
+    let (mut me, term) = claiming(forgetful());
+    let clock = term - HOUR;
+    let refusal = ClaimReply {
+        clock: Some(Term(clock)),
+        ..refuses(term, OLD, 0)
+    };
+    me.hear(LOW, refusal.clone()).nothing_else_happened();
+    assert_eq!(gap(&me), Some(apart(LOW, false, HOUR)));
+    // HIGH's vote is enough.
+    me.hear(HIGH, grants(term)).whatever();
+    assert!(matches!(me.machine.state, State::Leading(_)));
+
+    // The same of a claim of a higher term.
+    let (mut me, term) = claiming(forgetful());
+    me.hear(LOW, grants(term)).whatever();
+    me.hear(LOW, ack(term, me.now, 1)).whatever();
+    let raised = claimed(&me.hear(HIGH, nack(term + 5))).unwrap().term;
+    me.hear(
+        HIGH,
+        ClaimReply {
+            term: raised,
+            ..refusal
+        },
+    )
+    .nothing_else_happened();
+    assert_eq!(gap(&me), Some(apart(HIGH, false, HOUR)));
+    assert_eq!(me.view().leading, Some(Term(term)));
+}
+
+#[test]
+fn the_clock_that_is_furthest_away_is_named_until_its_voter_restarts_or_says_another_time() {
+    let mut me = asking(forgetful());
+    let now = BEGINS + ASKS;
+    me.hear(LOW, says(now + HOUR, &remembers(1, OLD)))
+        .whatever();
+    assert_eq!(gap(&me), Some(apart(LOW, true, HOUR)));
+    me.hear(HIGH, says(now - 2 * HOUR, &recovers(1, OLD)))
+        .whatever();
+    assert_eq!(gap(&me), Some(apart(HIGH, false, 2 * HOUR)));
+    let question = Recover {
+        round: round(1),
+        seen: Term::ZERO,
+    };
+    me.hear(HIGH, question.clone()).whatever();
+    assert_eq!(
+        gap(&me),
+        Some(apart(HIGH, false, 2 * HOUR)),
+        "the same that said it"
+    );
+    let round = Round {
+        incarnation: Incarnation(2),
+        ..question.round
+    };
+    me.hear_incarnation(HIGH, 2, Recover { round, ..question })
+        .whatever();
+    assert_eq!(gap(&me), Some(apart(LOW, true, HOUR)));
+    me.hear(LOW, says(now + APART, &remembers(1, OLD)))
+        .whatever();
+    assert_eq!(gap(&me), None);
+}

@@ -1,0 +1,93 @@
+//! A voter without a disk: how far its recovery is, and whether its clock is near enough to those of the others.
+//!
+//! Decided here: what is found, and the words for a recovery, which say who has to do what. Not here: whom a recovery needs
+//! (`elections/quorum/diskless`), and the other words (`sentence.rs`).
+
+use std::{fmt, time::Duration};
+
+use super::{
+    Facts, Finding,
+    words::{Names, Span},
+};
+use crate::protocol::AgentId;
+
+impl Facts {
+    pub(super) fn judge_recovery(&self, found: &mut Vec<Finding>) {
+        let prospects = self.signs.prospects.get();
+        if let Some(recovers) = prospects.recovers {
+            found.push(Finding::Recovers {
+                left: self.left(Some(recovers.until)).unwrap_or_default(),
+                answers: recovers.answers,
+                recover: recovers.recover,
+                needed: recovers.needed,
+                remember: recovers.remember,
+                silent: recovers.silent,
+                restarts: recovers.restarts,
+            });
+        }
+        if let Some(gap) = prospects.clock_gap {
+            found.push(Finding::ClocksApart {
+                voter: gap.voter,
+                is_ahead: gap.is_ahead,
+                by: gap.by,
+            });
+        }
+    }
+}
+
+/// How far an agent is that has no record.
+pub(super) struct RecoveryWords<'a> {
+    pub(super) left: Duration,
+    pub(super) answers: u32,
+    pub(super) recover: u32,
+    pub(super) needed: u32,
+    pub(super) remember: &'a [AgentId],
+    pub(super) silent: &'a [AgentId],
+    pub(super) restarts: Option<u32>,
+}
+
+impl fmt::Display for RecoveryWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            left,
+            answers,
+            recover,
+            needed,
+            remember,
+            silent,
+            restarts,
+        } = self;
+        f.write_str("this agent has no record of its votes, and recovers: ")?;
+        if !left.is_zero() {
+            return write!(
+                f,
+                "it abstains for {}, and asks what the other voters remember",
+                Span(*left)
+            );
+        }
+        let others = answers.saturating_sub(*recover);
+        write!(
+            f,
+            "{answers} other voters have answered, {others} of the {needed} that it needs remember"
+        )?;
+        if *recover > 0 {
+            write!(f, ", and {recover} recover themselves")?;
+        }
+        if *restarts == Some(0) || others >= *needed {
+            return Ok(()); // it goes on by itself
+        }
+        write!(f, ": start {}, or mend the links", Names(silent))?;
+        if let Some(restarts) = *restarts {
+            f.write_str("; if that cannot be, restart ")?;
+            if remember.len() > usize::try_from(restarts).unwrap_or(usize::MAX) {
+                write!(f, "{restarts} of ")?;
+            }
+            write!(
+                f,
+                "{}: then the group goes on by the clocks, and fences rest on these alone",
+                Names(remember)
+            )?;
+        }
+        Ok(())
+    }
+}
