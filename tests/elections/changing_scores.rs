@@ -23,7 +23,7 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 fn world(seed: u64, config: AstraConfig) -> World<Astra> {
     let config = Arc::new(config);
     let voter = |(name, score): (&&str, u32)| {
-        let id = AgentId::new(*name).unwrap();
+        let id = AgentId::new(name).unwrap();
         Participant::voter(id, Some(Score::from(score)), Arc::clone(&config))
     };
     let delay = Conditions::builder().delay(MS(0)..=MS(20)).build().unwrap();
