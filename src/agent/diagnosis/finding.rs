@@ -340,7 +340,7 @@ pub enum Finding {
         remember: Vec<AgentId>,
         /// The other voters that have not answered.
         silent: Vec<AgentId>,
-        /// So many of those that remember would have to restart for it to go on by the clocks alone; `None` while too few
+        /// How many of the voters in `remember` have to restart for it to go on by the clocks alone; `None` while too few
         /// have answered for that.
         restarts: Option<u32>,
     },

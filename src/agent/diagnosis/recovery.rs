@@ -1,6 +1,6 @@
 //! A voter without a disk: how far its recovery is, and whether its clock is near enough to those of the others.
 //!
-//! Decided here: what is found, and the words for a recovery, which say who has to do what. Not here: whom a recovery needs
+//! Decided here: the findings, and the words for a recovery, with its advice. Not here: the votes that a recovery needs
 //! (`elections/quorum/diskless`), and the other words (`sentence.rs`).
 
 use std::{fmt, time::Duration};

@@ -201,7 +201,7 @@ mod kubernetes {
         ));
         assert_eq!(config.node, "api-1");
         assert_eq!(config.all_timings().unwrap(), Timings::lan());
-        // A host that is no pod names no node.
+        // Without Kubernetes the host's name is not used.
         assert_eq!(in_pod("group = \"jobs\"").node, "");
     }
 }

@@ -234,7 +234,7 @@ fn the_pods_with_a_lease_are_called_by_themselves_and_have_the_time_to_hand_over
     assert!(config.lease.kubernetes && config.peers.is_empty());
     let grace = number(LEASE, "terminationGracePeriodSeconds:");
     assert!(grace > number(LEASE, "seconds:") + LEAVING + SERVER);
-    // The account may do what the register and the Service need, and the pod has it.
+    // The pod's account has the rights of the register and of the Service.
     for verb in ["get", "list", "watch", "create", "update", "delete"] {
         assert!(LEASE.contains(&format!("\"{verb}\"")), "{verb}");
     }

@@ -49,7 +49,7 @@ impl Case {
         self.n - bits(self.gone)
     }
 
-    /// Whether voters go on of which so many recover at one time, while the other ones that are alive remember.
+    /// Whether voters go on while `recover` of them recover at one time and the other live voters remember.
     fn go_on(&self, recover: usize) -> bool {
         let most_gone = self.n - self.quorum();
         self.alive() - recover > most_gone || recover > most_gone
@@ -121,7 +121,7 @@ impl Case {
         leads
     }
 
-    /// Each that waits names those that are gone, and says how many have to restart.
+    /// Each waiting voter names the voters that are gone, and says how many have to restart.
     fn follow_advice(&self, net: &mut Net, recover: &[Recovering]) {
         assert!(net.believers().is_empty(), "{self}");
         let gone: BTreeSet<_> = self.names(self.gone).into_iter().collect();
@@ -165,7 +165,7 @@ fn bits(of: u32) -> usize {
     usize::try_from(of.count_ones()).unwrap()
 }
 
-/// Every case of so many voters.
+/// Every case of groups of `n` voters.
 fn enumerate(n: usize) -> Count {
     let mut count = Count::default();
     let (most, all) = ((n - 1) / 2, 1_u32 << n);

@@ -75,7 +75,7 @@ pub struct Recovering {
     pub remember: Vec<AgentId>,
     /// The others that have not answered.
     pub silent: Vec<AgentId>,
-    /// So many of those that remember would have to restart for it to go on by the clocks alone; `None` while too few have
+    /// How many of the voters in `remember` have to restart for it to go on by the clocks alone; `None` while too few have
     /// answered for that.
     pub restarts: Option<u32>,
 }

@@ -1,6 +1,6 @@
 //! Whether TLS has refused.
 //!
-//! Decided here: that a server which cannot prove itself, or refuses our certificate, is told from one that is away.
+//! Decided here: that a server which cannot prove itself, or refuses our certificate, is told from a server that is away.
 
 use std::{error::Error, io};
 

@@ -46,7 +46,7 @@ impl KubeAccount {
         Ok(config)
     }
 
-    /// A client of what is there now. Reads files, and runs the plugin of a kubeconfig: it may take long.
+    /// A client by the present files. Reads files, and runs the plugin of a kubeconfig: it may take long.
     pub(super) fn client(&self) -> Result<Client, RegisterError> {
         let made = client(&self.read()?);
         made.map_err(|error| failure::of_error(&error, false).error(false))
@@ -116,5 +116,5 @@ fn refused(words: String) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Credentials).error(words)
 }
 
-/// A page of a list, each Lease with the largest value, and what a watch tells in some minutes. A watch that told more begins anew.
+/// Enough for a page of a list with the largest values, and for some minutes of a watch. A watch with more events begins anew.
 const MOST_ANSWER: usize = 8 << 20;

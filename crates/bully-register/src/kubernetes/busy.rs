@@ -17,7 +17,7 @@ impl BusyServer {
         self.0.set(Instant::now().checked_add(wait));
     }
 
-    /// What is left of it; `None` if it may be asked.
+    /// The rest of that time; `None` if the server may be asked.
     pub(super) fn left(&self) -> Option<Duration> {
         let left = self.0.get()?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)

@@ -1,4 +1,4 @@
-//! What an answer of an API server means that is no success, and what the client does then.
+//! The meaning of an API server's errors, and the client's course after each.
 //!
 //! | answer | the operation | course |
 //! |---|---|---|
@@ -30,10 +30,10 @@ use crate::{
     connection::{ANSWER, Course, Meaning, refusal},
 };
 
-/// An answer that is no success.
+/// An error of the server, or of the way to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KubeAnswer {
-    /// There is no such Lease.
+    /// The object does not exist.
     Absent,
     /// Another Lease is there than was expected.
     Conflict,
@@ -52,14 +52,14 @@ impl KubeAnswer {
     }
 }
 
-/// What is known of a failed request.
+/// A request that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KubeFailure {
     pub(super) meaning: Meaning,
     pub(super) course: Course,
     /// For how long the server asks not to be asked.
     pub(super) wait: Option<Duration>,
-    /// What the server says, or what became of the connection.
+    /// The server's words, or the end of the connection.
     pub(super) words: String,
 }
 

@@ -1,12 +1,12 @@
 //! An entry as a Lease of Kubernetes, and back.
 //!
-//! | part of the Lease | what it holds | who reads it |
+//! | part of the Lease | content | read by |
 //! |---|---|---|
 //! | annotation `actix-bully/key` | the key | the register: a Lease with another key, or with none, is foreign |
 //! | annotation `actix-bully/value` | the value, in base64 | the register |
-//! | annotation `actix-bully/write` | a number for each write | nobody: an update that changes nothing would get no new version |
+//! | annotation `actix-bully/write` | a number for each write | not read: without it an update that changes nothing gets no new version |
 //! | labels | see `name.rs` | the register, to list |
-//! | `holderIdentity`, `leaseDurationSeconds`, `renewTime`, `acquireTime`, `leaseTransitions` | what the record says | whoever looks by `kubectl` |
+//! | `holderIdentity`, `leaseDurationSeconds`, `renewTime`, `acquireTime`, `leaseTransitions` | the same facts as the record | users of `kubectl` |
 //!
 //! Decided here: that table, and that a version is the uid with the resource version. A Lease that is deleted and made anew
 //! has another uid, so no old version comes again.
@@ -70,7 +70,7 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
 }
 
-/// What is written for a key: over `replaced`, or as a new one. `spec` is what was seen beside `replaced`.
+/// The Lease for a key: over `replaced`, or a new one. `spec` was seen beside `replaced`.
 pub(super) fn lease(
     key: &RegisterKey,
     value: &[u8],
@@ -142,14 +142,14 @@ fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec 
     }
 }
 
-/// The first word behind that word, at the beginning of a line. Only people read what is made of it.
+/// The first word behind that word, at the beginning of a line. Only people read the result.
 fn said<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut lines = text.lines();
     let line = lines.find_map(|line| line.strip_prefix(word)?.strip_prefix(' '))?;
     line.split(' ').next()
 }
 
-/// Rounded up: whoever looks sees no shorter lease than there is. Kubernetes refuses zero.
+/// Rounded up, so that `kubectl` never shows a shorter lease. Kubernetes refuses zero.
 fn whole_seconds(micros: u64) -> i32 {
     let seconds = micros.div_ceil(1_000_000).max(1);
     i32::try_from(seconds).unwrap_or(i32::MAX)

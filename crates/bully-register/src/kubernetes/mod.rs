@@ -3,11 +3,11 @@
 //! ```text
 //!   KubernetesRegister ── jobs ──▶ server.rs: a client for each connect ── session.rs ──▶ lease.rs: an entry as a Lease
 //!                                      │ account.rs: which server, as whom      │
-//!                                      └── watch.rs: what changes               └──▶ failure.rs: what an answer means
+//!                                      └── watch.rs: changes                    └──▶ failure.rs: the meaning of errors
 //!   service.rs: a Service that leads to the leader
 //! ```
 //!
-//! Decided here: what a program says of a cluster. Not here: see the picture; and `name.rs` for how a key is called.
+//! Decided here: the settings of a program. Not here: see the picture; and `name.rs` for the names of objects.
 
 mod account;
 mod busy;
@@ -43,7 +43,7 @@ pub use service::KubernetesService;
 /// k8s-openapi = { version = "0.29", default-features = false, features = ["latest"] }
 /// ```
 ///
-/// # What is written
+/// # Objects
 /// One Lease for each key. Its name begins with the readable part of the key; the key and the value are annotations. Holder, duration,
 /// renewal and transitions are filled in for `kubectl get lease`, and nothing reads these times back: no wall clock of another
 /// host is compared. A write replaces the whole Lease, also labels and annotations that others gave it. A Lease that
@@ -52,14 +52,14 @@ pub use service::KubernetesService;
 /// # Rights
 /// The account needs the verbs `get`, `create`, `update` and `delete` on `leases` of the group `coordination.k8s.io` in its
 /// namespace, `list` to know the contenders, and `watch` to hear of changes at once. A Role cannot limit `create` and `list` by
-/// name: whoever may write one election's record may write those of all others in the namespace. Give elections that do not
+/// name: an account that may write one election's record may write the records of all elections in the namespace. Give elections that do not
 /// trust each other a namespace each.
 ///
 /// # Costs
 /// A holder writes once a renewal: once a second with [`Timings::wan`](bully_core::protocol::Timings::wan), which is the preset for
-/// Kubernetes. Whoever waits has one watch, on a connection of its own, and hears of each renewal. A hundred elections with `wan`
+/// Kubernetes. Each process that waits has one watch, on a connection of its own, and hears of each renewal. A hundred elections with `wan`
 /// are a hundred writes a second, each of which etcd writes to its disks and the server tells every process that waits for it.
-/// Large clusters limit what an account may ask (429); the register waits for as long as the server says.
+/// Large clusters limit the requests of an account (429); the register waits for as long as the server says.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -115,7 +115,7 @@ impl KubernetesBuilder {
     ///
     /// # Errors
     /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. Whether the server can be reached, and
-    /// what the account may do, shows later.
+    /// the rights of the account, show later.
     pub fn open(self) -> Result<KubernetesRegister, RegisterError> {
         let config = self.account.read()?;
         let host = config.cluster_url.authority().map_or("", |at| at.as_str());

@@ -51,7 +51,7 @@ pub(super) fn labels(key: &RegisterKey) -> BTreeMap<String, String> {
     labels
 }
 
-/// The label of keys that have so many names above them.
+/// The label of keys that have `depth` names above them.
 fn label(depth: usize) -> String {
     format!("actix-bully/below-{depth}")
 }
@@ -64,7 +64,7 @@ fn hash(text: &str) -> String {
 }
 
 const MOST_READABLE: usize = 40;
-/// The label that Kubernetes recommends for whoever keeps an object.
+/// The label that Kubernetes recommends for the keeper of an object.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "actix-bully");
 
 #[cfg(test)]

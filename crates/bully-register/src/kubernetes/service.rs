@@ -5,7 +5,7 @@
 //!                                        ▲ replaced by compare-and-swap; holds the term of who wrote it
 //! ```
 //!
-//! Decided here: that a leader never replaces what a later leader has written, whenever its request arrives; and that a leader which
+//! Decided here: that a leader never replaces the address of a later leader, whenever its request arrives; and that a leader which
 //! comes back under its name with another address replaces its own. A label on the pod would need the right to change every pod,
 //! and would stay on a container that was killed and runs again in its pod.
 
@@ -32,9 +32,8 @@ use crate::{
 /// called as the Service. The account needs the verbs `get`, `create` and `update` on `endpointslices` of the group
 /// `discovery.k8s.io`; `get` and `update` can be limited to that name.
 ///
-/// Until the next leader has written it, the Service leads to the former one: so long as nobody leads, and for as long as
-/// the proxies of the cluster take to hear of it. The former leader refuses by its
-/// guard what it must not do any more.
+/// Until the next leader has written it, the Service leads to the former one: during an election, and until the proxies of
+/// the cluster have heard of the change. The former leader refuses such requests by its guard.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -115,7 +114,7 @@ impl KubernetesService {
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
     }
 
-    /// What a leader does with what it finds.
+    /// The step that follows from the present object.
     fn next(&self, found: Option<&EndpointSlice>, address: IpAddr, term: u64) -> Next {
         let mut wanted = self.wanted(address, term);
         let Some(found) = found else {

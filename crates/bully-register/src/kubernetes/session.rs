@@ -1,6 +1,6 @@
 //! Operations on Leases of one namespace.
 //!
-//! Decided here: which request an operation is, and what it is told of the answer. Every write names the uid *and* the resource
+//! Decided here: the request of each operation, and its outcome. Every write names the uid *and* the resource
 //! version: the server makes a Lease anew for an update that names no uid, so that a late write would bring back a removed entry.
 //!
 //! | operation | request |
@@ -70,7 +70,7 @@ impl KubeSession {
         writes: bool,
         request: impl Future<Output = kube::Result<T>>,
     ) -> Result<T, KubeAnswer> {
-        // Nobody closes it.
+        // It is never closed.
         let _turn = self.at_once.acquire().await;
         if let Some(left) = self.busy.left() {
             let words = format!("it asks to be left alone for another {left:.0?}");
@@ -133,13 +133,13 @@ impl KubeSession {
         stored: Lease,
     ) -> Result<Swap, RegisterError> {
         if stored.metadata.deletion_timestamp.is_some() {
-            // Others had deleted it, and held it by a finalizer: what is written over it ends with it.
+            // Others had deleted it, and held it by a finalizer: this write ends with it.
             return Err(Meaning::Unknown
                 .error("somebody deletes this Lease, and it has a finalizer: remove that"));
         }
         match self.note(key, stored) {
             Ok(entry) if entry.value == value => Ok(Swap::Done(entry.version)),
-            // Something on the way has changed what was written: a webhook, for example.
+            // Something on the way has changed the value: a webhook, for example.
             Ok(_) | Err(_) => Err(Meaning::Unknown.error(
                 "the server shows another Lease than was written: see which admission webhook changes its annotations",
             )),
@@ -195,7 +195,7 @@ impl StoreSession for KubeSession {
             let listed = self.ask(false, self.api.list(&page)).await;
             let listed = listed.map_err(|answer| answer.error(false))?;
             for found in listed.items {
-                // Whatever bears our label and is none of ours is left out, as a read of its key says what it is.
+                // A Lease with our label that no register wrote is left out: a read of its key reports it.
                 let Some(key) = lease::key(&found).filter(|key| key.is_below(prefix)) else {
                     continue;
                 };

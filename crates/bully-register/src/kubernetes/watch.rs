@@ -131,7 +131,7 @@ impl KeyWatch {
         );
     }
 
-    /// Watches until something is missed; `None` once nobody waits any more.
+    /// Watches until something is missed; `None` when the last listener has gone.
     async fn watch_from_list(&self) -> Option<Reason> {
         self.busy.is_over().await;
         let asked = ListParams::default().fields(&self.selector);
@@ -209,7 +209,7 @@ impl KeyWatch {
         let replaced = std::mem::replace(last, version);
         let change = match lease::entry(&self.key, found) {
             Ok(entry) => Change::Written { entry, replaced },
-            // Whoever reads it is told what it is.
+            // A read reports it.
             Err(_) => Change::Unknown,
         };
         self.tell(change);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::protocol::{ClockGap, Recovering};
 
-/// The sentence about a recovery in which so many others recover, and those that remember and are silent have these names.
+/// The sentence about a recovery: `recover` others recover; the names of the others are given.
 fn recovers(
     left: u64,
     recover: u32,

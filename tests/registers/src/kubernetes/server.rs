@@ -1,7 +1,7 @@
 //! The real API server, over Debian's etcd: in a temporary folder, on ports of its own, and ended with its test.
 //!
-//! Its program is the one that `KUBE_APISERVER` names, or the one that `.ci/soak kubernetes` has built in the cache folder. Who has
-//! neither is told so, and the tests that need it are left out.
+//! `KUBE_APISERVER` names its program; the default is the program that `.ci/soak kubernetes` builds in the cache folder. Without
+//! either the tests that need it say so, and are left out.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -84,7 +84,7 @@ impl Cluster {
         Self::of(1)
     }
 
-    /// So many API servers.
+    /// `number` API servers on one etcd.
     pub fn of(number: usize) -> Option<Self> {
         let program = program()?;
         let folder = TempDir::with_prefix("kubernetes-").expect("a temporary folder can be made");
@@ -174,7 +174,7 @@ users: [{{name: it, user: {{token: {token}}}}}]
         &mut self.servers[server]
     }
 
-    /// What the first API server answers an administrator: the status, and the body.
+    /// The first API server's answer to an administrator: the status, and the body.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         self.ask_at(0, method, path, body)
     }
@@ -324,7 +324,7 @@ impl ApiServer {
         stopped::resume(self.process.id());
     }
 
-    /// What is between it and its etcd.
+    /// The wire between it and its etcd.
     pub fn wire(&self) -> &Wire {
         &self.wire
     }

@@ -72,7 +72,7 @@ struct Story {
     processes: Processes,
     cluster: Cluster,
     files: Vec<PathBuf>,
-    /// What the Lease held some rounds ago.
+    /// An earlier value of the Lease.
     backup: Option<String>,
 }
 
@@ -137,7 +137,7 @@ impl Story {
         }
     }
 
-    /// Nobody leads once a lease is over, and for as long again.
+    /// Expects silence when a lease is over, and for as long again.
     fn listen_without_server(&mut self) {
         // A Role and a token count for a moment longer, in the server's own memory.
         self.processes.listen(long());

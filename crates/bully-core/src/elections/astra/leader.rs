@@ -71,7 +71,7 @@ impl Tenure {
 
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         if step.outranks(said.score, said.from) {
-            // One late message of a weaker agent is no reason to stop: that one shall. Others may follow it by now.
+            // A late message of a weaker agent does not stop this leader. Others may follow that agent by now.
             return self.announce_again(step);
         }
         self.lose(LostReason::Superseded, step);

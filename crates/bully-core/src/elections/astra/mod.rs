@@ -49,7 +49,7 @@
 //! | `win-at-deadline` | `system.sleep(2000)`; if still `holding("election")`: send `elected(me)` to all; drop all `failed_election(X)` | the deadline belongs to one election, so an old one that wakes late wins nothing; the winner holds no election any more, and follows itself even if it was not among the participants | `holding.rs`, `leader.rs` |
 //! | `answer-from-above` | `elect(name, S)`, if `S < my_score`: `+failed_election(name)`, send `result("ok")`; `!!bully_election()` if not holding | equal scores are decided by the name; an agent that holds an election or defers does not begin another; a leader announces itself to the asker | `follower.rs`, `holding.rs`, `deferring.rs`, `leader.rs` |
 //! | `give-way-from-below` | – | an agent that ranks below the asker is silent; if it holds an election, it stops and defers | `holding.rs` |
-//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | counts for the election that it answers; its sender is no more believed `failed_election`, nor is an asker from above; and an announcement that does not come within 2.5 deadlines starts another election | `holding.rs`, `deferring.rs` |
+//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | counts for the election that it answers; its sender leaves `failed_election`, and so does an asker from above; and an announcement that does not come within 2.5 deadlines starts another election | `holding.rs`, `deferring.rs` |
 //! | `follow-elected` | `elected(N)` from `N`: `+leader(N)` | replaces the leader; but an agent that ranks below this one, or below its leader, is asked again and not believed | `follower.rs`, `leader.rs` |
 //! | `replace-ended` | – | the leader's end holds an election, and so does the end of the agent that is deferred to | `follower.rs`, `deferring.rs` |
 //! | `follow-score` | – | an agent whose score rises above its leader's holds an election; a leader whose score falls says so; the deadline of an election stays | `machine.rs`, `leader.rs`, `holding.rs` |
@@ -70,7 +70,7 @@
 //! | `Elected`, `Heartbeat` from below | hold an election | hold an election | knows of a leader | − | `Elected` to it | `Elected` to all |
 //! | … that answers another election | − | − | knows of a leader | − | − | − |
 //! | … from above | follow | follow, or hold an election if it is weaker than the leader and no answer of an earlier term | follow | follow | follow | stop leading, `Resign` to it, follow |
-//! | `Resign` | lead if named | lead if named, else await the slot; of another leader, if named: say so to the one that is followed | lead if named; the leader's, for no agent: await it no more | lead if named | lead if named, or if it is the former leader's for no agent | − |
+//! | `Resign` | lead if named | lead if named, else await the slot; of another leader, if named: say so to the present leader | lead if named; the leader's, for no agent: await it no more | lead if named | lead if named, or if it is the former leader's for no agent | − |
 //! | an end in `Members` | − | the leader's: hold an election | − | the awaited agent's: hold an election | the former leader's: lead | − |
 //! | `TimedOut` | `Campaign`: hold an election | − | `Deadline`: lead, or announce itself | `Victory`: hold an election | `Deadline`: lead | `Drain`: resign |
 //! | `Campaign` | hold an election | hold an election | − | − | − | `Elected` to all |

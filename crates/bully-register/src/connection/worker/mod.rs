@@ -134,7 +134,7 @@ impl<S: Server> Worker<S> {
             let mut asked = Vec::new();
             let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
             let more = self.jobs.recv_many(&mut asked, MOST_TOGETHER);
-            // The end comes first: what is asked after it is for the next connection.
+            // The end comes first: later questions are for the next connection.
             match select(select(&mut ends, &mut hangs), pin!(more)).await {
                 Either::Left((Either::Left((course, _)), _)) => {
                     return Ok(course.unwrap_or(Course::MovesOn));

@@ -191,7 +191,7 @@ fn the_pauses_grow_to_a_limit() {
     );
 }
 
-/// Its first connection has ended when it is made, and each one answers what it is asked by its own number.
+/// Its first connection has ended when it is made, and each connection answers by its own number.
 struct Numbered(u64);
 
 struct Number(

@@ -1,12 +1,12 @@
 //! An API server in the process of a test.
 //!
 //! ```text
-//!   KubernetesRegister ──▶ http.rs: a request ──▶ script.rs: what a test wants of it ──▶ store.rs: the Leases
+//!   KubernetesRegister ──▶ http.rs: a request ──▶ script.rs: the test's plan ──▶ store.rs: the Leases
 //!                             ▲                                                             │
 //!                             └──────────────── watch.rs: what changes ◀────────────────────┘
 //! ```
 //!
-//! Decided here: what a test can ask of it and do to it. It answers as the real one does (`store.rs`), unless a test says
+//! Decided here: the questions and the faults of a test. It answers as the real one does (`store.rs`), unless a test says
 //! otherwise.
 
 mod http;
@@ -196,7 +196,7 @@ impl KubeDouble {
         self.shared.state().script.plan(verbs, count, fault);
     }
 
-    /// Nothing more is to come of what was planned.
+    /// Drops the rest of the plan.
     pub fn mend(&self) {
         self.shared.state().script.clear();
     }
@@ -210,14 +210,14 @@ impl KubeDouble {
             .plan(&KubeVerb::ALL, usize::MAX, KubeFault::Held);
     }
 
-    /// Goes on, with what was asked meanwhile as well.
+    /// Goes on, with the requests of meanwhile as well.
     pub fn resume(&self) {
         self.mend();
         self.shared.state().is_frozen = false;
         self.release();
     }
 
-    /// What was held goes on.
+    /// The held requests go on.
     pub fn release(&self) {
         self.shared.released.send_modify(|released| *released += 1);
         self.shared.grow();

@@ -1,8 +1,8 @@
-//! What a test makes of the next requests.
+//! A test's plan for the next requests.
 
 use super::status::KubeStatus;
 
-/// What a request is.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KubeVerb {
     /// GET of a Lease.
@@ -53,7 +53,7 @@ pub enum KubeFault {
     ClosedAfter,
     /// It is applied, and half of the answer is sent.
     HalfAnswered,
-    /// It is not answered before [`release`](super::KubeDouble::release), and applied then, also if nobody waits for it
+    /// It is not answered before [`release`](super::KubeDouble::release), and applied then, also if its client has gone
     /// any more.
     Held,
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What a `Status` says.
+/// The content of a `Status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubeStatus {
     /// The code of HTTP.

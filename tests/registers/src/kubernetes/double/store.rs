@@ -1,7 +1,7 @@
 //! The Leases of one namespace, as an API server over etcd keeps them.
 //!
 //! Decided here: what each write does, by the answers of Kubernetes 1.36. One number grows with each write of any Lease. An
-//! update that names no uid makes a deleted Lease anew, and one that changes nothing gets no new version. A Lease with a
+//! update that names no uid makes a deleted Lease anew, and an update that changes nothing gets no new version. A Lease with a
 //! finalizer is deleted by the write that leaves the finalizer out.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(super) struct LeaseStore {
     rests: BTreeMap<String, LeasePage>,
 }
 
-/// What the watches are told or do.
+/// An event of the watches.
 #[derive(Clone, Debug)]
 pub(super) enum StoreEvent {
     Written {
@@ -160,7 +160,7 @@ impl LeaseStore {
         Ok(self.write("MODIFIED", name.to_owned(), lease))
     }
 
-    /// `only` has what the Lease has to be.
+    /// `only` has the preconditions.
     pub(super) fn delete(&mut self, name: &str, only: &Value) -> Result<Value, KubeStatus> {
         let known = stamps(&self.get(name)?["metadata"]);
         let (uid, version) = stamps(only);
@@ -208,7 +208,7 @@ impl LeaseStore {
         }
     }
 
-    /// What that token continues.
+    /// The rest of the list behind that token.
     pub(super) fn rest(&self, token: &str) -> Result<LeasePage, KubeStatus> {
         let rest = self.rests.get(token).cloned();
         rest.ok_or_else(|| KubeStatus::expired("The provided continue parameter is too old"))

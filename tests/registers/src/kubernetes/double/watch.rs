@@ -1,4 +1,4 @@
-//! Watches of the double: what was written since a version, and what is written from then on.
+//! Watches of the double: the writes since a version, then the later ones.
 
 use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
@@ -57,7 +57,7 @@ pub(super) fn begin(shared: &Arc<Shared>, asked: &Asked) -> Response<AnswerBody>
 }
 
 impl OpenWatch {
-    /// What was written after that version; without one, all that is there.
+    /// The writes after that version; without a version, all Leases.
     fn catch_up(&mut self, since: Option<u64>) {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();

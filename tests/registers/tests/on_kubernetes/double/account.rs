@@ -1,4 +1,4 @@
-//! Whom the account names, and what an election shows of itself.
+//! The plugin of an account, and the Leases of a real election.
 
 use actix_bully::protocol::Timings;
 use actix_bully_register_tests::{

@@ -1,4 +1,4 @@
-//! Each answer that is no success, through a real request.
+//! Each error of the server, through a real request.
 
 use std::fs;
 
@@ -193,7 +193,7 @@ fn a_changed_token_is_read_at_once() {
     }
 }
 
-/// The entry of the holder, once an operator has mended what was refused.
+/// The entry of the holder, when an operator has mended the cause.
 fn eventually(register: &dyn Register) -> Entry {
     let begun = Instant::now();
     loop {

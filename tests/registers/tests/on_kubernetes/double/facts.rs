@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/jobs/leases";
 
-/// A client that sends what it is told to send.
+/// A client that sends any request.
 struct Plain(KubeDouble);
 
 impl Plain {
@@ -32,14 +32,14 @@ impl Plain {
         (code.expect("a code"), object)
     }
 
-    /// What it refuses: the code and the reason.
+    /// A refusal: the code and the reason.
     fn refused(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
         let (code, said) = self.asks(method, path, body);
         assert_eq!(said["code"], code, "{said}");
         (code, said["reason"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// What it does: the version and the uid afterwards.
+    /// A success: the version and the uid afterwards.
     fn done(&self, expected: u16, method: &str, path: &str, body: &Value) -> (String, String) {
         let (code, said) = self.asks(method, path, body);
         assert_eq!(code, expected, "{method} {body}: {said}");

@@ -96,7 +96,7 @@ fn a_lease_that_somebody_has_edited_is_foreign_until_it_is_mended() {
     assert_ne!(mended.version, old.version);
 }
 
-/// As a backup makes one that is restored beside what was saved.
+/// As of a backup that is restored beside the original.
 #[test]
 fn a_copy_under_another_name_is_no_entry() {
     let (server, holder) = (KubeDouble::start(), holder());

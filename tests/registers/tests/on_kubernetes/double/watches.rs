@@ -1,4 +1,4 @@
-//! What a register hears of changes, and how a watch ends and goes on.
+//! Changes that a register hears, and how a watch ends and goes on.
 
 use actix_bully::register::{Change, ChangeStream, Version};
 use actix_bully_register_tests::kubernetes::double::{
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-/// A register that listens, and another one that writes.
+/// A register that listens, and another register that writes.
 struct Scene {
     server: KubeDouble,
     changes: ChangeStream,
@@ -41,7 +41,7 @@ impl Scene {
         scene
     }
 
-    /// So many watches were asked for, and one of them is open.
+    /// `asked` watches were asked for, and one watch is open.
     async fn is_open(&self, asked: usize) {
         let is_open = || self.server.asked(Watch) >= asked && self.server.watches() == 1;
         until("it watches", is_open).await;
@@ -67,7 +67,7 @@ impl Scene {
         next.expect("it is told").expect("it goes on")
     }
 
-    /// A write is told next, and what it replaced.
+    /// A write is told next, with the version that it replaced.
     async fn hears_a_write(&mut self) {
         let (entry, replaced) = self.written().await;
         assert_eq!(self.next().await, Change::Written { entry, replaced });

@@ -39,7 +39,7 @@ fn who_knows_of_a_leader_leads_when_that_one_has_stopped() {
         .nothing_else_happened();
     let mut ended = me.clone();
     ended.ends(LOW).acquired(MINE).nothing_else_happened();
-    // Of an earlier leadership, and of one that another agent may have by now.
+    // Of an earlier leadership, and of a leadership that another agent may have by now.
     me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
     me.hear(LOW, resign(MINE - 1, Some(HIGH)))
         .nothing_else_happened();

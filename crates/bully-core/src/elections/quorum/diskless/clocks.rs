@@ -2,9 +2,9 @@
 //!
 //! A voter says the term by its clock when it consents, when it answers a voter that recovers, and when it refuses a
 //! claim for the sake of its clock. A clock that differs by up to 10 s is right enough, and is not kept. A voter that says a
-//! false time lowers the terms down to those that are counted, and no further.
+//! false time lowers the terms to the counted ones, and no further.
 //!
-//! Not here: what is made of the lowest clock ([`term`](super::term), [`recovery`](super::recovery)).
+//! Not here: the use of the lowest clock ([`term`](super::term), [`recovery`](super::recovery)).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -51,7 +51,7 @@ impl Core {
         }
     }
 
-    /// What is known of that voter's clock is over, unless that incarnation has said it.
+    /// Forgets that voter's clock, unless that incarnation has said it.
     pub(super) fn forget_clock(&mut self, of: &AgentId, but: Option<Incarnation>) {
         if let Some(apart) = &mut self.apart {
             apart.retain(|id, (of_whom, _)| id != of || Some(*of_whom) == but);
@@ -83,7 +83,7 @@ impl Core {
         })
     }
 
-    /// `refuse-by-the-clock`: a claim that is too far ahead is refused, and its candidate hears what the clock says.
+    /// `refuse-by-the-clock`: a claim that is too far ahead is refused, and its candidate hears the clock.
     pub(in crate::elections::quorum) fn refuse_by_clock(
         &self,
         now: Time,

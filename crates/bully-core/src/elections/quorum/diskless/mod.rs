@@ -6,14 +6,14 @@
 //!
 //! | rule | what it says | decided in |
 //! |---|---|---|
-//! | `term-by-the-clock` | A claim is for a term above those seen, and not below what the wall clocks say: milliseconds since 2024 began. | `term.rs` |
+//! | `term-by-the-clock` | A claim is for a term above those seen, and not below the wall clocks: milliseconds since 2024 began. | `term.rs` |
 //! | `lowest-clock` | The clocks say what this agent's own does, but no more than 10 s above the lowest that another voter is known to have. | `clocks.rs` |
 //! | `no-term-ahead` | Hearsay of a term, and a claim, count only up to 10 s ahead of the own clock, or one above what was seen. | `term.rs` |
 //! | `refuse-by-the-clock` | A claim that is further ahead is refused, and the refusal names the term by the voter's clock. | `clocks.rs` |
 //! | `abstain-without-memory` | An incarnation acknowledges, consents, votes and campaigns after (P + E) (1 + r) / (1 - r), and not before. | `recovery.rs` |
 //! | `recover-by-the-others` | It does so only above the terms that n - Qv + 1 others have named who remember. | `recovery.rs` |
 //! | `recover-by-the-clock` | Qv others cannot remember, since the rest recover: then above the terms of a quorum, and no lower than the clocks say. | `recovery.rs` |
-//! | `forgotten-together` | A voter that went on by the clocks still says that it recovers to those that recovered with it, as long as they do. | `recovery.rs` |
+//! | `forgotten-together` | A voter that went on by the clocks still says that it recovers to the voters that recover with it. | `recovery.rs` |
 //! | `ask-after-the-claims` | Answers count if they were asked for when no vote of an earlier incarnation can count any more. | `recovery.rs` |
 //! | `votes-expire` | A vote counts within E from the claim, by the candidate's clock. | `lives.rs` |
 //! | `bound-to-one-life` | While a promise binds it, a voter follows no announcement but of the incarnation that it promised to. | `lives.rs` |
@@ -31,8 +31,8 @@
 //! *An agent leads* whatever the clocks show: a voter whose clock is an hour ahead neither claims a term that the others
 //! refuse, nor asks for one from them when it recovers. The price: two of three clocks are an hour ahead, the voters that have
 //! them elected an agent while the third was not heard, and forget. They recover by its clock, and the terms fall. A voter that says
-//! a false time lowers the terms down to those that are counted, no further. Which clock is how far from this
-//! agent's is in [`Prospects::clock_gap`](crate::protocol::Prospects::clock_gap), for whoever sets the clocks.
+//! a false time lowers the terms to the counted ones, no further. Which clock is how far from this
+//! agent's is in [`Prospects::clock_gap`](crate::protocol::Prospects::clock_gap), for the operator.
 //!
 //! One process has a name at a time: two of one name are two voters where the others count one. A node that is
 //! linked to one process refuses a later one of its name, which says why and takes no part: it recovers by the others'

@@ -148,7 +148,7 @@ impl Recovery {
         };
         let (recover, remember) = (those(&recovers).len(), those(&remembers));
         let answers = remember.len().saturating_add(recover);
-        // Then so many recover that too few others can remember.
+        // Then too few others can remember.
         let more = config.voters.len().saturating_sub(config.vote_quorum());
         let more = more.saturating_sub(recover);
         Recovering {

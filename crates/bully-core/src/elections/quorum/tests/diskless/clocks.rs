@@ -46,7 +46,7 @@ fn where_the_clock_decides_the_lowest_one_and_ten_seconds_are_enough() {
     assert_eq!(floor(forgetful(), -10_000), own);
     assert_eq!(floor(forgetful(), -11_000), own - 1_000);
     assert_eq!(floor(forgetful(), -3_600_000), own - HOUR + APART);
-    // Lower than that nobody gets the terms.
+    // No false clock lowers the terms further.
     let shortly = ABSTAINS - ASKS;
     assert_eq!(floor(forgetful(), i64::MIN), APART + shortly - 1);
 }

@@ -133,7 +133,7 @@ fn that_many_others_are_not_asked_for_where_the_clock_decides() {
     assert!(!me.machine.core.binds(), "two are no quorum");
 }
 
-/// What an operator reads while it cannot go on.
+/// The words for an operator while it cannot go on.
 #[test]
 fn it_says_who_is_missing_and_how_many_restarts_would_do() {
     let recovers_by = |me: &Kit| me.machine.prospects().recovers.unwrap();
@@ -195,7 +195,7 @@ fn where_too_many_have_forgotten_the_clock_decides() {
     assert!(granted(&me.hear(LOW, claim(floor + 1, 1))));
 }
 
-/// LOW recovers as well, hears of it and goes on: it would not count as one that has forgotten any more, and this one would
+/// LOW recovers as well, hears of it and goes on: it would not count as a forgetful voter any more, and this one would
 /// wait for ever.
 #[test]
 fn one_that_went_on_by_the_clock_still_counts_for_those_that_had_forgotten_with_it() {
