@@ -45,12 +45,7 @@ impl Announced {
 
     /// As a leader: the former one stops for this agent, and a better one waits for its word.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if step.outranks(elect.score, from) {
-            step.answer_ok(from, elect);
-        }
-        let answer = Elected::plain(self.term, self.score, Some(elect.round));
-        step.out.send(from, answer);
-        Next::Stay
+        answer(self.term, self.score, from, elect, step)
     }
 
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
@@ -103,6 +98,23 @@ impl Announced {
         step.out.send_all(Resign::plain(self.term, None));
         Next::Become(Change::Idle { slot: None })
     }
+}
+
+/// The answer of an agent that has announced itself. A better agent hears it, too: this one leads on until that one announces
+/// itself. As written, ASTRA's leader says `ok` and is silent then: the asker never learns of it.
+pub(super) fn answer(
+    term: Term,
+    score: Score,
+    to: &AgentId,
+    elect: &Elect,
+    step: &mut Step<'_>,
+) -> Next {
+    if step.outranks(elect.score, to) {
+        step.answer_ok(to, elect);
+    }
+    step.out
+        .send(to, Elected::plain(term, score, Some(elect.round)));
+    Next::Stay
 }
 
 /// Says in the next term that this agent leads.

@@ -20,8 +20,9 @@ pub(super) struct HoldingElection {
     /// score.
     failed_election: BTreeSet<AgentId>,
     deadline: Time,
-    /// The agent that leads, as it says itself, and its score.
-    former: Option<(Leader, Score)>,
+    /// The agent that leads, as it says itself, and its score. Boxed: a larger state makes every agent of the default rules
+    /// larger, too.
+    former: Option<Box<(Leader, Score)>>,
 }
 
 impl HoldingElection {
@@ -100,10 +101,10 @@ impl HoldingElection {
         step: &Step<'_>,
     ) -> Next {
         if step.outranks(said.score, said.from) {
-            let known = self.former.as_ref();
+            let known = self.former.as_ref().map(|known| known.0.term);
             // The answer of an earlier leader may come after the announcement of the next one.
-            if !is_answer || known.is_none_or(|(leader, _)| leader.term <= said.term) {
-                self.former = Some((said.leader(), said.score));
+            if !is_answer || known.is_none_or(|term| term <= said.term) {
+                self.former = Some(Box::new((said.leader(), said.score)));
             }
             return Next::ignore(step, "it ranks below, and an election is under way");
         }
@@ -114,7 +115,7 @@ impl HoldingElection {
     pub(super) fn on_resign(&mut self, from: &AgentId, resign: &Resign) -> Next {
         if resign.successor.is_none() {
             let former = &mut self.former;
-            former.take_if(|(leader, _)| leader.id == *from && leader.term <= resign.term);
+            former.take_if(|known| known.0.id == *from && known.0.term <= resign.term);
         }
         Next::Stay
     }
@@ -123,7 +124,7 @@ impl HoldingElection {
     /// rank above this agent now, and are asked the next time.
     pub(super) fn on_score(&mut self, step: &Step<'_>) -> Next {
         self.failed_election.clear();
-        match &self.former {
+        match self.former.as_deref() {
             Some((leader, score))
                 if !step.core.me.is_gone(leader) && !step.outranks(*score, &leader.id) =>
             {
@@ -139,7 +140,7 @@ impl HoldingElection {
                 .set_timer(BullyTimer::Deadline, self.deadline.since(step.now));
             return Next::Stay;
         }
-        let former = self.former.as_ref().map(|(leader, _)| leader.clone());
+        let former = self.former.as_ref().map(|known| known.0.clone());
         Next::Become(match former.filter(|it| !step.core.me.is_gone(it)) {
             Some(former) => Change::Announce { former },
             None => Change::Lead,

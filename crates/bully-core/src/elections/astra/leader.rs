@@ -6,7 +6,7 @@
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
-    announced::announce,
+    announced::{announce, answer},
     change::{Change, Next},
 };
 use crate::protocol::{AgentId, Event, LostReason, Score, Term};
@@ -59,14 +59,7 @@ impl Tenure {
     }
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        // As written, ASTRA's leader answers `ok` and is silent then: the asker never learns of it.
-        if step.outranks(elect.score, from) {
-            step.answer_ok(from, elect);
-        }
-        // A better agent hears it too: this one leads on until that one announces itself.
-        let answer = Elected::plain(self.term, self.score, Some(elect.round));
-        step.out.send(from, answer);
-        Next::Stay
+        answer(self.term, self.score, from, elect, step)
     }
 
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
