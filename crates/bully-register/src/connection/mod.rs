@@ -25,6 +25,49 @@ use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap};
 pub(super) use told::{KeyChange, Listeners, Tellers};
 pub(super) use worker::{ANSWER, start};
 
+/// Makes a type a register whose thread has the connection: by its fields `name`, `jobs` and `told`.
+macro_rules! register_by_thread {
+    ($register:ty $(, { $($more:tt)* })?) => {
+        impl $crate::Register for $register {
+            fn name(&self) -> &str {
+                &self.name
+            }
+
+            fn read(&self, key: &$crate::RegisterKey) -> $crate::RegisterReading {
+                self.jobs.read(key)
+            }
+
+            fn swap(
+                &self,
+                key: &$crate::RegisterKey,
+                expected: Option<&$crate::Entry>,
+                value: Vec<u8>,
+            ) -> $crate::Swapping {
+                self.jobs.swap(key, expected, value)
+            }
+
+            fn list(&self, prefix: &$crate::RegisterKey) -> Option<$crate::RegisterListing> {
+                Some(self.jobs.list(prefix))
+            }
+
+            fn remove(
+                &self,
+                key: &$crate::RegisterKey,
+                expected: &$crate::Entry,
+            ) -> Option<$crate::Removing> {
+                Some(self.jobs.remove(key, expected))
+            }
+
+            fn changes(&self, key: &$crate::RegisterKey) -> Option<$crate::ChangeStream> {
+                self.told.changes(key)
+            }
+
+            $($($more)*)?
+        }
+    };
+}
+pub(super) use register_by_thread;
+
 /// Where connections are made to.
 pub(super) trait Server: Send + 'static {
     type Session: StoreSession;

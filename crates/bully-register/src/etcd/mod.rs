@@ -24,10 +24,9 @@ use std::{path::PathBuf, sync::Arc};
 #[cfg(feature = "tls")]
 use super::RegisterTls;
 use super::{
-    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
-    RegisterRefusal, Removing, Swapping,
+    RegisterError, RegisterRefusal,
     calls::{Contradiction, OneOf},
-    connection::{self, Listeners, Meaning, StoreSecurity},
+    connection::{self, Listeners, Meaning, StoreSecurity, register_by_thread},
     jobs::Jobs,
 };
 use endpoint::EtcdEndpoint;
@@ -176,35 +175,12 @@ impl EtcdBuilder {
     }
 }
 
-impl Register for EtcdRegister {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        self.jobs.read(key)
-    }
-
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        self.jobs.swap(key, expected, value)
-    }
-
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        Some(self.jobs.list(prefix))
-    }
-
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        Some(self.jobs.remove(key, expected))
-    }
-
-    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        self.told.changes(key)
-    }
-}
+register_by_thread!(EtcdRegister);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Register as _;
 
     #[test]
     fn what_is_no_endpoint_or_half_secured_is_refused_before_a_thread_begins() {

@@ -22,9 +22,8 @@ mod watch;
 use std::{path::PathBuf, sync::Arc};
 
 use super::{
-    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
-    Removing, Swapping,
-    connection::{self, Listeners},
+    RegisterError,
+    connection::{self, Listeners, register_by_thread},
     jobs::Jobs,
 };
 use account::KubeAccount;
@@ -131,35 +130,12 @@ impl KubernetesBuilder {
     }
 }
 
-impl Register for KubernetesRegister {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        self.jobs.read(key)
-    }
-
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        self.jobs.swap(key, expected, value)
-    }
-
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        Some(self.jobs.list(prefix))
-    }
-
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        Some(self.jobs.remove(key, expected))
-    }
-
-    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        self.told.changes(key)
-    }
-}
+register_by_thread!(KubernetesRegister);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Register as _;
 
     fn kubeconfig(folder: &std::path::Path, text: &str) -> PathBuf {
         let path = folder.join("config");

@@ -19,9 +19,8 @@ use tokio_postgres::Config;
 #[cfg(feature = "tls")]
 use super::RegisterTls;
 use super::{
-    ChangeStream, Entry, Register, RegisterError, RegisterKey, RegisterListing, RegisterReading,
-    RegisterRefusal, Removing, StoreClock, Swapping,
-    connection::{self, Listeners, StoreSecurity},
+    RegisterError, RegisterRefusal, StoreClock,
+    connection::{self, Listeners, StoreSecurity, register_by_thread},
     jobs::Jobs,
 };
 use server::PostgresServer;
@@ -187,32 +186,8 @@ impl std::fmt::Debug for PostgresBuilder {
 /// Longest name of anything in PostgreSQL, in bytes: it cuts longer ones, which are then another name.
 const MOST_IDENTIFIER: usize = 63;
 
-impl Register for PostgresRegister {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        self.jobs.read(key)
-    }
-
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        self.jobs.swap(key, expected, value)
-    }
-
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        Some(self.jobs.list(prefix))
-    }
-
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        Some(self.jobs.remove(key, expected))
-    }
-
-    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        self.told.changes(key)
-    }
-
+register_by_thread!(PostgresRegister, {
     fn clock(&self) -> Option<StoreClock> {
         Some(self.jobs.clock())
     }
-}
+});

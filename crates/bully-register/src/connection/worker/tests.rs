@@ -15,16 +15,29 @@ use crate::{Entry, RegisterKey, Removal, Swap};
 
 /// Connects at the third attempt, and answers nothing.
 struct Silent(Arc<AtomicUsize>);
-struct Nothing(#[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<Course>);
+
+/// Answers reads by its number, or nothing at all.
+struct Scripted {
+    number: Option<u64>,
+    #[expect(dead_code, reason = "its end is the connection's")]
+    alive: mpsc::Sender<Course>,
+}
+
+impl Scripted {
+    const fn silent(alive: mpsc::Sender<Course>) -> Self {
+        let number = None;
+        Self { number, alive }
+    }
+}
 
 impl Server for Silent {
-    type Session = Nothing;
+    type Session = Scripted;
 
     async fn connect(
         &mut self,
         _: &Tellers,
         _: Course,
-    ) -> Result<(Nothing, mpsc::Receiver<Course>), RegisterError> {
+    ) -> Result<(Scripted, mpsc::Receiver<Course>), RegisterError> {
         match self.0.fetch_add(1, SeqCst) {
             0 => Err(RegisterError::refused(
                 RegisterRefusal::Credentials,
@@ -33,15 +46,22 @@ impl Server for Silent {
             1 => pending().await,
             _ => {
                 let (alive, ended) = mpsc::channel(1);
-                Ok((Nothing(alive), ended))
+                Ok((Scripted::silent(alive), ended))
             }
         }
     }
 }
 
-impl StoreSession for Nothing {
-    async fn read(&self, _: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
-        pending().await
+impl StoreSession for Scripted {
+    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
+        let Some(number) = self.number else {
+            return pending().await;
+        };
+        let entry = |_: &RegisterKey| {
+            let version = number.into();
+            Ok(Some(crate::key::entry_of_swap(version, Vec::new())))
+        };
+        keys.iter().map(entry).collect()
     }
 
     async fn swap(
@@ -103,19 +123,19 @@ struct Short(
 );
 
 impl Server for Short {
-    type Session = Nothing;
+    type Session = Scripted;
 
     async fn connect(
         &mut self,
         _: &Tellers,
         after: Course,
-    ) -> Result<(Nothing, mpsc::Receiver<Course>), RegisterError> {
+    ) -> Result<(Scripted, mpsc::Receiver<Course>), RegisterError> {
         self.1.send((after, Instant::now())).ok();
         let (alive, ended) = mpsc::channel(1);
         if let Some(course) = self.0.next() {
             alive.try_send(course).unwrap();
         }
-        Ok((Nothing(alive), ended))
+        Ok((Scripted::silent(alive), ended))
     }
 }
 
@@ -194,52 +214,24 @@ fn the_pauses_grow_to_a_limit() {
 /// Its first connection has ended when it is made, and each connection answers by its own number.
 struct Numbered(u64);
 
-struct Number(
-    u64,
-    #[expect(dead_code, reason = "its end is the connection's")] mpsc::Sender<Course>,
-);
-
 impl Server for Numbered {
-    type Session = Number;
+    type Session = Scripted;
 
     async fn connect(
         &mut self,
         _: &Tellers,
         _: Course,
-    ) -> Result<(Number, mpsc::Receiver<Course>), RegisterError> {
+    ) -> Result<(Scripted, mpsc::Receiver<Course>), RegisterError> {
         let (alive, ended) = mpsc::channel(1);
         if self.0 == 0 {
             alive.try_send(Course::LogsIn).unwrap();
         }
         self.0 += 1;
-        Ok((Number(self.0, alive), ended))
-    }
-}
-
-impl StoreSession for Number {
-    async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>> {
-        let entry = |_: &RegisterKey| {
-            let version = self.0.into();
-            Ok(Some(crate::key::entry_of_swap(version, Vec::new())))
+        let session = Scripted {
+            number: Some(self.0),
+            alive,
         };
-        keys.iter().map(entry).collect()
-    }
-
-    async fn swap(
-        &self,
-        _: &RegisterKey,
-        _: Option<&Entry>,
-        _: &[u8],
-    ) -> Result<Swap, RegisterError> {
-        pending().await
-    }
-
-    async fn list(&self, _: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
-        pending().await
-    }
-
-    async fn remove(&self, _: &RegisterKey, _: &Entry) -> Result<Removal, RegisterError> {
-        pending().await
+        Ok((session, ended))
     }
 }
 
