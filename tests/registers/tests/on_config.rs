@@ -4,6 +4,7 @@ use std::{fs, path::Path, time::Duration};
 
 use actix_bully::config::{Config, ConfigError, RunError};
 use actix_bully_database_tests::Server;
+use actix_bully_register_tests::kubernetes::double::KubeDouble;
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -46,6 +47,12 @@ fn lead_in_turn(key: &str, path: &Path) {
 fn nodes_lead_in_turn_by_a_folder() {
     let folder = folder();
     lead_in_turn("folder", &folder.path().join("leases"));
+}
+
+#[test]
+fn nodes_lead_in_turn_by_a_lease_of_kubernetes() {
+    let server = KubeDouble::start();
+    lead_in_turn("kubernetes = true\nkubeconfig_file", &server.kubeconfig());
 }
 
 #[test]

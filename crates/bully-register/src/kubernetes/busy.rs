@@ -1,26 +1,41 @@
 //! For how long the server asks not to be asked.
 //!
-//! Decided here: that the operations and the watches of a client wait for the same time. Where a server limits requests, it
-//! limits those of the account.
+//! Decided here: that the operations, the watches and the next connection wait for the same time. Where a server limits
+//! requests, it limits those of the account.
 
-use std::{cell::Cell, rc::Rc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use tokio::time::{Instant, sleep};
 
+use super::failure::KubeFailure;
+use crate::connection::{Course, Meaning};
+
 /// The end of that time, for all who ask the server.
 #[derive(Clone, Debug, Default)]
-pub(super) struct BusyServer(Rc<Cell<Option<Instant>>>);
+pub(super) struct BusyServer(Arc<Mutex<Option<Instant>>>);
 
 impl BusyServer {
     /// Notes that it asked to be left alone for that time.
     pub(super) fn note(&self, wait: Duration) {
-        self.0.set(Instant::now().checked_add(wait));
+        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *until = Instant::now().checked_add(wait);
     }
 
     /// The rest of that time; `None` if the server may be asked.
-    pub(super) fn left(&self) -> Option<Duration> {
-        let left = self.0.get()?.saturating_duration_since(Instant::now());
+    fn left(&self) -> Option<Duration> {
+        let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
+    }
+
+    /// Why an operation is not begun, for as long as that lasts.
+    pub(super) fn refusal(&self) -> Option<KubeFailure> {
+        let left = self.left()?;
+        let words = format!("it asks to be left alone for another {left:.0?}");
+        Some(KubeFailure::new(Meaning::NotDone, Course::Passes, words))
     }
 
     /// Waits until it may be asked.

@@ -32,12 +32,16 @@ pub(super) struct KubeServer {
     account: KubeAccount,
     /// A client that is being made: a plugin for credentials may hang.
     begun: Option<JoinHandle<Result<Client, RegisterError>>>,
+    busy: BusyServer,
 }
 
 impl KubeServer {
-    pub(super) const fn new(account: KubeAccount) -> Self {
-        let begun = None;
-        Self { account, begun }
+    pub(super) fn new(account: KubeAccount) -> Self {
+        Self {
+            account,
+            begun: None,
+            busy: BusyServer::default(),
+        }
     }
 
     /// A client with the account of this moment. One that takes too long is waited for again the next time: of plugins that
@@ -56,6 +60,35 @@ impl KubeServer {
         self.begun = None;
         made.map_err(|lost| Meaning::NotDone.error(lost.to_string()))?
     }
+
+    /// Asks for the version of the server, which shows whether it answers and knows the account.
+    async fn probe(&self, client: &Client) -> Result<(), RegisterError> {
+        let answer = match timeout(ANSWER, client.apiserver_version()).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => failure::of_error(&error, false),
+            Err(_) => failure::late(false),
+        };
+        match answer {
+            // A Role need not show the version.
+            KubeAnswer::Absent | KubeAnswer::Conflict => Ok(()),
+            // The account was read a moment ago: no other token is there.
+            KubeAnswer::Failed(KubeFailure {
+                meaning: Meaning::NotDone,
+                course: Course::LogsIn,
+                words,
+                ..
+            }) => Err(Meaning::Refused(RegisterRefusal::Credentials).error(words)),
+            KubeAnswer::Failed(failed) if failed.course.ends_connection() => {
+                Err(failed.meaning.error(failed.words))
+            }
+            KubeAnswer::Failed(failed) => {
+                if let Some(wait) = failed.wait {
+                    self.busy.note(wait);
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Server for KubeServer {
@@ -66,49 +99,19 @@ impl Server for KubeServer {
         told: &Tellers,
         _after: Course,
     ) -> Result<(KubeSession, mpsc::Receiver<Course>), RegisterError> {
-        let client = self.client().await?;
-        match timeout(ANSWER, client.apiserver_version()).await {
-            Ok(Ok(_)) => {}
-            Ok(Err(error)) if is_alive(&error) => {}
-            Ok(Err(error)) => return Err(of_connect(&error)),
-            Err(_) => {
-                let words = format!("no answer within {ANSWER:?}");
-                return Err(Meaning::NotDone.error(words));
-            }
+        if let Some(busy) = self.busy.refusal() {
+            return Err(busy.meaning.error(busy.words));
         }
+        let client = self.client().await?;
+        self.probe(&client).await?;
         let api: Api<Lease> = Api::default_namespaced(client);
         let (end, ended) = mpsc::channel(1);
         let (alive, dropped) = oneshot::channel::<()>();
-        let busy = BusyServer::default();
+        let busy = self.busy.clone();
         let watches = watch_all(api.clone(), told.clone(), busy.clone());
         spawn_local(async move {
             select(pin!(watches), dropped).await;
         });
         Ok((KubeSession::new(api, busy, end, alive), ended))
-    }
-}
-
-/// Whether it answered, and may well take Leases: a Role need not show the version.
-fn is_alive(error: &kube::Error) -> bool {
-    match failure::of_error(error, false) {
-        KubeAnswer::Absent | KubeAnswer::Conflict => true,
-        KubeAnswer::Failed(failed) => {
-            matches!(error, kube::Error::Api(_)) && !failed.course.ends_connection()
-        }
-    }
-}
-
-fn of_connect(error: &kube::Error) -> RegisterError {
-    match failure::of_error(error, false) {
-        // The account was read a moment ago: no other token is there.
-        KubeAnswer::Failed(KubeFailure {
-            meaning: Meaning::NotDone,
-            course: Course::LogsIn,
-            words,
-            ..
-        }) => Meaning::Refused(RegisterRefusal::Credentials).error(words),
-        answer @ (KubeAnswer::Failed(_) | KubeAnswer::Absent | KubeAnswer::Conflict) => {
-            answer.error(false)
-        }
     }
 }

@@ -24,7 +24,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{
     busy::BusyServer,
-    failure::{self, KubeAnswer, KubeFailure},
+    failure::{self, KubeAnswer},
     lease::{self, LeaseVersion},
     name,
 };
@@ -72,9 +72,7 @@ impl KubeSession {
     ) -> Result<T, KubeAnswer> {
         // It is never closed.
         let _turn = self.at_once.acquire().await;
-        if let Some(left) = self.busy.left() {
-            let words = format!("it asks to be left alone for another {left:.0?}");
-            let busy = KubeFailure::new(Meaning::NotDone, Course::Passes, words);
+        if let Some(busy) = self.busy.refusal() {
             return Err(KubeAnswer::Failed(busy));
         }
         let error = match request.await {

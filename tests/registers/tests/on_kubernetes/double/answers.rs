@@ -136,6 +136,18 @@ fn a_server_that_is_busy_is_asked_nothing_before_its_time_is_over() {
 }
 
 #[test]
+fn a_new_connection_waits_for_a_busy_server_as_well() {
+    let server = KubeDouble::start();
+    let busy = KubeStatus::new(429, "TooManyRequests", "slow down").retry_after(1);
+    server.plan(&[KubeVerb::Version], 1, KubeFault::Status(busy));
+    let register = server.open();
+    let begun = Instant::now();
+    settled(&register, &holder()).expect("it works afterwards");
+    assert!(begun.elapsed() >= Duration::from_millis(900));
+    assert_eq!(server.asked(KubeVerb::Version), 1);
+}
+
+#[test]
 fn a_watch_that_finds_the_server_busy_stops_the_operations_as_well() {
     let server = KubeDouble::start();
     let (register, holder) = (server.open(), holder());
