@@ -9,26 +9,33 @@ use std::{env, error::Error, net::IpAddr, time::Duration};
 use actix_bully::{
     agent::LeaderGuard,
     config::Config,
+    protocol::Term,
     register::{KubernetesRegister, KubernetesService},
     web,
 };
 use actix_web::{App, HttpServer, rt};
 
-/// What only the leader does.
+/// The work of the leader.
 async fn work(leader: LeaderGuard, service: KubernetesService, address: IpAddr) {
     let term = leader.token().term;
     println!("leads in term {term}");
-    // A failure passes, or an operator mends it: the work goes on meanwhile.
+    // Beside the work: neither the work nor a hand-over waits for it.
+    let way = rt::spawn(lead_here(service, address, term));
+    leader.stepping_down().await;
+    way.abort();
+    println!("hands over");
+}
+
+/// Tries again: a failure passes, or an operator mends it.
+async fn lead_here(service: KubernetesService, address: IpAddr, term: Term) {
     loop {
         match service.lead_to(address, term.0).await {
-            Ok(true) => break println!("the Service leads here"),
-            Ok(false) => break println!("a later leader is there already"),
+            Ok(true) => return println!("the Service leads here"),
+            Ok(false) => return println!("a later leader is there already"),
             Err(wrong) => eprintln!("the Service does not lead here: {wrong}"),
         }
         rt::time::sleep(Duration::from_secs(1)).await;
     }
-    leader.stepping_down().await;
-    println!("hands over");
 }
 
 #[actix_web::main]

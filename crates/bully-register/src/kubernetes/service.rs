@@ -71,7 +71,8 @@ impl KubernetesService {
         self
     }
 
-    /// Makes the Service lead to that address, for the leader of that term. Returns false, and changes nothing, if a later
+    /// Makes the Service lead to that address, for the leader of that term, which has to be a fence: of a lease, or of voters with
+    /// disks. In the available mode terms may begin anew, and the Service would stay with an earlier leader. Returns false, and changes nothing, if a later
     /// leader is written there.
     ///
     /// # Errors
