@@ -181,7 +181,7 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
             RegisterMessage::Told(shown) => match &shown.answer {
                 Answer::Holds { lease, claim } => held(lease) + held(claim),
                 Answer::Applied(version) => version.as_bytes().len(),
-                Answer::Changed | Answer::Failed => 0,
+                Answer::Changed | Answer::Contender(_) | Answer::Failed => 0,
             },
         };
         size_of::<u64>() + content
@@ -207,6 +207,7 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
                 },
                 Answer::Applied(_) => String::from("applied"),
                 Answer::Changed => String::from("changed"),
+                Answer::Contender(_) => String::from("lists"),
                 Answer::Failed => String::from("failed"),
             }),
         }

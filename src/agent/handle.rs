@@ -361,6 +361,9 @@ impl<E: Election> ElectionHandle<E> {
     /// [`LeaveError::NoRuntime`] outside of a runtime with timers, and nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let left = async {
+            if self.is_leader() {
+                self.shared.look_for_successors(deadline / 4).await;
+            }
             // Before the command: an agent that crashes on the way to it does not come back.
             self.shared.leave();
             // do_send: one for each call, and none may be lost.
@@ -368,7 +371,10 @@ impl<E: Election> ElectionHandle<E> {
             self.shared.gone().await;
         };
         match wait::within(deadline, left).await {
-            Ok(Some(())) => return Ok(()),
+            Ok(Some(())) => {
+                self.shared.is_no_successor().await;
+                return Ok(());
+            }
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }

@@ -3,7 +3,9 @@
 //! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of them
 //! ([`keeper`](crate::register::keeper)), and the choice of an election.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+
+use actix::clock::timeout;
 
 use super::{CommandError, shared::SharedState};
 use crate::{
@@ -26,6 +28,24 @@ impl SharedState {
     /// The register of the agent's lease, if it has one.
     pub(super) fn keeper(&self) -> Option<Arc<Keeper>> {
         Keeper::of(self.membership().kept())
+    }
+
+    /// Asks the store of the lease who is there, before the agent names its successor. Takes as long as that at most, so that
+    /// a store that hangs holds nothing up.
+    pub(super) async fn look_for_successors(&self, within: Duration) {
+        if let Some(keeper) = self.keeper() {
+            let limit = keeper.limit().min(within);
+            timeout(limit, keeper.contenders_now()).await.ok();
+        }
+    }
+
+    /// The agent has left: tells the store of the lease, so that no leader hands over to it.
+    pub(super) async fn is_no_successor(&self) {
+        if let Some(keeper) = self.keeper() {
+            timeout(keeper.limit(), keeper.withdraw(self.id()))
+                .await
+                .ok();
+        }
     }
 
     /// Whether the store of the lease names that agent, of another process. If a store cannot list its agents, the hand-over

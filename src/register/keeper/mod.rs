@@ -28,7 +28,7 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -44,7 +44,7 @@ pub(crate) use bully_register::entry_of_swap;
 
 use super::{Register, RegisterError, RegisterKey};
 pub(crate) use ask::AskedStore;
-use ask::RunningTask;
+use ask::{AnswersTo, RunningTask};
 pub(crate) use back_off::{BackOff, pause};
 pub(crate) use clocks::ReadStoreClock;
 use health::Health;
@@ -72,6 +72,8 @@ pub(crate) struct Keeper {
     keys: RegisterKeys,
     health: Health,
     roster: Mutex<PresentRoster>,
+    /// Where the agents here hear, once each has asked.
+    hearers: Mutex<BTreeMap<AgentId, AnswersTo>>,
     /// The wall clocks of the agents here that have one of their own. The others go by that of the host.
     walls: Mutex<BTreeMap<AgentId, Arc<dyn WallClock>>>,
     group: WeakGroup<AnyMessage>,
@@ -210,6 +212,11 @@ impl Keeper {
         self.settings.register.name()
     }
 
+    fn hearers(&self) -> MutexGuard<'_, BTreeMap<AgentId, AnswersTo>> {
+        // Nothing that can panic half-way runs under the lock.
+        self.hearers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn make(group: &Group<AnyMessage>, settings: KeeperSettings) -> Result<Arc<Self>, AttachError> {
         let keys = RegisterKeys::of(&settings.name)?;
         Ok(Arc::new(Self {
@@ -217,6 +224,7 @@ impl Keeper {
             settings,
             keys,
             health: Health::default(),
+            hearers: Mutex::default(),
             walls: Mutex::default(),
             group: group.downgrade(),
             running: Mutex::default(),

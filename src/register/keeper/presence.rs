@@ -8,14 +8,15 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use actix::clock::timeout;
 
 use super::{
-    Keeper,
+    Keeper, StoreAnswer,
     health::Access,
     roster::{AgentHere, PresentRoster, RowChange},
     task::late,
 };
 use crate::{
     clock::{SystemWallClock, WallClock},
-    protocol::{AgentId, Incarnation, Score},
+    elections::lease::{Answer, Micros, RegisterShown},
+    protocol::{AgentId, Incarnation, Score, Time},
     register::{Entry, RegisterError, RegisterKey, Swap},
 };
 
@@ -77,6 +78,27 @@ impl Keeper {
         self.contenders()
     }
 
+    /// Tells the agents here to which one of another process they would hand over.
+    fn tell_contender(&self, now: Time) {
+        let best = self.roster().best_elsewhere(now);
+        for to in self.hearers().values() {
+            let shown = RegisterShown::unasked(Micros(0), Answer::Contender(best.clone()));
+            // do_send: one for each listing.
+            to.do_send(StoreAnswer(Box::new(shown)));
+        }
+    }
+
+    /// An agent has left: removes its row, so that no leader hands over to it.
+    pub(crate) async fn withdraw(&self, id: &AgentId) {
+        let Some(listed) = self.list().await else {
+            return;
+        };
+        let own = self.roster().own(id, &listed);
+        if let Some(change) = own {
+            self.change(change).await;
+        }
+    }
+
     /// The incarnation of another process that has the name of that agent of this one.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.roster().other_of(id)
@@ -108,6 +130,7 @@ impl Keeper {
             Ok(listed) => {
                 self.health.works(Access::Lists, self.name());
                 self.roster().list(now, wall(), &listed);
+                self.tell_contender(now);
                 Some(listed)
             }
             Err(error) => {

@@ -4,7 +4,6 @@
 //! when no agent of the group is here. What is asked, and who hears of it, is the [`KeeperSchedule`]'s.
 
 use std::{
-    collections::BTreeMap,
     future::poll_fn,
     io::{self, ErrorKind},
     pin::Pin,
@@ -30,7 +29,6 @@ use super::{
 use crate::{
     elections::{AnyMessage, lease::RegisterShown},
     group::{Group, MembershipWatch},
-    protocol::AgentId,
     register::{Change, ChangeStream, Entry, RegisterError, Swap},
 };
 
@@ -41,8 +39,6 @@ pub(super) struct KeeperTask {
     members_changed: Receiver<()>,
     asked: Receiver<AskedQuestion>,
     changes: Vec<(WhichRecord, ChangeStream)>,
-    /// Where the agents hear, once each has asked.
-    agents: BTreeMap<AgentId, AnswersTo>,
     schedule: KeeperSchedule,
     operation: Option<LocalBoxFuture<'static, Done>>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -88,7 +84,6 @@ impl KeeperTask {
             .filter_map(|(which, key)| Some((which, register.changes(key)?)));
         Self {
             changes: told.collect(),
-            agents: BTreeMap::new(),
             schedule: KeeperSchedule::new(&keeper.settings.name, number),
             keeper,
             members,
@@ -111,7 +106,8 @@ impl KeeperTask {
             let mut replies = Vec::new();
             match poll_fn(|cx| self.poll_event(cx)).await {
                 KeeperEvent::Asked(asked) => {
-                    self.agents.insert(asked.from.clone(), asked.answers);
+                    let from = asked.from.clone();
+                    self.keeper.hearers().insert(from, asked.answers);
                     let now = self.keeper.settings.clock.now();
                     self.schedule
                         .hear(now, asked.from, asked.question, &mut replies);
@@ -215,7 +211,7 @@ impl KeeperTask {
         let tell = |to: &AnswersTo, shown| to.do_send(StoreAnswer(Box::new(shown)));
         match reply {
             RegisterReply::To(id, shown) => {
-                if let Some(to) = self.agents.get(&id) {
+                if let Some(to) = self.keeper.hearers().get(&id) {
                     tell(to, shown);
                 }
             }
@@ -230,8 +226,9 @@ impl KeeperTask {
                     is_broken,
                     ..RegisterShown::unasked(age.into(), answer)
                 };
-                self.agents.retain(|_, to| to.connected());
-                let others = self.agents.iter().filter(|(id, _)| !but.contains(id));
+                let mut agents = self.keeper.hearers();
+                agents.retain(|_, to| to.connected());
+                let others = agents.iter().filter(|(id, _)| !but.contains(id));
                 others.for_each(|(_, to)| tell(to, shown.clone()));
             }
         }

@@ -11,12 +11,18 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Finding},
-    elections::bully::Preemption,
+    elections::{
+        bully::Preemption,
+        lease::{LeaseRecord, RegisterRecord},
+    },
     operate::{Command, CommandRefusal, Operated, Order, Outcome},
-    protocol::Timings,
-    register::{MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Swapping},
+    protocol::{AgentId, Timings},
+    register::{
+        Change, MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Swapping,
+    },
     testkit::VirtualClock,
 };
+use futures::StreamExt;
 
 use crate::stage::{MS, id, play};
 
@@ -65,6 +71,35 @@ fn a_transfer_hands_over_to_the_agent_that_it_names_and_to_any_without_a_name() 
         let outcome = ask(&c, step_down(None)).await;
         assert!(matches!(outcome, Outcome::HandedOver { .. }), "{outcome}");
         assert!(a.is_leader() || b.is_leader());
+    });
+}
+
+/// For whom a change of the lease has released it.
+async fn next(change: Change) -> Option<AgentId> {
+    let Change::Written { entry, .. } = change else {
+        return None;
+    };
+    let record = LeaseRecord::decode(&entry.value).unwrap();
+    record.next.map(|next| next.id)
+}
+
+/// Of equal scores the name decides. `c` has left a moment ago: its row is gone, or `a` would name it and the other would wait.
+#[test]
+fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a, b, c] = agents(["a", "b", "c"], &store).await;
+        clock::sleep(MS(2_000)).await; // until their rows say that they can lead
+        c.leave(MS(5_000)).await.unwrap();
+        let lease: RegisterKey = "default/jobs/lease".parse().unwrap();
+        let changes = store.changes(&lease).unwrap();
+        let released = actix::spawn(changes.filter_map(next).boxed().into_future());
+        a.leave(MS(5_000)).await.unwrap();
+        let (next, _) = released.await.unwrap();
+        assert_eq!(next, Some(id("b")));
+        while !b.is_leader() {
+            clock::sleep(MS(1)).await;
+        }
     });
 }
 

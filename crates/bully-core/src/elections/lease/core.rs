@@ -13,7 +13,7 @@ use super::{
     reads::{Looked, Reads},
     sight::Sight,
 };
-use crate::protocol::{AgentId, Leader, Score, Term, Time};
+use crate::protocol::{AgentId, Leader, Rank, Score, Term, Time};
 use crate::{
     elections::message::{
         record::{
@@ -36,6 +36,8 @@ pub(super) struct Core {
     pub alarms: Alarms,
     pub sight: Option<Sight>,
     pub claims: Claims,
+    /// The highest in rank of the agents of other processes that the store lists, as the register said it last.
+    pub contender: Option<Rank>,
     /// The record by which a holder was given up: it is not followed again until it changes.
     pub doubted: Option<Nonce>,
     /// When it last knew a leader, or was one: slots count from then at the earliest.
@@ -80,6 +82,7 @@ impl Core {
             alarms: Alarms::default(),
             sight: None,
             claims: Claims::default(),
+            contender: None,
             doubted: None,
             vacant_since: Time::ZERO,
             releasing: None,

@@ -110,7 +110,8 @@ impl Leading {
     }
 
     /// `released-for-whom-it-names`: the agent to hand over to: the one that was asked for, unless this process knows that
-    /// it cannot lead; otherwise the one of the highest rank that is known to this process or claims the lease.
+    /// it cannot lead; otherwise the one of the highest rank that is known to this process, claims the lease, or is listed
+    /// by the store.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
             let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
@@ -126,7 +127,10 @@ impl Leading {
         });
         let known = core.me.successor(None);
         let known = known.and_then(|id| core.me.members.get(&id)?.rank());
-        claimant.max(known).map(|rank| rank.id)
+        // Of a member its row says less than what this process knows.
+        let is_no_member = |rank: &&Rank| core.me.members.get(&rank.id).is_none();
+        let listed = core.contender.as_ref().filter(is_no_member).cloned();
+        claimant.max(known).max(listed).map(|rank| rank.id)
     }
 
     /// `heed-the-claim`: hands over to the agent that claims the lease, once the policy says so.

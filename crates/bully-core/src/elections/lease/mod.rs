@@ -53,7 +53,7 @@
 //! | `heed-the-claim` | the holder hands over to a claimant that is better and was there for long enough, by its policy | `claims.rs`, `leader.rs` |
 //! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and says so in the claim; the holder takes its own lease again above it | `core.rs`, `shown.rs` |
 //! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor, which takes it at once; the others let it | `transition.rs`, `sight.rs` |
-//! | `released-for-whom-it-names` | a command may name an agent of another process, which this one does not know: the lease is released for it. Without a name it is released for any agent. If none has taken it, the one that released it takes it back: eight steps after the others, as long as it cools down | `leader.rs`, `core.rs` |
+//! | `released-for-whom-it-names` | a command may name an agent of another process, which this one does not know: the lease is released for it. Without a name it is released for the best agent that the members, the claim or the list of the store name, else for any. If none has taken it, the one that released it takes it back: eight steps after the others, as long as it cools down | `leader.rs`, `core.rs` |
 //! | `release-until-confirmed` | a release is written again until the store has confirmed it, or shows another record | `core.rs` |
 //! | `write-over-the-past` | a holder whose record was deleted, or is of an earlier term, writes it again while its lease goes on | `leader.rs` |
 //!

@@ -54,6 +54,7 @@ impl Lease {
             }
             (Answer::Changed, Some(request)) => self.on_changed(now, request, out),
             (Answer::Failed, Some(request)) => self.on_failed(now, request, out),
+            (Answer::Contender(contender), _) => self.core.contender = contender,
             (Answer::Applied(_) | Answer::Changed | Answer::Failed, None) => {
                 self.ignore("an answer to no question");
             }

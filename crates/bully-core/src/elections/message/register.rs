@@ -10,6 +10,7 @@ use super::{
     Micros,
     record::{ClaimRecord, LeaseRecord, RecordError},
 };
+use crate::protocol::Rank;
 
 /// A question to a register. [`RegisterShown`] answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,6 +83,8 @@ pub enum Answer {
     Applied(Version),
     /// To a swap: it was not applied and will not be, because the record has another version.
     Changed,
+    /// Unasked: the highest in rank of the agents of other processes that the store lists. A hint to whom to hand over.
+    Contender(Option<Rank>),
     /// The store did not do what was asked, or did not say in time that it did. A swap may have been applied,
     /// or may yet be.
     Failed,

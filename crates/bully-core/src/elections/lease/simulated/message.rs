@@ -41,7 +41,9 @@ impl PeerMessage for RegisterMessage {
             },
             Self::Told(shown) => match &shown.answer {
                 Answer::Holds { lease, .. } => lease.content.as_ref().ok().and_then(Option::as_ref),
-                Answer::Applied(_) | Answer::Changed | Answer::Failed => None,
+                Answer::Applied(_) | Answer::Changed | Answer::Contender(_) | Answer::Failed => {
+                    None
+                }
             },
         };
         Some(record.map_or(Term::ZERO, |record| record.term))
@@ -60,6 +62,8 @@ impl fmt::Display for RegisterMessage {
                 Answer::Holds { lease, claim } => write!(f, "holds {lease}; {claim}"),
                 Answer::Applied(_) => f.write_str("applied"),
                 Answer::Changed => f.write_str("has changed"),
+                Answer::Contender(Some(rank)) => write!(f, "lists {rank}"),
+                Answer::Contender(None) => f.write_str("lists nobody"),
                 Answer::Failed => f.write_str("failed"),
             },
         }
