@@ -1,9 +1,10 @@
-//! `beside-client-go RIVAL [ROUNDS]`: a Lease of the real API server, held by three processes of this crate and by three of
+//! `beside-client-go RIVAL [ROUNDS [NAME]]`: a Lease of the real API server, held by three processes of this crate and by three of
 //! client-go's `leaderelection`, in turn in one run.
 //!
 //! RIVAL is the program of `tests/registers/client-go`, built by `go build`; the API server is the one of `.ci/soak kubernetes`.
 //! Each round ends the leader, by SIGTERM, `kill -9` or SIGSTOP, and measures the time from there until another one leads. Then the
-//! requests for Leases that the API server answers in a second at rest, with 3, 30 and 100 processes of each.
+//! requests for Leases that the API server answers in a second at rest, with 3, 30 and 100 processes of each. With NAME only the kinds
+//! whose names contain it.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for other processes"
@@ -40,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut words = env::args().skip(1);
     let rival = words.next().ok_or("name the program of client-go")?;
     let rounds = words.next().map_or(Ok(20), |word| word.parse())?;
+    let named = words.next().unwrap_or_default();
     let cluster = Cluster::start().ok_or("run `.ci/soak kubernetes` first")?;
     let file = cluster.kubeconfig("admin-token", &cluster.address(0));
     let file = file.display().to_string();
@@ -68,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let usual = ["15000", "10000", "2000"];
     let as_wan = ["4000", "2700", "1000"];
-    let kinds = [
+    let mut kinds = vec![
         ours("this crate, wan", "wan"),
         ours("this crate, default", "default"),
         theirs("client-go, usual, keeps", "keep", usual, rounds.min(LONG)),
@@ -81,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         theirs("client-go, as wan, keeps", "keep", as_wan, rounds),
         theirs("client-go, as wan, releases", "release", as_wan, rounds),
     ];
+    kinds.retain(|kind| kind.name.contains(&named));
     without_leader(&kinds);
     at_rest(&kinds, &cluster);
     Ok(())
