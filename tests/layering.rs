@@ -116,7 +116,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("web", "protocol operate record shown"),
     (
         "dashboard",
-        "protocol agent operate record web shown dashboard::stage bully_core::driver",
+        "protocol clock agent operate record web shown dashboard::stage bully_core::driver",
     ),
     (
         "dashboard::stage",

@@ -29,6 +29,8 @@ pub(crate) struct CommandSender<'a> {
     pub(crate) host: Option<&'a str>,
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) authorization: Option<&'a [u8]>,
+    /// Where the page is from that sends it, by the browser's own word: `Sec-Fetch-Site`.
+    pub(crate) site: Option<&'a str>,
 }
 
 /// A header that a form or an image of another page cannot send.
@@ -45,6 +47,10 @@ pub(crate) enum AccessError {
     NoHeader,
     #[error("a command needs an Origin that is this server's own: send it from the page itself")]
     OtherOrigin,
+    #[error(
+        "a page of another site reads nothing here: open the dashboard itself, or ask by a client that is no browser"
+    )]
+    OtherSite,
     #[error(
         "commands are taken from this host only, by a name of loopback: open the page as http://127.0.0.1 or http://localhost, or set a token"
     )]
@@ -81,15 +87,29 @@ impl CommandSender<'_> {
         if !self.has_header {
             return Err(AccessError::NoHeader);
         }
-        let is_own = |origin: &str| {
-            let name = origin.split_once("://").map(|(_, name)| name);
-            name.zip(self.host)
-                .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
-        };
-        if !self.origin.is_some_and(is_own) {
+        if !self.origin.is_some_and(|origin| self.is_own(origin)) {
             return Err(AccessError::OtherOrigin);
         }
         Ok(())
+    }
+
+    /// Whether a page of another site sends it. A browser that tells no site tells the origin of such a page, where that
+    /// page could read the answer.
+    pub(crate) fn must_not_be_foreign(&self) -> Result<(), AccessError> {
+        let is_foreign = match self.site {
+            Some(site) => site != "same-origin" && site != "none",
+            None => self.origin.is_some_and(|origin| !self.is_own(origin)),
+        };
+        if is_foreign {
+            return Err(AccessError::OtherSite);
+        }
+        Ok(())
+    }
+
+    fn is_own(&self, origin: &str) -> bool {
+        let name = origin.split_once("://").map(|(_, name)| name);
+        name.zip(self.host)
+            .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
     }
 
     /// Whether it is of this host, and calls it by a name of loopback.
@@ -121,6 +141,7 @@ mod tests {
             host: Some("127.0.0.1:8080"),
             peer: Some(([127, 0, 0, 1], 50_000).into()),
             authorization: None,
+            site: None,
         }
     }
 
@@ -195,6 +216,22 @@ mod tests {
             };
             assert_eq!(rights.admit(&hostless), Err(AccessError::OtherOrigin));
         }
+    }
+
+    #[test]
+    fn a_page_of_another_site_reads_nothing() {
+        let of = |site| CommandSender { site, ..local() };
+        for site in [None, Some("same-origin"), Some("none")] {
+            assert_eq!(of(site).must_not_be_foreign(), Ok(()), "{site:?}");
+        }
+        for site in ["cross-site", "same-site", ""] {
+            let foreign = of(Some(site)).must_not_be_foreign();
+            assert_eq!(foreign, Err(AccessError::OtherSite), "{site}");
+        }
+        let told = |origin| CommandSender { origin, ..local() };
+        assert_eq!(told(None).must_not_be_foreign(), Ok(()));
+        let foreign = told(Some("http://evil.example")).must_not_be_foreign();
+        assert_eq!(foreign, Err(AccessError::OtherSite));
     }
 
     #[test]

@@ -132,7 +132,8 @@ impl Board {
     pub(crate) fn publish(&self, moment: PageMoment, said: Vec<Said>, more: u64) {
         let now = self.now();
         let mut inner = self.open();
-        if !inner.show(moment.bounded(), said, more) {
+        let moment = moment.judged(&inner.moment).bounded();
+        if !inner.show(moment, said, more) {
             return;
         }
         inner.viewers.offer(now);
@@ -145,6 +146,11 @@ impl Board {
     /// What is shown now.
     pub(crate) fn moment(&self) -> PageMoment {
         self.open().moment.clone()
+    }
+
+    /// The time of what is shown now.
+    pub(crate) fn shown_at(&self) -> Duration {
+        self.open().moment.at
     }
 
     pub(crate) fn has_viewers(&self) -> bool {

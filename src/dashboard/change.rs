@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{
+    judged::{GroupFacts, Reason},
     moment::{AgentFacts, ClockFacts, PageMoment, PeerFacts},
     said::Said,
 };
@@ -43,7 +44,11 @@ pub(crate) struct MomentChange<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<Option<NetworkRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a [String]>,
+    why: Option<&'a [Reason]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<&'a [GroupFacts]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    began_unix_ms: Option<Option<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +108,8 @@ pub(crate) fn step<'a>(
         voters: (old.voters != new.voters).then_some(new.voters),
         network: (old.network != new.network).then_some(new.network),
         why: (old.why != new.why).then_some(&*new.why),
+        groups: (old.groups != new.groups).then_some(&*new.groups),
+        began_unix_ms: (old.began_unix_ms != new.began_unix_ms).then_some(new.began_unix_ms),
         clock: (old.clock != new.clock).then_some(new.clock),
         scenario: (old.scenario != new.scenario).then_some(new.scenario),
         said,

@@ -26,16 +26,22 @@
 //! document, a style and a script out of the program itself: nothing is loaded from anywhere else. It is used with a
 //! pointer, a keyboard or a screen reader, in light and dark.
 //!
+//! Each group has a header, the worst group first, with the age of its trouble; the first one is in the title of the tab.
+//! Where the source has a wall clock, times are times of day with date and zone. The server says something each second: a
+//! page that hears nothing for three seconds is grey, says for how long, and shows a lease that ran out meanwhile as such.
+//!
 //! # Who may what
 //! Reading needs no right: what is shown is no secret to whoever reaches the port, so bind it where only those reach it who
 //! may know. Nothing can be commanded, unless the application [allows](Dashboard::allow_faults) it to callers of
 //! this host, or [to those with a token](Dashboard::token). Behind a proxy every caller seems to be of the proxy's host:
-//! use a token there. A page of another origin commands nothing in either case.
+//! use a token there. A page of another origin commands nothing in either case, and a page of another site reads nothing
+//! and takes no viewer's place.
 //!
 //! # What it costs
 //! A node is looked at ten times a second while somebody looks at the page, and never otherwise. Agents are read as
 //! their handles read them: no agent waits for a viewer. There are [64 viewers](Dashboard::viewers) at most; one that
-//! takes nothing for five seconds loses its place, and on the dashboard's own server its connection.
+//! takes nothing for five seconds loses its place, and on the dashboard's own server its connection. All tabs of one browser
+//! share a stream, which is one viewer; a browser without shared workers closes the stream of a hidden tab.
 //!
 //! A frame is written once for all viewers, and has only what differs. Measured with 200 agents of which the leader crashes
 //! every four seconds (`cargo run --release -p actix-bully-dashboard-tests --bin load`): the thread of the agents has as
@@ -54,7 +60,7 @@
 //! agents hold different elections and get the same commands. The example `dashboard` is one.
 //!
 //! Decided here: what a dashboard is made of. Read on: `board.rs` is what all viewers share, `moment.rs` what is
-//! shown, `access.rs` who may command, `recorded.rs` what can be copied and opened, `saved.rs` the folder, `page/` the page itself.
+//! shown, `judged.rs` which group is the worst, `access.rs` who may command, `recorded.rs` what can be copied and opened, `saved.rs` the folder, `page/` the page itself.
 
 mod access;
 mod board;
@@ -64,6 +70,8 @@ mod copies;
 mod entries;
 mod film;
 mod frames;
+mod hours;
+mod judged;
 mod moment;
 mod recorded;
 mod routes;

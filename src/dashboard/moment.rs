@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::judged::{GroupFacts, Reason, cut};
 use crate::{
     protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term},
     record::NetworkRecord,
@@ -24,6 +25,11 @@ pub(crate) struct PageMoment {
     pub(crate) at: Duration,
     /// The agents, in an order that stays.
     pub(crate) agents: Vec<AgentFacts>,
+    /// The groups of the agents, the worst first.
+    pub(crate) groups: Vec<GroupFacts>,
+    /// When the page's clock began, in milliseconds since 1970, where it goes with a clock of that kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) began_unix_ms: Option<u64>,
     /// How many agents there are, shown or not.
     pub(crate) agent_count: usize,
     /// The ways that are cut, from one agent to another, by their places.
@@ -35,7 +41,7 @@ pub(crate) struct PageMoment {
     /// What the network does to every message, where that can be set.
     pub(crate) network: Option<NetworkRecord>,
     /// Why this one leads, or nobody does: a text for each agent that was asked.
-    pub(crate) why: Vec<String>,
+    pub(crate) why: Vec<Reason>,
     /// How its time goes.
     pub(crate) clock: ClockFacts,
     /// The scenario that is played.
@@ -164,8 +170,16 @@ impl PageMoment {
         for peer in &mut self.peers {
             peer.error = peer.error.take().map(short);
         }
-        self.why.truncate(MOST_TEXTS);
-        self.why = self.why.into_iter().map(short).collect();
+        self.groups.truncate(MOST_AGENTS);
+        cut(&mut self.why, MOST_TEXTS);
+        let worst = self.why.first().map(|reason| reason.group.clone());
+        for reason in &mut self.why {
+            // What is found of the worst group is told as it is.
+            if Some(&reason.group) != worst.as_ref() || reason.group.is_empty() {
+                reason.text = short(std::mem::take(&mut reason.text));
+            }
+        }
+        self.why.truncate(MOST_AGENTS);
         self
     }
 }
@@ -211,7 +225,7 @@ mod tests {
         agent.lease_until = Some(Duration::from_micros(1_500));
         let moment = PageMoment {
             agents: vec![agent],
-            why: vec!["one\ntwo".to_owned()],
+            why: vec!["one\ntwo".to_owned().into()],
             ..PageMoment::default()
         };
         let json = serde_json::to_string(&moment.bounded()).unwrap();
@@ -233,15 +247,21 @@ mod tests {
         let moment = PageMoment {
             agents: (0..1_200).map(agent).collect(),
             cuts: (0..3_000).map(|at| (at % 1_200, 0)).collect(),
-            why: vec!["ä".repeat(5_000); 20],
+            why: vec![
+                Reason {
+                    group: "g".to_owned(),
+                    text: "ä".repeat(5_000)
+                };
+                20
+            ],
             ..PageMoment::default()
         }
         .bounded();
         assert_eq!((moment.agents.len(), moment.agent_count), (1_000, 1_200));
         assert_eq!(moment.cuts.len(), 2_000);
         assert!(moment.cuts.iter().all(|(from, _)| *from < 1_000));
-        assert_eq!(moment.why.len(), 8);
-        assert_eq!(moment.why[0].chars().count(), 2_003);
+        assert_eq!(moment.why.len(), 20, "of one group all");
+        assert_eq!(moment.why[0].text.chars().count(), 5_000);
         assert_eq!(short("ä".repeat(2_000)).chars().count(), 2_000);
     }
 }

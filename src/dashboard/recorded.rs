@@ -19,7 +19,7 @@ use super::{
     Dashboard, ShownSource,
     copies::{CopyForm, RecordedRun},
     film::{MOST_ROOM, film as film_of, room},
-    routes::{self, caller, out_of_reach, refused},
+    routes::{self, OWN_ORIGIN, caller, kept_from, refused},
 };
 use crate::{
     operate::{Operated, RecordRequest},
@@ -85,7 +85,7 @@ pub(super) async fn copy(
     file: Path<String>,
     wanted: Result<Query<WantedCopy>, actix_web::Error>,
 ) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     let Some(form) = CopyForm::of_file(&file) else {
@@ -114,6 +114,7 @@ pub(super) async fn copy(
         Ok(Ok(text)) => HttpResponse::Ok()
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .insert_header(OWN_ORIGIN)
             // A drawing that is opened by its address has a style of its own, and nothing else.
             .insert_header((
                 header::CONTENT_SECURITY_POLICY,
@@ -177,7 +178,7 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
 
 /// The recording that this page is of.
 pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     let ShownSource::Recorded(source) = &dashboard.source else {
@@ -193,7 +194,7 @@ pub(super) async fn opened(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     if let Err(wrong) = caller(&request).must_be_own_page() {
@@ -221,7 +222,7 @@ pub(super) async fn record(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
@@ -266,6 +267,7 @@ pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> HttpResponse {
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header(OWN_ORIGIN)
         .content_type("application/json")
         .body(film)
 }

@@ -28,6 +28,9 @@ const STYLE: &str = include_str!("page/page.css");
 /// One script in pieces, each about one thing.
 const SCRIPT: &str = concat!(
     include_str!("page/state.js"),
+    include_str!("page/time.js"),
+    include_str!("page/words.js"),
+    include_str!("page/relay.js"),
     include_str!("page/ring.js"),
     include_str!("page/panels.js"),
     include_str!("page/beside.js"),
@@ -35,9 +38,16 @@ const SCRIPT: &str = concat!(
     include_str!("page/main.js"),
 );
 
+/// What all pages of a browser share: one stream for all of them.
+const SHARED: &str = concat!(
+    include_str!("page/state.js"),
+    include_str!("page/relay.js"),
+    include_str!("page/shared.js"),
+);
+
 /// Nothing from anywhere else, nothing inline, and no frame of another page around it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bully";
 
 pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
     let shared = Data::new(dashboard.clone());
@@ -46,6 +56,7 @@ pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
     app.service(resource("/").route(read().to(page)))
         .service(resource("/page.css").route(read().to(style)))
         .service(resource("/page.js").route(read().to(script)))
+        .service(resource("/stream.js").route(read().to(shared_script)))
         .service(resource("/events").route(web::get().to(events)))
         .service(resource("/commands").route(web::post().to(command)))
         .service(resource("/copies/{file}").route(read().to(recorded::copy)))
@@ -77,6 +88,11 @@ async fn script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpRespons
     )
 }
 
+async fn shared_script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    let kind = "text/javascript; charset=utf-8";
+    part(&dashboard, &request, kind, SHARED)
+}
+
 fn part(
     dashboard: &Dashboard,
     request: &HttpRequest,
@@ -91,6 +107,7 @@ fn part(
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((header::REFERRER_POLICY, "no-referrer"))
+        .insert_header(OWN_ORIGIN)
         .content_type(kind)
         .body(text)
 }
@@ -105,7 +122,7 @@ async fn slash(request: HttpRequest) -> HttpResponse {
 }
 
 async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     let closer = request.conn_data::<Closer>().cloned();
@@ -118,6 +135,7 @@ async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpRespons
     HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header(OWN_ORIGIN)
         .content_type("text/event-stream")
         .streaming(viewer.stream())
 }
@@ -183,6 +201,14 @@ pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Opti
     None
 }
 
+/// The same for what costs the server something: a page of another site, which cannot read it, asks for nothing.
+pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
+    out_of_reach(dashboard, request).or_else(|| {
+        let foreign = caller(request).must_not_be_foreign();
+        foreign.err().map(refused)
+    })
+}
+
 pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
     let header = |name: header::HeaderName| request.headers().get(name);
     let text = |name| header(name).and_then(|value| value.to_str().ok());
@@ -196,6 +222,7 @@ pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
         host: text(header::HOST).or_else(|| Some(request.uri().authority()?.as_str())),
         peer: request.peer_addr(),
         authorization: header(header::AUTHORIZATION).map(header::HeaderValue::as_bytes),
+        site: text(header::HeaderName::from_static("sec-fetch-site")),
     }
 }
 
@@ -205,6 +232,7 @@ pub(super) fn refused(wrong: AccessError) -> HttpResponse {
         AccessError::ReadOnly
         | AccessError::NoHeader
         | AccessError::OtherOrigin
+        | AccessError::OtherSite
         | AccessError::NotLoopback
         | AccessError::WrongToken => StatusCode::FORBIDDEN,
     };
@@ -217,6 +245,9 @@ pub(super) fn refused(wrong: AccessError) -> HttpResponse {
     }
     response
 }
+
+/// No page of another origin may have it as a part, not even unread.
+pub(super) const OWN_ORIGIN: (&str, &str) = ("cross-origin-resource-policy", "same-origin");
 
 /// Longest command in bytes: a partition names each agent.
 pub(super) const LONGEST: usize = 64 * 1024;

@@ -6,13 +6,16 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use serde_json::Value;
+
 use super::{
+    judged::{GroupFacts, Reason, Trouble, unrepeated},
     moment::{AgentFacts, AgentState, PageMoment, PeerFacts, coarse},
     said::{Happened, Said},
 };
 use crate::{
     agent::Lifecycle,
-    operate::{AgentReport, MemberReport, Operated, Report},
+    operate::{AgentReport, Explanation, MemberReport, Operated, Report},
     protocol::{AgentId, Presence},
 };
 
@@ -20,15 +23,14 @@ use crate::{
 pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, u64) {
     let report = operated.brief_report();
     let leases = operated.leases();
-    let why = operated.explain().into_iter().map(|each| each.text);
-    let moment = facts(&report, &leases, why.collect(), at);
+    let moment = facts(&report, &leases, &operated.explain(), at);
     (moment, sent(&report))
 }
 
 fn facts(
     report: &Report,
     leases: &[Option<Duration>],
-    why: Vec<String>,
+    why: &[Explanation],
     at: Duration,
 ) -> PageMoment {
     let several = report
@@ -71,8 +73,39 @@ fn facts(
         at,
         agents: agents.into_values().collect(),
         peers: peers.collect(),
-        why,
+        groups: groups(report, why, at),
+        why: unrepeated(why.iter().map(reason)),
         ..PageMoment::default()
+    }
+}
+
+/// The groups of the node's own agents, with what these know of their trouble.
+fn groups(report: &Report, why: &[Explanation], at: Duration) -> Vec<GroupFacts> {
+    let mut groups: BTreeMap<&str, GroupFacts> = BTreeMap::new();
+    for (own, explained) in report.agents.iter().zip(why) {
+        let group = groups.entry(&own.group).or_insert_with(|| GroupFacts {
+            name: own.group.clone(),
+            ..GroupFacts::default()
+        });
+        let told = &explained.diagnosis;
+        let voters = |key: &str| told.pointer(key)?.as_u64();
+        let few = voters("/voters/reachable").zip(voters("/voters/needed"));
+        if few.is_some_and(|(reachable, needed)| reachable < needed) {
+            group.trouble = Trouble::FewVoters;
+        }
+        // The last one that knew a leader.
+        let span = told.get("leaderless_ms").and_then(Value::as_f64);
+        let span = span.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
+        group.since = group.since.max(span.map(|span| at.saturating_sub(span)));
+    }
+    groups.into_values().collect()
+}
+
+fn reason(explained: &Explanation) -> Reason {
+    let group = explained.diagnosis.get("group").and_then(Value::as_str);
+    Reason {
+        group: group.unwrap_or_default().to_owned(),
+        text: explained.text.clone(),
     }
 }
 
@@ -170,10 +203,35 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
+    fn explained() -> Explanation {
+        let json = r#"{"text":"because","diagnosis":{"group":"g","leaderless_ms":400.0,"voters":{"reachable":1,"all":3,"needed":2}}}"#;
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn an_agent_tells_since_when_its_group_has_no_leader_and_no_majority() {
+        let mut report = report();
+        report.agents[0].leader = None;
+        let at = Duration::from_secs(1);
+        let moment = facts(&report, &[None], &[explained()], at);
+        let [group] = moment.groups.as_slice() else {
+            unreachable!("{moment:?}")
+        };
+        assert_eq!(
+            (group.name.as_str(), group.trouble),
+            ("g", Trouble::FewVoters)
+        );
+        assert_eq!(group.since, Some(Duration::from_millis(600)));
+        assert_eq!(
+            (moment.why[0].group.as_str(), moment.why[0].text.as_str()),
+            ("g", "because")
+        );
+    }
+
     #[test]
     fn agents_of_other_hosts_are_shown_as_their_group_knows_them() {
         let at = Duration::from_secs(1);
-        let moment = facts(&report(), &[Some(at)], vec!["because".to_owned()], at);
+        let moment = facts(&report(), &[Some(at)], &[explained()], at);
         let [a, b, c] = moment.agents.as_slice() else {
             unreachable!("{moment:?}")
         };
@@ -194,7 +252,7 @@ mod tests {
     #[test]
     fn an_election_lasts_until_there_is_a_leader() {
         let mut vacancy = VacancyWatch::default();
-        let led = facts(&report(), &[None], Vec::new(), Duration::from_secs(9));
+        let led = facts(&report(), &[None], &[], Duration::from_secs(9));
         let mut empty = PageMoment {
             at: Duration::from_secs(5),
             ..PageMoment::default()

@@ -18,6 +18,8 @@ use actix_web::rt::{
 
 use super::{
     board::Board,
+    hours::WallBegin,
+    moment::PageMoment,
     running::{self, VacancyWatch},
     said::told,
 };
@@ -44,13 +46,14 @@ impl NodeSampler {
         }
         let claim = SamplingClaim(Arc::clone(&self.0));
         let (operated, board, sampler) = (operated.clone(), Arc::clone(board), self.clone());
-        show(&operated, &board, since);
+        let mut wall = WallBegin::default();
+        show(&operated, &board, since, &mut wall);
         rt::spawn(async move {
             let mut beats = interval(EACH);
             let mut vacancy = VacancyWatch::default();
             while board.has_viewers() {
                 beats.tick().await;
-                let (moment, sent) = running::look(&operated, since.elapsed());
+                let (moment, sent) = look(&operated, since.elapsed(), &mut wall);
                 let mut said = told(&board.moment(), &moment);
                 said.extend(vacancy.look(&moment, sent));
                 board.publish(moment, said, 0);
@@ -65,9 +68,15 @@ impl NodeSampler {
 }
 
 /// What a viewer's snapshot has: the node as it is now, not as it was when the last viewer left.
-fn show(operated: &Operated, board: &Board, since: Instant) {
-    let (moment, _) = running::look(operated, since.elapsed());
+fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
+    let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);
+}
+
+fn look(operated: &Operated, at: Duration, wall: &mut WallBegin) -> (PageMoment, u64) {
+    let (mut moment, sent) = running::look(operated, at);
+    moment.began_unix_ms = Some(wall.look(at));
+    (moment, sent)
 }
 
 /// People see no more, and an election takes less than that only in one process.

@@ -13,7 +13,7 @@ use super::{
     Dashboard,
     film::{film as film_of, room},
     recorded::{LONGEST, busy, played, stopping},
-    routes::out_of_reach,
+    routes::kept_from,
 };
 use crate::{
     operate::SavedError,
@@ -23,7 +23,7 @@ use crate::{
 
 /// What is in the folder.
 pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     let Some(folder) = dashboard.records.clone() else {
@@ -42,7 +42,7 @@ pub(super) async fn film(
     request: HttpRequest,
     name: Path<String>,
 ) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
+    if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
     }
     let Some(folder) = dashboard.records.clone() else {

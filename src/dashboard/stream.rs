@@ -14,8 +14,10 @@ use tokio::sync::watch;
 use super::{
     board::{Board, Place},
     closer::Closer,
+    frames::frame,
     viewers::TooManyViewers,
 };
+use crate::shown;
 
 /// A viewer of one board, or of several at once. It leaves its places when its connection ends, however that comes.
 pub(super) struct Viewer {
@@ -87,12 +89,22 @@ impl Viewer {
                 .subscriptions
                 .iter_mut()
                 .map(|subscription| Box::pin(subscription.updates.changed()));
-            match timeout(BEAT, select_all(updates)).await {
-                Ok((Ok(()), _, _)) => {}
-                Ok((Err(_), _, _)) => return None,
-                Err(_) => return Some(Bytes::from_static(b": nothing new\n\n")),
+            let update = timeout(BEAT, select_all(updates)).await;
+            match update.map(|(first, _, _)| first) {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return None,
+                Err(_) => return Some(self.beat()),
             }
         }
+    }
+}
+
+impl Viewer {
+    /// What is said where nothing is new: the time of the agents, so that a page knows that it is heard.
+    fn beat(&self) -> Bytes {
+        let board = self.subscriptions.first().map(|each| &each.board);
+        let at_ms = board.map(|board| shown::in_millis(board.shown_at()));
+        frame(("", "beat"), &serde_json::json!({ "at_ms": at_ms })).unwrap_or_default()
     }
 }
 
@@ -106,8 +118,8 @@ fn time_of(bytes: usize) -> Duration {
 const BYTES_A_SECOND: u64 = 2 << 20;
 /// It is waited at once for several frames that are shorter than this.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
-/// A client that is gone is noticed when something is written to it.
-const BEAT: Duration = Duration::from_secs(5);
+/// A page that hears nothing for three of these says so. A client that is gone is noticed when something is written to it.
+const BEAT: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -15,6 +15,7 @@ use super::{
     board::{Head, Snapshot, shorten},
     change::{MomentChange, MomentStep, step},
     entries::Told,
+    judged::Reason,
     moment::{AgentFacts, AgentState, ClockFacts, PageMoment, short},
     said::{Happened, Said},
 };
@@ -60,7 +61,7 @@ fn film_of_newest(recording: &Recording, instants: usize, most: usize) -> Result
         scene.follow(entry);
     }
     let at = shown.first().map_or(Time::ZERO, |entry| entry.at);
-    let begin = scene.moment(at);
+    let begin = scene.moment(at).judged(&PageMoment::default()).bounded();
     let film = Film {
         snapshot: Snapshot {
             head: &head(recording),
@@ -144,6 +145,7 @@ fn first_shown(entries: &[TraceEntry], instants: usize) -> usize {
 struct FilmScene<'a> {
     moments: RecordedMoments<'a>,
     network: Option<NetworkRecord>,
+    began_unix_ms: Option<u64>,
     /// What was last found, in words: there is nobody to ask for a diagnosis.
     found: Option<String>,
     /// What was done since it was last settled which agents lead.
@@ -155,6 +157,7 @@ impl<'a> FilmScene<'a> {
         Self {
             moments: RecordedMoments::begin(recording, Time::ZERO),
             network: recording.header().network,
+            began_unix_ms: recording.header().began_unix_ms,
             found: None,
             causes: Vec::new(),
         }
@@ -225,7 +228,8 @@ impl<'a> FilmScene<'a> {
             at: at.since(Time::ZERO),
             cuts: cuts.collect(),
             network: self.network,
-            why: self.found.iter().cloned().collect(),
+            why: self.found.iter().cloned().map(Reason::from).collect(),
+            began_unix_ms: self.began_unix_ms,
             clock: ClockFacts {
                 paused: true,
                 ..ClockFacts::default()
@@ -233,7 +237,6 @@ impl<'a> FilmScene<'a> {
             agents,
             ..PageMoment::default()
         }
-        .bounded()
     }
 
     fn facts(&self, agent: &AgentMoment<'_>) -> AgentFacts {
@@ -272,6 +275,7 @@ impl FilmFrames {
         before: PageMoment,
         told: &Told,
     ) -> Result<PageMoment, TooLong> {
+        let now = now.judged(&before).bounded();
         match step(&before, &now, &told.said, told.more) {
             MomentStep::Same => return Ok(before),
             MomentStep::Change(change) => self.push(&change)?,

@@ -9,7 +9,7 @@ function cost(of) {
   const told = (say, none) => (last ? say(last) : none);
   return [
     ['Leads now', leaders.join(', ') || 'none'],
-    ['Last agreement', told((each) => seconds(each.at_ms), 'none yet')],
+    ['Last agreement', told((each) => moments(each.at_ms, each.began), 'none yet')],
     ['After', told((each) => each.cause || 'the beginning', '')],
     ['Time until agreement', told((each) => span(each.took_ms), '')],
     ['Messages until agreement', told((each) => String(each.messages), '')],
@@ -25,9 +25,7 @@ function drawBeside() {
   if (!shown) return;
   by('ring-name').textContent = title(state);
   by('beside-name').textContent = title(beside);
-  const text = summary(moment(beside));
-  // It is read aloud when it changes, so it is written only then.
-  if (by('beside-status').textContent !== text) by('beside-status').textContent = text;
+  write(by('beside-status'), summary(moment(beside)));
   drawRing(rings[1]);
   const first = cost(state), second = cost(beside);
   const key = JSON.stringify([first, second, title(state), title(beside)]);

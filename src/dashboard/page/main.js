@@ -23,6 +23,9 @@ function draw() {
   }
   drawClock();
   drawStatus();
+  drawTitle();
+  drawGroups();
+  drawConnection();
   drawRing(rings[0]);
   drawBeside();
   drawWhy();
@@ -44,11 +47,37 @@ function redraw() {
 
 // ---- the stream ------------------------------------------------------------------------------
 
-let source = null;
+let wire = null, visit = 0;
+
+// One stream for all pages of this browser; where it has no such thing, one of this page, which ends while it is hidden.
+function openWire() {
+  if (!window.SharedWorker) return ownWire();
+  const own = { createScriptURL: (url) => (url === 'stream.js' ? url : null) };
+  const urls = window.trustedTypes ? trustedTypes.createPolicy('bully', own) : own;
+  const worker = new SharedWorker(urls.createScriptURL('stream.js'), 'stream-1'), { port } = worker;
+  port.onmessage = ({ data }) => { port.postMessage('took'); hear(data); };
+  worker.onerror = () => { wire = ownWire(); wire.join(visit); };
+  return { join: (number) => port.postMessage({ join: number }), leave: () => port.postMessage('leave') };
+}
+
+function ownWire() {
+  let stream = null, joined = null;
+  const close = () => { if (stream) stream.close(); stream = null; };
+  const open = () => { close(); stream = openStream((name, data) => hear({ visit: joined, name, data, quiet: 0 })); };
+  document.addEventListener('visibilitychange', () => { if (document.hidden) close(); else if (joined !== null && !stream) open(); });
+  return { join: (number) => { joined = number; open(); }, leave: () => { joined = null; close(); } };
+}
+
+function connect() {
+  visit += 1;
+  Object.assign(state, { link: 'connecting', heard: performance.now() });
+  if (!wire) wire = openWire();
+  wire.join(visit);
+}
 
 function disconnect() {
-  if (source) source.close();
-  source = null;
+  visit += 1;
+  if (wire) wire.leave();
 }
 
 // What was drawn of others is drawn no more.
@@ -58,55 +87,32 @@ function forget() {
   by('legend').replaceChildren();
 }
 
-function connect() {
-  const ours = new EventSource('events');
-  source = ours;
-  const connection = by('connection');
-  ours.addEventListener('open', () => { connection.textContent = 'live'; connection.className = ''; });
-  ours.addEventListener('snapshot', (event) => {
-    begin(JSON.parse(event.data));
+// An event of the stream; `quiet`: so long ago the server was heard.
+function hear({ visit: of, name, data, quiet }) {
+  if (of !== visit) return; // it was on its way when the page left
+  if (name === 'refused') return answer(data);
+  if (name === 'open' || name === 'lost') state.link = name;
+  else state.heard = performance.now() - quiet;
+  if (name === 'snapshot' || name === 'beside-snapshot') {
+    begin(JSON.parse(data), name === 'snapshot' ? state : beside);
     forget();
-    listSaved();
-    if (state.head.film) return openOwn();
+    if (name === 'snapshot') listSaved();
+    if (name === 'snapshot' && state.head.film) return openOwn();
     redraw();
-  });
-  ours.addEventListener('change', (event) => {
-    dirty.said.push(...advance(JSON.parse(event.data)));
-    schedule();
-  });
-  ours.addEventListener('beside-snapshot', (event) => {
-    begin(JSON.parse(event.data), beside);
-    forget();
-    redraw();
-  });
-  ours.addEventListener('beside-change', (event) => {
-    dirty.beside.push(...advance(JSON.parse(event.data), beside));
-    schedule();
-  });
-  ours.addEventListener('error', () => {
-    connection.className = 'lost';
-    connection.textContent = 'no connection: what is shown is old';
-    if (ours.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
-    explain();
-    setTimeout(() => { if (source === ours) connect(); }, 5000);
-  });
-}
-
-// A refused stream says nothing to its page: the reason is asked for once more.
-async function explain() {
-  const stop = new AbortController();
-  try {
-    const response = await fetch('events', { signal: stop.signal });
-    if (!response.ok) answer((await response.json()).message);
-    stop.abort();
-  } catch { /* the server is gone, which the page says already */ }
+  } else if (name === 'change') dirty.said.push(...advance(JSON.parse(data)));
+  else if (name === 'beside-change') dirty.beside.push(...advance(JSON.parse(data), beside));
+  else if (name === 'beat' && state.now) stay(JSON.parse(data).at_ms);
+  // The timers of a hidden page are rare, and its title is seen.
+  if (document.hidden && state.now) drawTitle();
+  drawConnection();
+  schedule();
 }
 
 // ---- commands --------------------------------------------------------------------------------
 
 function answer(text) {
   by('answer').hidden = !text;
-  by('answer').textContent = text || '';
+  write(by('answer'), text || '');
 }
 
 const command = (body) => post('commands', body);
@@ -114,11 +120,14 @@ const command = (body) => post('commands', body);
 // A command to a cluster, in the words of its scripts.
 const words = (parts, ...values) => ({ command: String.raw({ raw: parts }, ...values) });
 
+const UNANSWERED = 'The server has not answered the command for 5 s. It may still be carried out.';
+
 // Says whether it was done.
 async function post(path, body) {
   const headers = { 'Content-Type': 'application/json', 'X-Bully-Dashboard': '1' };
   const token = by('token').value.trim();
   if (token) headers.Authorization = 'Bearer ' + token;
+  const late = setTimeout(() => answer(UNANSWERED), 5000);
   try {
     const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
     const told = await response.json();
@@ -127,6 +136,8 @@ async function post(path, body) {
   } catch {
     answer('The server did not answer: is it still running?');
     return false;
+  } finally {
+    clearTimeout(late);
   }
 }
 
@@ -209,6 +220,10 @@ function arm() {
   // Leases run, and the clock goes on, between two frames.
   setInterval(() => { if (state.now && isLive() && !document.hidden) schedule(); }, 200);
   setInterval(() => { if (state.now && !document.hidden) drawStrip(); }, 1000);
+  setInterval(() => { drawConnection(); if (document.hidden && state.now) drawTitle(); }, 500);
+  document.addEventListener('visibilitychange', () => { if (!document.hidden) schedule(); });
+  addEventListener('pagehide', disconnect);
+  addEventListener('pageshow', (event) => { if (event.persisted && !state.film) connect(); });
   connect();
 }
 

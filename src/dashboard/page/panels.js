@@ -14,10 +14,13 @@ function make(tag, properties, ...children) {
 
 const panels = { rows: new Map(), rowsShape: '', why: null, chosenKey: '', logged: 0, strip: 0 };
 
+// A text is written only if it is another one: what is read aloud would be read again.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 function drawHead() {
   const { head } = state, faults = head.controls === 'cluster';
-  by('title').textContent = head.election ? `${head.title}: ${head.election} election` : `Election: ${head.title}`;
-  document.title = by('title').textContent;
   by('controls').hidden = by('hint').hidden = !faults;
   by('token-asked').hidden = !(head.token && head.controls !== 'none');
   const choice = (held) => (name) => make('option', { value: name, selected: name === held }, name);
@@ -44,7 +47,7 @@ function drawClock() {
   }
   const played = state.head.scenarios.find(([name]) => name === scenario);
   const text = played ? `Playing: ${played[1]}.` : '';
-  if (by('plays').textContent !== text) by('plays').textContent = text;
+  write(by('plays'), text);
   by('plays').hidden = !played;
   for (const button of by('scenarios').querySelectorAll('button')) {
     const plays = button.getAttribute('data-id') === 'scenario:' + scenario;
@@ -54,9 +57,45 @@ function drawClock() {
 
 function drawStatus() {
   const now = moment(), broken = state.film ? film.broken.find((each) => each.at_ms === now.at_ms) : null;
-  const text = (broken ? 'A promise is broken: ' + broken.text + '. ' : '') + summary(now), element = by('status');
-  // It is read aloud when it changes, so it is written only then.
-  if (element.textContent !== text) element.textContent = text;
+  const silent = isLive() && isSilent();
+  write(by('status'), (broken ? 'A promise is broken: ' + broken.text + '. ' : '') + statusWords(now, silent, ranOut(state)));
+  // What the page knew last is not what is.
+  document.body.classList.toggle('silent', silent);
+}
+
+// The worst group by its name, in the heading and in the title of the tab.
+function drawTitle() {
+  const now = moment(), [worst] = now.groups, { head } = state;
+  const held = head.election ? `${head.title}: ${head.election} election` : `Election: ${head.title}`;
+  write(by('title'), worst && worst.name ? 'Election of ' + now.groups.slice(0, 3).map((group) => isolate(group.name)).join(', ') + (now.groups.length > 3 ? ', ..' : '') : held);
+  const text = worst ? titled(worst, headline(worst, now, clockNow(), ranOut(state))) : held;
+  const title = (isLive() && isSilent() ? connectionWords(state.link, quietFor()) + ' - ' : '') + text + (worst && !worst.name ? ' - ' + held : '');
+  if (document.title !== title) document.title = title;
+}
+
+// A header for each group. They are as many as there is room for, the worst first.
+const HEADERS = 12;
+function drawGroups() {
+  const now = moment(), at = isLive() ? clockNow() : now.at_ms, shown = now.groups.slice(0, HEADERS), more = now.groups.length - shown.length;
+  const key = shown.map((group) => group.name + '|' + group.trouble).join('\n') + more;
+  if (panels.groups !== key) {
+    panels.groups = key;
+    const one = (group) => make('div', { class: 'group ' + group.trouble, data: 'group:' + group.name }, make('h2', {}, make('bdi', {}, group.name || 'The group')), make('p', {}));
+    by('group-list').replaceChildren(...shown.map(one), ...(more ? [make('p', { data: 'more-groups' })] : []));
+  }
+  shown.forEach((group, place) => write(by('group-list').children[place].lastChild, headline(group, now, at, ranOut(state))));
+  const bad = now.groups.slice(HEADERS).filter((group) => group.trouble !== 'none').length;
+  if (more) write(by('group-list').lastChild, `${more} more groups, ${bad ? bad + ' of them with trouble' : 'each with its leader'}`);
+  const silent = isLive() && isSilent(), began = now.began_unix_ms;
+  by('clock').hidden = began === undefined;
+  if (began !== undefined) write(by('clock'), (silent ? 'last heard at ' : '') + stamp(began + (silent ? now.at_ms : at), false));
+}
+
+function drawConnection() {
+  if (state.film) return;
+  const quiet = quietFor();
+  by('connection').className = state.link === 'lost' || quiet >= SILENT ? 'lost' : '';
+  write(by('connection'), connectionWords(state.link, quiet));
 }
 
 function drawWhy() {
@@ -166,7 +205,7 @@ function voterActions(name, button) {
 // ---- elections and events --------------------------------------------------------------------
 
 function drawElections() {
-  const row = (each) => make('tr', { data: 'election' }, ...[moments(each.at_ms), each.cause, each.leaders.join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
+  const row = (each) => make('tr', { data: 'election' }, ...[moments(each.at_ms, each.began), each.cause, each.leaders.join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
   by('elections').replaceChildren(...state.elections.slice(-60).reverse().map(row));
 }
 
@@ -185,7 +224,7 @@ function isWanted(entry) {
 const SHOWN = 250;
 function lineOf(entry) {
   const tone = entry.what === 'sent' ? `message k${colourOf(entry.kind)}${entry.lost ? ' lost' : ''}` : entry.what === 'agent' ? entry.tone : 'mark';
-  const line = make('li', { class: tone, data: 'event' }, make('time', {}, moments(entry.at_ms)), textOf(entry));
+  const line = make('li', { class: tone, data: 'event' }, make('time', {}, moments(entry.at_ms, entry.began)), textOf(entry));
   line.at = entry.at_ms;
   return line;
 }
@@ -225,24 +264,28 @@ function drawTimeline() {
   scrub.max = String(last);
   scrub.value = String(at);
   const shown = state.past[at];
-  scrub.setAttribute('aria-valuetext', `${moments(shown.at)}, ${summary(shown.moment)}`);
-  by('when').textContent = moments(isLive() ? clockNow() : shown.at);
+  const { began_unix_ms: began } = shown.moment;
+  scrub.setAttribute('aria-valuetext', `${moments(shown.at, began)}, ${summary(shown.moment)}`);
+  write(by('when'), moments(isLive() && !isSilent() ? clockNow() : shown.at, began));
   by('live').disabled = isLive();
   by('log').classList.toggle('heard', !isLive());
   if (!isLive()) for (const line of by('log').children) line.classList.toggle('later', line.at > shown.at);
 }
 
-// Who led when, as a strip: a change of colour is a change of the leader.
+// Who led when, as a strip: a change of the colour is a change of a leader. Colours stand at different heights.
+const STRIPS = { unled: [8, 6], torn: [4, 6], led: [0, 14] };
 function drawStrip() {
   const last = state.past.length - 1, parts = [];
   let from = 0, odd = false;
   const of = (place) => state.past[place].moment.agents.filter((agent) => agent.leads).map(keyOf).join('\n');
-  const total = Math.max(1, last), leaders = state.past.map((_, place) => of(place));
+  const worst = (place) => { const [group] = state.past[place].moment.groups; return group ? group.trouble : 'no_leader'; };
+  const total = Math.max(1, last), leaders = state.past.map((_, place) => worst(place) + '\n' + of(place));
   for (let place = 1; place <= last + 1; place += 1) {
     if (place <= last && leaders[place] === leaders[from]) continue;
-    const name = leaders[from] === '' ? 'unled' : leaders[from].includes('\n') ? 'torn' : 'led' + (odd ? ' odd' : '');
-    if (name.startsWith('led')) odd = !odd;
-    parts.push(shape('rect', { class: name, x: (1000 * from) / total, y: 0, width: Math.max(2, (1000 * (place - from)) / total), height: 14 }));
+    const trouble = worst(from), kind = trouble === 'no_leader' ? 'unled' : trouble === 'several_leaders' ? 'torn' : 'led';
+    const name = kind + (kind === 'led' && odd ? ' odd' : ''), [y, height] = STRIPS[kind];
+    if (kind === 'led') odd = !odd;
+    parts.push(shape('rect', { class: name, x: (1000 * from) / total, y, width: Math.max(2, (1000 * (place - from)) / total), height }));
     from = place;
   }
   const marks = state.film ? film.broken.map((each) => shape('rect', { class: 'broke', x: (1000 * placeOf(each.at_ms)) / total - 3, y: 0, width: 6, height: 14 })) : [];

@@ -1,12 +1,12 @@
 // Runs in and out: copies of what is shown, and recordings that are opened and stepped through.
 
 const LARGEST = 16 * 1024 * 1024; // a server opens no larger one
-const film = { name: '', broken: [], began: null, timer: null };
+const film = { name: '', broken: [], timer: null };
 
 // ---- out -------------------------------------------------------------------------------------
 
 function said(text) {
-  by('copy-said').textContent = text;
+  write(by('copy-said'), text);
 }
 
 // The text of a copy, or null when the server says why there is none.
@@ -75,7 +75,7 @@ async function listSaved() {
   try {
     const response = await fetch('records'), told = await response.json();
     if (!response.ok) return answer(told.message);
-    const when = (each) => (each.unix_ms === null ? '' : new Date(each.unix_ms).toLocaleString([], { hour12: false }) + '  ');
+    const when = (each) => (each.unix_ms === null ? '' : stamp(each.unix_ms) + '  ');
     const size = (each) => `  (${Math.max(1, Math.round(each.bytes / 1024))} KiB)`;
     const line = (each) => make('li', {}, make('button', { type: 'button', data: 'saved:' + each.file, onclick: () => openSaved(each) }, when(each) + each.of + size(each)), each.reason ? ' ' + each.reason : '');
     by('saved-list').replaceChildren(...(told.length ? told.map(line) : [make('li', {}, 'None is saved.')]));
@@ -107,7 +107,7 @@ async function openOwn() {
 
 function play(told, name) {
   disconnect();
-  Object.assign(film, { name, broken: told.broken, began: told.began_unix_ms });
+  Object.assign(film, { name, broken: told.broken });
   state.film = true;
   begin(told.snapshot);
   for (const frame of told.frames) advance(frame);
@@ -123,6 +123,7 @@ function play(told, name) {
 function leave() {
   stand();
   state.film = false;
+  state.now = null;
   connect();
 }
 

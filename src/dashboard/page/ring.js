@@ -122,21 +122,22 @@ const clip = (name, most) => { const letters = [...name]; return letters.length 
 function drawAgent(ring, agent, index) {
   const node = ring.nodes.get(keyOf(agent)), chosen = state.chosen === keyOf(agent);
   const lease = ring.size.words && agent.lease_until_ms !== undefined && agent.leads ? ' · lease ' + leaseLeft(agent, ring.of) : '';
-  const text = chosen + lease;
+  const out = ranOut(ring.of)(agent), text = chosen + lease + out;
   if (node.drawn === agent && node.text === text) return;
   node.text = text;
   const { group, parts } = node, { words, names, small } = ring.size;
-  if (node.drawn !== agent || node.chosen !== chosen) {
+  if (node.drawn !== agent || node.chosen !== chosen || node.out !== out) {
     node.drawn = agent;
+    node.out = out;
     node.chosen = chosen;
-    group.setAttribute('class', `agent ${classOf(agent)}${agent.isolated ? ' isolated' : ''}${chosen ? ' chosen' : ''}`);
-    group.setAttribute('data-state', wordOf(agent).toLowerCase());
+    group.setAttribute('class', `agent ${classOf(agent, out)}${agent.isolated ? ' isolated' : ''}${chosen ? ' chosen' : ''}`);
+    group.setAttribute('data-state', wordOf(agent, out).toLowerCase());
     group.setAttribute('data-side', agent.side);
     group.setAttribute('aria-pressed', String(chosen));
-    group.setAttribute('aria-label', sentence(agent));
-    parts.title.textContent = sentence(agent);
+    group.setAttribute('aria-label', sentence(agent, out));
+    parts.title.textContent = sentence(agent, out);
     if (words) {
-      parts.word.textContent = wordOf(agent);
+      parts.word.textContent = wordOf(agent, out);
       parts.name.textContent = clip(keyOf(agent), small ? 14 : 24);
     } else {
       parts.circle.setAttribute('r', agent.leads ? ring.size.dot * 1.8 : ring.size.dot);

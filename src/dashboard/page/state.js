@@ -14,7 +14,8 @@ const newModel = (hidden) => ({
   film: false, // whether a recording is shown, and nothing runs
 });
 
-const state = Object.assign(newModel(new Set()), { chosen: null }); // the key of the selected agent
+// `chosen`: the key of the selected agent; `link`, `heard`: the connection, and when the server was heard last.
+const state = Object.assign(newModel(new Set()), { chosen: null, link: 'connecting', heard: 0 });
 // Another election on the same faults, if there are two.
 const beside = newModel(state.hidden);
 const hasBeside = () => !state.film && beside.now !== null && Boolean(beside.head.election);
@@ -40,7 +41,7 @@ function advance(change, of = state) {
     next.agents = of.now.agents.slice();
     for (const [place, agent] of change.agents) next.agents[place] = agent;
   }
-  for (const key of ['cuts', 'voters', 'peers', 'network', 'why', 'clock', 'scenario']) {
+  for (const key of ['cuts', 'voters', 'peers', 'network', 'why', 'groups', 'began_unix_ms', 'clock', 'scenario']) {
     if (key in change) next[key] = change[key];
   }
   of.now = next;
@@ -64,7 +65,15 @@ function advance(change, of = state) {
   return said;
 }
 
+// Nothing is new, but time goes on.
+function stay(at, of = state) {
+  of.now = Object.assign({}, of.now, { at_ms: at });
+  of.received = performance.now();
+}
+
 function meet(entry, of) {
+  // A clock that jumps later on does not change when it was.
+  if (entry.began === undefined) entry.began = of.now.began_unix_ms;
   if (entry.what === 'sent' && !of.kinds.includes(entry.kind)) {
     of.kinds.push(entry.kind);
     // What is said again and again would hide everything else: it is drawn when it is asked for.
@@ -86,20 +95,31 @@ function placeOf(at, of = state) {
   return low;
 }
 
+// How long nothing was heard of the server.
+const quietFor = () => (state.film || !state.heard ? 0 : performance.now() - state.heard);
+const isSilent = () => quietFor() >= SILENT;
+
 // The time of the agents, as far as can be told between two frames.
 function clockNow(of = state) {
   const at = moment(of).at_ms, clock = of.now.clock;
   if (!isLive(of) || clock.paused) return at;
-  return at + Math.min(performance.now() - of.received, 1500) * clock.speed;
+  // Virtual time stands still with its stage; a lease in real time runs out whether or not the server is heard.
+  const passed = performance.now() - of.received;
+  return at + (clock.is_virtual ? Math.min(passed, 1500) : passed) * clock.speed;
 }
 
 function leaseLeft(agent, of = state) {
   if (agent.lease_until_ms === undefined) return agent.leads ? 'no end' : '';
-  return Math.max(0, Math.round(agent.lease_until_ms - clockNow(of))) + ' ms';
+  const left = Math.round(agent.lease_until_ms - clockNow(of));
+  return left > 0 ? left + ' ms' : 'run out';
 }
 
+// Whether a lease has run out, as far as a page knows that hears nothing any more.
+const ranOut = (of) => (agent) => isLive(of) && isSilent() && agent.leads && agent.lease_until_ms !== undefined && agent.lease_until_ms <= clockNow(of);
+
 // One word for what an agent is: it is written as well as coloured.
-function wordOf(agent) {
+function wordOf(agent, out = false) {
+  if (out) return 'RAN OUT';
   switch (agent.state) {
     case 'hung': return 'hangs';
     case 'down': case 'restarting': return agent.state;
@@ -109,7 +129,8 @@ function wordOf(agent) {
   }
 }
 
-function classOf(agent) {
+function classOf(agent, out = false) {
+  if (out) return 'gone';
   if (agent.state === 'hung') return 'hung';
   if (agent.state !== 'up') return 'gone';
   return agent.leads ? 'leader' : agent.role || 'follower';
@@ -121,8 +142,8 @@ function rating(agent) {
   return agent.score === null ? 'none' : agent.score;
 }
 
-function sentence(agent) {
-  const parts = [keyOf(agent), wordOf(agent).toLowerCase()];
+function sentence(agent, out = false) {
+  const parts = [keyOf(agent), out ? 'led, lease run out' : wordOf(agent).toLowerCase()];
   if (agent.kind === 'observer') parts.push(rating(agent));
   if (agent.term) parts.push('term ' + agent.term);
   if (agent.kind === 'voter' && agent.score !== null) parts.push('score ' + agent.score);
@@ -130,23 +151,6 @@ function sentence(agent) {
   if (agent.isolated) parts.push('isolated');
   return parts.join(', ');
 }
-
-function summary(moment) {
-  const leaders = moment.agents.filter((agent) => agent.leads).map(keyOf);
-  const away = moment.agents.filter((agent) => agent.state !== 'up').length;
-  const rest = away ? `; ${away} of ${moment.agent_count} not up` : '';
-  if (!leaders.length) return 'No agent leads' + rest;
-  if (leaders.length === 1) {
-    const leader = moment.agents.find((agent) => agent.leads);
-    return `${leaders[0]} leads${leader.term ? ' in term ' + leader.term : ''}${rest}`;
-  }
-  return `${leaders.length} agents consider themselves leader: ${leaders.slice(0, 8).join(', ')}${rest}`;
-}
-
-// A running node says by the clock of its host when it was.
-const moments = (ms) => (film.began === null || !state.film ? seconds(ms) : new Date(film.began + ms).toLocaleTimeString([], { hour12: false, fractionalSecondDigits: 3 }));
-const seconds = (ms) => (ms / 1000).toFixed(3) + ' s';
-const span = (ms) => (ms >= 1000 ? (ms / 1000).toFixed(2) + ' s' : Number(ms.toFixed(1)) + ' ms');
 
 // The well-known kinds have their colours; others share the rest.
 const COLOURS = { elect: 0, probe: 0, ok: 3, object: 3, elected: 2, coordinator: 2, yield: 4, consent: 4, heartbeat: 7, resign: 1, claim: 5, ack: 6 };

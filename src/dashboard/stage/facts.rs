@@ -7,7 +7,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    dashboard::moment::{AgentFacts, AgentState, PageMoment, coarse},
+    dashboard::{
+        judged::Reason,
+        moment::{AgentFacts, AgentState, PageMoment, coarse},
+    },
     protocol::{AgentId, Election, MemberKind, Time},
     testkit::cluster::{AgentSight, Cluster, Condition},
 };
@@ -67,7 +70,7 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
 
 /// Why this one leads, or nobody does: each leader's own word, that of an agent without one, and what keeps it from being
 /// settled.
-pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<String> {
+pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
     let sights = || {
         cluster
             .sights()
@@ -83,7 +86,11 @@ pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<String> {
     let texts = asked.map(|sight| sight.handle.diagnosis().to_string());
     let unsettled = cluster.settled_now().err();
     let unsettled = unsettled.map(|obstacle| format!("Not settled: {obstacle}"));
-    unsettled.into_iter().chain(texts).collect()
+    unsettled
+        .into_iter()
+        .chain(texts)
+        .map(Reason::from)
+        .collect()
 }
 
 const LEADERS: usize = 3;

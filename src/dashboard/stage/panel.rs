@@ -16,6 +16,8 @@ use crate::{
         board::Board,
         copies::RecordedRun,
         entries::Told,
+        hours::WallBegin,
+        judged::Reason,
         moment::{ClockFacts, PageMoment},
         said::{Happened, Said, joined},
     },
@@ -72,8 +74,9 @@ pub(super) struct ClusterPanel<E: Election> {
     told: Option<Time>,
     /// The last one that the recording calls settled.
     recorded: Option<Time>,
-    why: Vec<String>,
+    why: Vec<Reason>,
     why_at: (u64, Instant),
+    wall: WallBegin,
 }
 
 impl<E: Election> ClusterPanel<E> {
@@ -88,6 +91,7 @@ impl<E: Election> ClusterPanel<E> {
             recorded: None,
             why: Vec::new(),
             why_at: (u64::MAX, now()),
+            wall: WallBegin::default(),
         }
     }
 
@@ -121,7 +125,7 @@ impl<E: Election> ClusterPanel<E> {
         })
     }
 
-    fn why(&mut self, is_paused: bool) -> Vec<String> {
+    fn why(&mut self, is_paused: bool) -> Vec<Reason> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH;
@@ -201,7 +205,10 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         } = self.read();
         self.causes.extend(causes);
         said.extend(self.election());
+        let at = self.cluster.now().since(Time::ZERO);
         let moment = PageMoment {
+            // Virtual time has no hours.
+            began_unix_ms: (!clock.is_virtual).then(|| self.wall.look(at)),
             clock,
             scenario,
             why: self.why(clock.paused),

@@ -97,9 +97,46 @@ impl Browser {
             .await;
     }
 
+    /// Keeps what is seen as a picture, in the folder that `SHOTS` names; without one it keeps nothing.
+    pub async fn shot(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("SHOTS") {
+            let picture = self.client.screenshot().await.expect("a picture");
+            let file = std::path::Path::new(&folder).join(format!("{name}.png"));
+            std::fs::write(file, picture).expect("a file");
+        }
+    }
+
     /// What the browser has noted in its console so far.
     pub async fn noted(&self) -> Value {
         self.client.issue_cmd(BrowserLog).await.expect("the log")
+    }
+
+    /// Opens a page in another tab, which is in front from then on.
+    pub async fn tab(&self, url: &str) {
+        let tab = self.client.new_window(true).await.expect("a tab");
+        self.client.switch_to_window(tab.handle).await.expect("it");
+        self.client.goto(url).await.expect("the page");
+    }
+
+    /// Goes to the tab that was opened as the first, second, ...
+    pub async fn front(&self, number: usize) {
+        let tabs = self.client.windows().await.expect("tabs");
+        let tab = tabs.into_iter().nth(number).expect("so many tabs");
+        self.client.switch_to_window(tab).await.expect("it");
+    }
+
+    /// Tells the page that it is hidden, or that it is seen: without a window no tab hides another one.
+    pub async fn hide(&self, hidden: bool) {
+        let script = "const [hidden] = arguments; Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); \
+            Object.defineProperty(document, 'visibilityState', { value: hidden ? 'hidden' : 'visible', configurable: true }); \
+            document.dispatchEvent(new Event('visibilitychange'))";
+        self.script(script, vec![hidden.into()]).await;
+    }
+
+    /// Gives the browser a command of its own protocol.
+    pub async fn cdp(&self, name: &'static str, parameters: Value) {
+        let command = BrowserCommand { name, parameters };
+        self.client.issue_cmd(command).await.expect("it is done");
     }
 
     /// Waits until there is an element.
@@ -213,6 +250,29 @@ impl WebDriverCompatibleCommand for BrowserLog {
             http::Method::POST,
             Some(json!({ "type": "browser" }).to_string()),
         )
+    }
+}
+
+/// A command of the browser's own protocol.
+#[derive(Debug)]
+struct BrowserCommand {
+    name: &'static str,
+    parameters: Value,
+}
+
+impl WebDriverCompatibleCommand for BrowserCommand {
+    fn endpoint(
+        &self,
+        base: &url::Url,
+        session: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        let session = session.unwrap_or_default();
+        base.join(&format!("session/{session}/goog/cdp/execute"))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        let body = json!({ "cmd": self.name, "params": self.parameters });
+        (http::Method::POST, Some(body.to_string()))
     }
 }
 

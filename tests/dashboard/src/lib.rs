@@ -35,10 +35,12 @@ use serde_json::Value;
 
 pub mod browser;
 pub mod hosts;
+pub mod node;
 pub mod rust_test;
 pub mod simulated;
 #[path = "../../support/told.rs"]
 mod told;
+pub mod wire;
 
 pub use told::Told;
 
@@ -237,6 +239,7 @@ impl Viewer {
         };
         let data: Value = serde_json::from_str(data).expect("JSON");
         match name {
+            "event: beat" => self.first.moment["at_ms"] = data["at_ms"].clone(),
             "event: snapshot" => self.first.begin(&data),
             "event: change" => self.first.change(&data),
             "event: beside-snapshot" => self.beside.begin(&data),

@@ -39,6 +39,36 @@ fn a_page_only_shows_until_more_is_allowed() {
 }
 
 #[test]
+fn a_page_of_another_site_takes_no_place_and_reads_nothing() {
+    run(async {
+        let agents = pair().await;
+        let page = page(&agents).viewers(1);
+        let from = |path: &str, name: &'static str, value: &'static str| {
+            let request = TestRequest::get().uri(&format!("/election{path}"));
+            request
+                .insert_header((name, value))
+                .insert_header(("Host", "127.0.0.1:8080"))
+        };
+        for path in ["/events", "/film", "/records", "/copies/run.jsonl"] {
+            for (name, value) in [
+                ("Sec-Fetch-Site", "cross-site"),
+                ("Sec-Fetch-Site", "same-site"),
+                ("Origin", "http://evil.example"),
+            ] {
+                let told = ask(&page, from(path, name, value)).await;
+                assert_eq!(told.status, 403, "{path} {name} {told:?}");
+                assert!(told.message().contains("another site"), "{told:?}");
+            }
+        }
+        // It may lead its reader to the page, as any link does, and have no part of it as its own.
+        let told = ask(&page, from("/", "Sec-Fetch-Site", "cross-site")).await;
+        assert_eq!(told.status, 200);
+        assert_eq!(told.header("cross-origin-resource-policy"), "same-origin");
+        assert!(Viewer::new(&page).await.is_ok(), "the place is free");
+    });
+}
+
+#[test]
 fn a_command_says_what_became_of_it() {
     run(async {
         let agents = pair().await;

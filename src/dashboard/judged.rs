@@ -1,0 +1,297 @@
+//! The groups of a moment, the worst first: what is wrong with each of them, and since when.
+//!
+//! Decided here: which trouble is worse than another, that a group has one trouble at a time, and which reasons are
+//! told of which group: all of the worst one, and of the others as many as fit. Not here: where the facts come from
+//! (`running.rs`, `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde::{Serialize, Serializer};
+
+use super::moment::{AgentFacts, AgentState, PageMoment};
+use crate::shown;
+
+/// A group of the moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct GroupFacts {
+    /// Its name; empty where the source has none.
+    pub(crate) name: String,
+    pub(crate) trouble: Trouble,
+    /// Since when it has that trouble, by the page's clock; `None` where that is not known.
+    #[serde(
+        rename = "since_ms",
+        serialize_with = "shown::optional_millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) since: Option<Duration>,
+}
+
+/// What is wrong with a group, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Trouble {
+    /// No agent leads.
+    NoLeader,
+    /// More agents than one lead.
+    SeveralLeaders,
+    /// Fewer voters can be reached than an election needs.
+    FewVoters,
+    /// A member is not up, or is cut off.
+    Away,
+    #[default]
+    None,
+}
+
+/// A reason that the page tells. As JSON it is its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reason {
+    /// The group that it is about; empty where the source has none.
+    pub(crate) group: String,
+    pub(crate) text: String,
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        let group = String::new();
+        Self { group, text }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl PageMoment {
+    /// Judges each group, and puts the worst one first. What `before` had already is older.
+    pub(crate) fn judged(mut self, before: &Self) -> Self {
+        let mut groups = std::mem::take(&mut self.groups);
+        if groups.is_empty() && !self.agents.is_empty() {
+            groups.push(GroupFacts::default());
+        }
+        let is_alone = groups.len() == 1;
+        // While nobody looked, anything may have been.
+        let runs = !self.clock.is_virtual && !self.clock.paused;
+        let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
+        for group in &mut groups {
+            let agents = self.agents.iter();
+            let own = |agent: &&AgentFacts| is_alone || agent.group == group.name;
+            let trouble = group.trouble.min(trouble_of(agents.filter(own)));
+            let former = before.groups.iter().find(|each| each.name == group.name);
+            let former = former.filter(|_| !is_gap);
+            group.since = group.began(trouble, former, self.at);
+            group.trouble = trouble;
+        }
+        groups.sort_by_key(|group| group.trouble);
+        let place = |reason: &Reason| groups.iter().position(|each| each.name == reason.group);
+        self.why
+            .sort_by_key(|reason| place(reason).unwrap_or_default());
+        self.groups = groups;
+        self
+    }
+}
+
+impl GroupFacts {
+    /// Since when it has that trouble. An agent's own word, which is in `since`, counts if it knows no leader.
+    fn began(&self, trouble: Trouble, former: Option<&Self>, at: Duration) -> Option<Duration> {
+        let told = self.since.filter(|_| trouble == Trouble::NoLeader);
+        let is_new = former.is_some_and(|former| former.trouble != trouble);
+        let known = match former {
+            _ if trouble == Trouble::None => return None,
+            Some(_) if is_new => Some(at),
+            former => former.and_then(|former| former.since),
+        };
+        match (told, known) {
+            // Two clocks are read for it, at two moments: a small difference is no change.
+            (Some(told), Some(known)) if told.abs_diff(known) < APART => Some(known),
+            (told, known) => told.or(known),
+        }
+    }
+}
+
+fn trouble_of<'a>(agents: impl Iterator<Item = &'a AgentFacts>) -> Trouble {
+    let (mut leaders, mut is_away) = (0_usize, false);
+    for agent in agents {
+        leaders += usize::from(agent.leads);
+        is_away |= agent.state != AgentState::Up || agent.isolated;
+    }
+    match leaders {
+        0 => Trouble::NoLeader,
+        1 if is_away => Trouble::Away,
+        1 => Trouble::None,
+        _ => Trouble::SeveralLeaders,
+    }
+}
+
+/// Leaves out of each text the lines that another agent of its group has said already: hundreds of agents of one node find
+/// the same. An agent that finds nothing else is left out, unless it is the first one of its group.
+pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
+    let mut said: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut groups: BTreeSet<String> = BTreeSet::new();
+    let fresh = reasons.filter_map(|reason| {
+        let is_first = groups.insert(reason.group.clone());
+        let mut lines = reason.text.lines();
+        let head = lines.next().unwrap_or_default();
+        let found = lines.filter(|line| said.insert((reason.group.clone(), (*line).to_owned())));
+        let lines: Vec<&str> = std::iter::once(head).chain(found).collect();
+        let text = lines.join("\n");
+        (is_first || lines.len() > 1).then_some(Reason { text, ..reason })
+    });
+    fresh.collect()
+}
+
+/// All reasons of the first group, and of the others as many as there is room for.
+pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
+    let first = reasons.first().map(|reason| reason.group.clone());
+    let mut kept = 0;
+    reasons.retain(|reason| {
+        kept += 1;
+        kept <= most || Some(&reason.group) == first.as_ref()
+    });
+}
+
+/// Longest time between two looks at a running node, after which it is not known what was in between.
+const LONGEST_GAP: Duration = Duration::from_secs(2);
+/// Difference between two clocks' readings of one moment.
+const APART: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn agent(group: &str, name: &str, leads: bool) -> AgentFacts {
+        AgentFacts {
+            group: group.to_owned(),
+            leads,
+            ..AgentFacts::named(name.parse().unwrap())
+        }
+    }
+
+    fn moment(seconds: u64, agents: Vec<AgentFacts>) -> PageMoment {
+        let names: BTreeSet<&str> = agents.iter().map(|agent| agent.group.as_str()).collect();
+        let named = |name: &&str| GroupFacts {
+            name: (*name).to_owned(),
+            ..GroupFacts::default()
+        };
+        PageMoment {
+            at: at(seconds),
+            groups: names.iter().map(named).collect(),
+            agents,
+            ..PageMoment::default()
+        }
+    }
+
+    fn troubles(moment: &PageMoment) -> Vec<(&str, Trouble, Option<Duration>)> {
+        let groups = moment.groups.iter();
+        groups
+            .map(|group| (group.name.as_str(), group.trouble, group.since))
+            .collect()
+    }
+
+    #[test]
+    fn several_groups_with_a_leader_each_have_no_trouble() {
+        let led = moment(1, vec![agent("a", "x", true), agent("b", "x", true)]);
+        let none = [("a", Trouble::None, None), ("b", Trouble::None, None)];
+        assert_eq!(troubles(&led.judged(&PageMoment::default())), none);
+    }
+
+    #[test]
+    fn the_worst_group_comes_first() {
+        let mut agents = vec![
+            agent("a", "x", true),
+            agent("b", "x", true),
+            agent("c", "x", true),
+            agent("c", "y", true),
+            agent("d", "x", false),
+        ];
+        agents[1].isolated = true;
+        let judged = moment(1, agents).judged(&PageMoment::default());
+        let names: Vec<&str> = judged
+            .groups
+            .iter()
+            .map(|each| each.name.as_str())
+            .collect();
+        assert_eq!(names, ["d", "c", "b", "a"]);
+        assert_eq!(judged.groups[0].trouble, Trouble::NoLeader);
+        assert_eq!(judged.groups[1].trouble, Trouble::SeveralLeaders);
+        assert_eq!(judged.groups[2].trouble, Trouble::Away);
+    }
+
+    #[test]
+    fn a_trouble_is_as_old_as_the_moment_in_which_it_was_seen_first() {
+        let led = moment(1, vec![agent("a", "x", true)]).judged(&PageMoment::default());
+        let lost = |seconds| moment(seconds, vec![agent("a", "x", false)]);
+        let first = lost(2).judged(&led);
+        assert_eq!(troubles(&first), [("a", Trouble::NoLeader, Some(at(2)))]);
+        let later = lost(3).judged(&first);
+        assert_eq!(later.groups[0].since, Some(at(2)));
+        // Nobody looked for a while: it may have begun anew.
+        assert_eq!(lost(60).judged(&later).groups[0].since, None);
+        let mut paused = lost(60);
+        paused.clock.paused = true;
+        assert_eq!(paused.judged(&later).groups[0].since, Some(at(2)));
+        // Nothing is known of the time before the first moment.
+        assert_eq!(lost(3).judged(&PageMoment::default()).groups[0].since, None);
+    }
+
+    #[test]
+    fn an_agent_knows_best_since_when_it_knows_no_leader() {
+        let lost = |told| {
+            let mut moment = moment(20, vec![agent("a", "x", false)]);
+            moment.groups[0].since = Some(Duration::from_millis(told));
+            moment
+        };
+        let first = lost(1_000).judged(&PageMoment::default());
+        assert_eq!(first.groups[0].since, Some(at(1)));
+        let later = lost(1_004).judged(&first);
+        assert_eq!(later.groups[0].since, Some(at(1)), "no change");
+        assert_eq!(lost(9_000).judged(&first).groups[0].since, Some(at(9)));
+    }
+
+    #[test]
+    fn reasons_of_the_worst_group_are_never_cut() {
+        let reason = |group: &str, text: &str| Reason {
+            group: group.to_owned(),
+            text: text.to_owned(),
+        };
+        let mut moment = moment(1, vec![agent("a", "x", true), agent("b", "x", false)]);
+        moment.why = (0..20).map(|_| reason("a", "fine")).collect();
+        moment
+            .why
+            .extend((0..20).map(|n| reason("b", &n.to_string())));
+        let mut why = moment.judged(&PageMoment::default()).why;
+        cut(&mut why, 8);
+        assert_eq!(why.len(), 20);
+        assert!(why.iter().all(|each| each.group == "b"));
+        why.insert(0, reason("c", "worse"));
+        cut(&mut why, 8);
+        assert_eq!(why.len(), 8);
+    }
+
+    #[test]
+    fn a_finding_is_told_once_for_each_group() {
+        let reason = |group: &str, text: &str| Reason {
+            group: group.to_owned(),
+            text: text.to_owned(),
+        };
+        let reasons = [
+            reason("a", "x follows z\n- slow"),
+            reason("a", "y follows z\n- slow"),
+            reason("a", "v follows z\n- slow\n- hangs"),
+            reason("b", "x follows z\n- slow"),
+        ];
+        let told = unrepeated(reasons.into_iter());
+        let texts: Vec<&str> = told.iter().map(|each| each.text.as_str()).collect();
+        let expected = [
+            "x follows z\n- slow",
+            "v follows z\n- hangs",
+            "x follows z\n- slow",
+        ];
+        assert_eq!(texts, expected);
+    }
+}

@@ -1,0 +1,137 @@
+//! Times of day: with date and zone wherever the source has a clock of that kind, and seconds where it has none.
+
+use actix_bully::{
+    Group,
+    agent::BullyAgent,
+    dashboard::Dashboard,
+    operate::{Operated, RecordFolder},
+};
+use actix_bully_dashboard_tests::{browser::Browser, run};
+use serde_json::json;
+
+/// A record of a node that began at 03:12:05.678 UTC.
+fn record() -> String {
+    let agents = json!([{ "name": "a", "kind": "voter", "score": [1, 0, 0, 0] }]);
+    let run = json!({ "writer": "x", "protocol": "bully", "clock": "real", "seed": 0, "agents": agents, "network": null,
+        "timings_ns": {}, "again": null, "began_unix_ms": 1_769_829_125_678_u64, "forgotten": 0 });
+    let lines = [
+        json!({ "format": "actix-bully recording", "version": 1, "run": run }),
+        json!({ "at_ns": 0, "what": { "mark": "it begins" } }),
+        json!({ "at_ns": 1_000_000_000_u64, "what": { "mark": "it goes on" } }),
+        json!({ "at_ns": 1_000_000_000_u64, "what": "ended" }),
+    ];
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    lines.join("\n") + "\n"
+}
+
+/// The day, the hour and the zone, to a millisecond or to a second.
+const PRECISE: &str = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} [+-]\d\d:\d\d$";
+const WHOLE: &str = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d$";
+
+#[test]
+fn a_node_tells_times_of_day_with_date_and_zone() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("record-1769829125678-orders-a.jsonl");
+        std::fs::write(file, record()).unwrap();
+        let group = Group::new("orders").unwrap();
+        let agent = |name: &str, score| {
+            let agent = BullyAgent::builder(name).score(score).join(&group);
+            agent.start().unwrap()
+        };
+        let (low, high) = (agent("low", 1), agent("high", 2));
+        let page = Dashboard::new(Operated::new(&low).agent(&high));
+        let page = page.records(RecordFolder::new(folder.path()));
+        let browser = Browser::of(&page, &[]).await;
+        browser.led_by("high").await;
+        high.step_down(None).unwrap();
+        browser.led_by("low").await;
+        let read = async |css: &str, pattern: &str| {
+            let script = format!(
+                "const all = [...document.querySelectorAll(`{css}`)]; \
+                return all.length > 0 && all.every((one) => /{pattern}/.test(one.textContent.slice(0, 30).split('  ')[0].trim()))"
+            );
+            browser.until(&script).await;
+        };
+        read("#clock", WHOLE).await;
+        read("#when", PRECISE).await;
+        read("#log time", PRECISE).await;
+        read("#saved-list button", PRECISE).await;
+        high.withdraw_score().unwrap();
+        low.withdraw_score().unwrap();
+        let since = WHOLE.trim_start_matches('^');
+        browser
+            .until(&format!(
+                "return /^orders: No agent leads, since {since}/.test(by('status').textContent)"
+            ))
+            .await;
+        browser
+            .until(&format!(
+                "return /{}, orders: /.test(by('scrub').getAttribute('aria-valuetext'))",
+                PRECISE.trim_end_matches('$')
+            ))
+            .await;
+        high.set_score(2).unwrap();
+        browser.led_by("high").await;
+        read("#elections tr td:first-child", PRECISE).await;
+        // A clock that jumps changes the hours of what comes, not of what was.
+        let before = browser.text("#elections tr td").await;
+        browser.script("advance({ at_ms: state.now.at_ms, began_unix_ms: state.now.began_unix_ms - 3600000 }); redraw()", Vec::new()).await;
+        assert_eq!(browser.text("#elections tr td").await, before);
+        browser.shot("hours").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_record_tells_the_hours_of_its_node() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("record.jsonl");
+        std::fs::write(&file, record()).unwrap();
+        let group = Group::new("orders").unwrap();
+        let agent = BullyAgent::builder("a").score(1).join(&group);
+        let agent = agent.start().unwrap();
+        let browser = Browser::of(&Dashboard::new(Operated::new(&agent)), &[]).await;
+        let zone = json!({ "timezoneId": "Asia/Kolkata" });
+        browser.cdp("Emulation.setTimezoneOverride", zone).await;
+        browser.wait("[data-id='agent:a'].leader").await;
+        let field = browser.wait("[data-id=open]").await;
+        field.send_keys(file.to_str().unwrap()).await.unwrap();
+        browser
+            .until("return by('connection').textContent === 'recording record.jsonl'")
+            .await;
+        browser
+            .until("return by('when').textContent === '2026-01-31 08:42:05.678 +05:30'")
+            .await;
+        // The first instant has an entry of its own.
+        browser.click("[data-id=forward]").await;
+        browser.click("[data-id=forward]").await;
+        browser
+            .until("return by('when').textContent === '2026-01-31 08:42:06.678 +05:30'")
+            .await;
+        browser.until("return document.querySelector('#log time').textContent === '2026-01-31 08:42:06.678 +05:30'").await;
+        let written = "const [at, whole] = arguments; return stamp(at, !whole)";
+        for (zone, text) in [
+            ("America/New_York", "2026-01-30 22:12:05.678 -05:00"),
+            ("UTC", "2026-01-31 03:12:05.678 +00:00"),
+        ] {
+            browser
+                .cdp(
+                    "Emulation.setTimezoneOverride",
+                    json!({ "timezoneId": zone }),
+                )
+                .await;
+            let told = browser
+                .script(written, vec![1_769_829_125_678_u64.into(), false.into()])
+                .await;
+            assert_eq!(told, text);
+        }
+        let ages = "return [0, 59999, 60000, 3723000, 90000000].map(age).join()";
+        assert_eq!(
+            browser.script(ages, Vec::new()).await,
+            "0 s,59 s,1 min 0 s,1 h 2 min,1 d 1 h"
+        );
+        browser.end().await;
+    });
+}

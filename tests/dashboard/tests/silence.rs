@@ -1,0 +1,172 @@
+//! A page that hears nothing says so: of a server that stands still, of a wire that swallows everything, in a tab of the
+//! background. And many tabs have one stream.
+
+use actix_bully::dashboard::Dashboard;
+use actix_bully_dashboard_tests::{
+    browser::{Browser, LEADER},
+    command, five,
+    node::NodeProcess,
+    run, stage,
+    wire::Wire,
+};
+use serde_json::json;
+
+const NODE: &str = env!("CARGO_BIN_EXE_node");
+const CONNECTION: &str = "return document.querySelector('[data-id=connection]').textContent";
+
+#[test]
+fn a_server_that_stands_still_is_said_to_be_silent() {
+    run(async {
+        let node = NodeProcess::start(NODE).await;
+        let browser = Browser::open(&format!("http://{}/", node.address), &[]).await;
+        browser.led_by("api-2").await;
+        browser.until(&format!("{CONNECTION} === 'live'")).await;
+        node.signal("STOP").await;
+        browser
+            .until(&format!(
+                "{CONNECTION}.match(/^last heard [3-9] s ago$/) !== null"
+            ))
+            .await;
+        browser
+            .until("return document.body.classList.contains('silent') && by('status').textContent.startsWith('Nothing is heard from the server since 2')")
+            .await;
+        browser
+            .until("return document.title.startsWith('last heard ')")
+            .await;
+        // Its lease ran out, whatever it was when it was heard last.
+        browser.until("return document.querySelector(`[data-id='agent:api-2'] .word`).textContent === 'RAN OUT'").await;
+        browser
+            .until("return by('status').textContent.includes('its lease has run out')")
+            .await;
+        browser.until("return [...document.querySelectorAll(`[data-id='row:api-2'] td`)].at(-1).textContent === 'run out'").await;
+        browser.shot("silent").await;
+        // A command is not answered, and that is said; what became of it is said when it is known.
+        browser
+            .script(
+                "command({ command: { step_down: { to: null } }, agent: 'api-2' })",
+                Vec::new(),
+            )
+            .await;
+        browser.until("return by('answer').textContent.startsWith('The server has not answered the command for 5 s')").await;
+        node.signal("CONT").await;
+        browser.until(&format!("{CONNECTION} === 'live'")).await;
+        browser.until("return !document.body.classList.contains('silent') && !by('answer').textContent.includes('has not answered')").await;
+        browser.led_by("api-1").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_wire_that_swallows_everything_is_noticed_and_used_again() {
+    run(async {
+        let (page, _thread) = stage(five);
+        let (address, server) = page.serve(0).unwrap();
+        actix::spawn(server);
+        let wire = Wire::to(address).await;
+        let browser = Browser::open(&format!("http://{}/", wire.address), &[]).await;
+        browser.wait(LEADER).await;
+        wire.swallow(true);
+        browser
+            .until(&format!("{CONNECTION}.startsWith('last heard ')"))
+            .await;
+        command(&page, r#"{"speed":10}"#).await;
+        command(&page, r#"{"command":"crash agent-5"}"#).await;
+        // The old connection says no more: the page asks for another one.
+        wire.swallow(false);
+        browser.until(&format!("{CONNECTION} === 'live'")).await;
+        browser.led_by("agent-4").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_tab_in_the_background_tells_trouble_in_its_title() {
+    run(async {
+        let (page, _thread) = stage(five);
+        command(&page, r#"{"speed":10}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        browser
+            .until("return document.title.startsWith('agent-5 leads')")
+            .await;
+        browser.hide(true).await;
+        command(&page, r#"{"command":"isolate agent-5"}"#).await;
+        browser
+            .until("return document.title.startsWith('2 leaders for ')")
+            .await;
+        // A tab that the browser freezes is told everything when it is seen again.
+        browser
+            .cdp("Page.setWebLifecycleState", json!({ "state": "frozen" }))
+            .await;
+        command(&page, r#"{"command":"crash agent-5"}"#).await;
+        command(&page, r#"{"command":"crash agent-4"}"#).await;
+        browser
+            .cdp("Page.setWebLifecycleState", json!({ "state": "active" }))
+            .await;
+        browser.hide(false).await;
+        browser.led_by("agent-3").await;
+        browser.until(&format!("{CONNECTION} === 'live'")).await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn eight_tabs_have_one_stream_and_all_can_command() {
+    run(async {
+        let (page, _thread) = stage(five);
+        // So many viewers there may be: one.
+        let page: Dashboard = page.viewers(1);
+        let (address, server) = page.serve(0).unwrap();
+        actix::spawn(server);
+        let url = format!("http://{address}/");
+        let browser = Browser::open(&url, &[]).await;
+        browser.wait(LEADER).await;
+        for _ in 1..8 {
+            browser.tab(&url).await;
+            browser.wait(LEADER).await;
+            browser.until(&format!("{CONNECTION} === 'live'")).await;
+        }
+        browser.front(0).await;
+        browser
+            .script("command({ command: 'crash agent-5' })", Vec::new())
+            .await;
+        browser.led_by("agent-4").await;
+        browser.front(7).await;
+        browser.led_by("agent-4").await;
+        // A browser that has no such thing has a stream of its own, but not while it is hidden.
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_browser_without_shared_workers_closes_the_stream_of_a_hidden_page() {
+    run(async {
+        let (page, _thread) = stage(five);
+        let page: Dashboard = page.viewers(1);
+        let (address, server) = page.serve(0).unwrap();
+        actix::spawn(server);
+        let browser = Browser::open("about:blank", &[]).await;
+        let without = json!({ "source": "delete window.SharedWorker" });
+        browser
+            .cdp("Page.addScriptToEvaluateOnNewDocument", without)
+            .await;
+        browser
+            .client
+            .goto(&format!("http://{address}/"))
+            .await
+            .unwrap();
+        browser.wait(LEADER).await;
+        browser.hide(true).await;
+        // The place is free for another one.
+        let told = actix_bully_dashboard_tests::Viewer::new(&page);
+        let mut told = told.await;
+        while told.is_err() {
+            actix::clock::sleep(std::time::Duration::from_millis(20)).await;
+            told = actix_bully_dashboard_tests::Viewer::new(&page).await;
+        }
+        drop(told);
+        browser.hide(false).await;
+        browser.until(&format!("{CONNECTION} === 'live'")).await;
+        browser.end().await;
+    });
+}
