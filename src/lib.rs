@@ -126,6 +126,7 @@ pub mod config;
 pub mod dashboard;
 pub mod elections;
 pub mod group;
+pub mod history;
 pub mod leader;
 #[cfg(feature = "metrics")]
 #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]

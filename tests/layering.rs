@@ -93,6 +93,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("clock", "protocol"),
     ("group", "protocol shown bully_core::driver"),
+    ("history", "protocol group"),
     (
         "register",
         "protocol elections clock group bully_core::elections bully_register bully_register::conformance",
@@ -103,7 +104,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "protocol elections store clock group register supervisor metrics record shown bully_core::driver bully_core::elections",
+        "protocol elections store clock group history register supervisor metrics record shown bully_core::driver bully_core::elections",
     ),
     (
         "leader",
@@ -111,7 +112,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "operate",
-        "protocol group remote supervisor agent record shown",
+        "protocol clock group history remote supervisor agent record shown",
     ),
     ("web", "protocol operate record shown"),
     (
@@ -183,6 +184,7 @@ const OUTSIDE: &[(&str, &str)] = &[
         "serde thiserror tracing rustix tokio::io::unix tokio::io::Interest tokio::runtime tokio::time",
     ),
     ("group", "serde thiserror tracing actix"),
+    ("history", "serde serde_json"),
     (
         "remote",
         "serde thiserror tracing actix actix_rt tokio tokio_rustls rustls serde_json webpki x509_cert getrandom hmac sha2 zeroize bytes rmp_serde futures fastrand rustix::net rustix::event rustix::io rustix::pipe rustix::process rustix::stdio signal_hook subtle std::net std::fs::File std::fs::read_dir std::fs::read_link",

@@ -10,6 +10,7 @@ use futures::Stream;
 
 use crate::{
     group::{AppMessage, Group},
+    history::KeptHistory,
     protocol::{AgentId, Election, MemberKind, Requirements},
     register::keeper::{MarkReset, StoreContenders},
 };
@@ -97,6 +98,11 @@ impl AgentReader {
     /// Whether agents of other hosts may take part.
     pub(crate) fn is_open(&self) -> bool {
         self.0.is_open()
+    }
+
+    /// The past of the agent's group.
+    pub(crate) fn past(&self) -> Arc<KeptHistory> {
+        self.0.past()
     }
 
     /// The agents that could take the lease, by the last answer of its store; `None` without a lease in a store.

@@ -5,14 +5,16 @@
 //! go past the machine. Not here: how much is kept (`record::ring`), and what reads it (`operate`).
 
 use std::sync::{
-    Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 
 use bully_core::driver::BoundedRecord;
 
 use crate::{
-    protocol::{AgentId, Event, Members, PeerMessage, Role, Time, To},
+    clock::{SystemWallClock, WallClock},
+    history::{KeptHistory, SeenAt},
+    protocol::{AgentId, Event, Members, PeerMessage, Presence, Role, Time, To},
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
 
@@ -172,6 +174,11 @@ impl SharedState {
         self
     }
 
+    /// The past of the agent's group.
+    pub(super) fn past(&self) -> Arc<KeptHistory> {
+        KeptHistory::of(self.membership().kept())
+    }
+
     /// What the agent writes down, if it does.
     pub(super) const fn record(&self) -> &AgentRecord {
         &self.record
@@ -192,7 +199,18 @@ impl SharedState {
         self.record.file(header, self.now(), is_kept)
     }
 
+    /// What the agent was told goes into the past of its group, and into the record if that is on.
     pub(super) fn write_event(&self, event: &Event) {
+        let at = SeenAt {
+            now: self.now(),
+            unix_ms: SystemWallClock.now().as_millis(),
+        };
+        let is_down = |id: &AgentId| {
+            let members = self.membership().members();
+            let member = members.get(id);
+            member.is_none_or(|member| member.presence == Presence::Down)
+        };
+        self.past().note(self.id(), at, event, is_down);
         if self.record.is_on() {
             self.record.event(self.now(), self.id(), event);
         }
@@ -209,6 +227,7 @@ impl SharedState {
     }
 
     pub(super) fn write_end(&self, scope: Scope) {
+        self.past().ended(self.id());
         self.write(match scope {
             Scope::Incarnation => Happening::Crashed,
             Scope::Agent => Happening::Stopped,

@@ -51,7 +51,8 @@ pub struct Config {
     /// the lease; without either the incarnation goes by the wall clock.
     pub memory_file: Option<PathBuf>,
     /// The folder into which the agent's record is saved when its leader is missed, at most 20 files and 64 MiB; see
-    /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved.
+    /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved. The group's
+    /// [past](crate::operate::Operated::keep_history) is kept there as well; by default beside the store of votes, if there is one.
     pub records_folder: Option<PathBuf>,
     /// When a live leader gives way to an agent of a higher rank. Default: at once; with
     /// voters after 10 s.

@@ -6,6 +6,7 @@
 
 use std::{
     fmt,
+    path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
 
@@ -160,7 +161,7 @@ impl Starter {
         for change in self.agent.drain(..) {
             agent = change(agent);
         }
-        let records = self.records()?;
+        let (records, history) = (self.records()?, self.history_folder());
         let credentials = Credentials::read(&self.config)?;
         #[cfg(feature = "tls")]
         let tls = credentials.tls.clone();
@@ -198,7 +199,21 @@ impl Starter {
             let saves = running.operated().save_records(records);
             saves.map_err(|reason| RunError::Records { reason })?;
         }
+        let kept = running.operated().keep_history(history.as_deref());
+        kept.map_err(|reason| RunError::Records { reason })?;
         Ok(running)
+    }
+
+    /// Where the past of the group is kept: with the records, or beside the store of votes.
+    fn history_folder(&self) -> Option<PathBuf> {
+        let records = self.config.records_folder.clone();
+        records.or_else(|| {
+            let store = self.config.quorum.store_file.as_ref()?;
+            let beside = store
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            Some(beside.unwrap_or(Path::new(".")).to_owned())
+        })
     }
 
     /// The folder of the records, which is made before anything runs.

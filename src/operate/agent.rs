@@ -13,6 +13,7 @@ use crate::{
         VotersError,
     },
     group::Counts,
+    history::KeptHistory,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
     record::RecordLimits,
 };
@@ -31,6 +32,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn recorded(&self, is_kept: bool) -> Option<String>;
     /// When the record was kept that is there since the leader was missed, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
+    /// The past of its group.
+    fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     /// The agents that could take the lease, if the group has one: by the last answer of its store, or by a new one.
@@ -84,6 +87,9 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn kept_unix_ms(&self) -> Option<u64> {
         Self::kept_unix_ms(self)
+    }
+    fn past(&self) -> Arc<KeptHistory> {
+        self.reader().past()
     }
     fn members(&self) -> Arc<Members> {
         Self::members(self)

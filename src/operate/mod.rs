@@ -5,6 +5,8 @@
 //!   BridgeHandle      ─▶    │     ── explain() ──▶ Explanation     │
 //!                           │     ── carry_out(Order) ──▶ Outcome   ─┘
 //!                           │     ── record(RecordRequest) ──▶ AgentRecording, what an agent says and hears
+//!                           ├── history() ──▶ GroupHistory       who led before, until when and why
+//!                           ├── keep_history(folder)  files, with what is found meanwhile
 //!                           ├── save_records(folder)  files, when a leader is missed
 //!                           ├── serve_socket(path, ..)   a local socket
 //!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
@@ -45,6 +47,7 @@ mod agent;
 mod carry_out;
 mod command;
 mod explain;
+mod history;
 mod json;
 mod judge;
 #[cfg(feature = "dashboard")]

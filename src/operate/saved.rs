@@ -143,7 +143,7 @@ impl SavedVacancy {
     }
 }
 
-fn name_of(agent: &dyn OperatedAgent) -> String {
+pub(super) fn name_of(agent: &dyn OperatedAgent) -> String {
     let name = format!("{}-{}", agent.group(), agent.id());
     // A name may be a path, or longer than a file's name may be.
     let safe = |c: char| {

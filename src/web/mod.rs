@@ -25,6 +25,7 @@
 //! | `GET /health/live` | whether no agent of the node hangs or has ended | 200 or 503: then a restart helps |
 //! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [asked for](Routes::ready_when_leading) | 200 or 503 |
 //! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
+//! | `GET /history` | who led before, until when and why, and what was found in the last half an hour: the [`GroupHistory`](crate::history::GroupHistory) of each group | 200 |
 //! | `GET /metrics` | the text that the application [renders](Routes::metrics) | 200; not mounted without it |
 //! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order; 408 no order within 10 s |
 //! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or its content; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
@@ -147,7 +148,8 @@ impl Routes {
             .service(resource("/health").route(read().to(read::health)))
             .service(resource("/health/live").route(read().to(read::live)))
             .service(resource("/health/ready").route(read().to(read::ready)))
-            .service(resource("/status").route(read().to(read::status)));
+            .service(resource("/status").route(read().to(read::status)))
+            .service(resource("/history").route(read().to(read::history)));
         if self.render.is_some() {
             app.service(resource("/metrics").route(read().to(read::metrics)));
         }

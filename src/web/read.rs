@@ -102,6 +102,10 @@ pub(super) async fn status(node: Data<Routes>) -> HttpResponse {
     json(StatusCode::OK, &node.operated.report())
 }
 
+pub(super) async fn history(node: Data<Routes>) -> HttpResponse {
+    json(StatusCode::OK, &node.operated.history())
+}
+
 pub(super) async fn metrics(node: Data<Routes>) -> HttpResponse {
     match &node.render {
         Some(render) => {

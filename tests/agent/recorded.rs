@@ -8,8 +8,9 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
+    history::LeadershipEnd,
     operate::{Operated, RecordFolder, RecordRequest},
-    protocol::{Event, Timings},
+    protocol::{Event, LostReason, Timings},
     record::{RecordLimits, Recording, What},
 };
 
@@ -198,5 +199,73 @@ fn a_record_is_saved_by_itself_when_the_leader_is_missed() {
         let text = std::fs::read_to_string(folder.join(&seen[2])).unwrap();
         let kept = read(Some(text)).to_text();
         assert!(kept.contains("has known no leader of jobs"), "{kept}");
+    });
+}
+
+/// A process that is killed leaves the file of the last change.
+#[test]
+fn the_past_of_a_group_outlives_its_process() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = |node: &Operated| {
+            let groups = node.history();
+            assert_eq!(groups.len(), 1, "one group");
+            let rows = groups[0].leaderships.iter();
+            rows.map(|one| (one.leader.to_string(), one.end))
+                .collect::<Vec<_>>()
+        };
+        let start = async |name: &str, group: &Group| {
+            let agent = BullyAgent::builder(name).score(1).join(group);
+            let agent = agent.timings(Timings::lan()).start().unwrap();
+            agent.wait_for_leader(MS(5_000)).await.unwrap();
+            agent
+        };
+        let group = Group::new("jobs").unwrap();
+        let (first, second) = (start("a", &group).await, start("b", &group).await);
+        let node = Operated::new(&first).agent(&second);
+        node.keep_history(Some(folder.path())).unwrap();
+        second.leave(MS(5_000)).await.unwrap();
+        clock::sleep(MS(3_000)).await;
+        let resigned = LeadershipEnd::Lost(LostReason::Resigned);
+        let before = rows(&node);
+        assert!(before.ends_with(&[("b".to_owned(), Some(resigned)), ("a".to_owned(), None)]));
+        // As if the process were killed now; two groups of one name are refused.
+        let file = folder.path().join("history-jobs-a.jsonl");
+        let killed = std::fs::read(&file).unwrap();
+        first.leave(MS(5_000)).await.unwrap();
+        clock::sleep(MS(3_000)).await;
+        std::fs::write(&file, killed).unwrap();
+        drop((group, first, second));
+        // The next one: its group knows nothing of this one.
+        let next = Group::new("jobs").unwrap();
+        let after = start("a", &next).await;
+        let node = Operated::new(&after);
+        node.keep_history(Some(folder.path())).unwrap();
+        let mut expected = before;
+        expected.last_mut().unwrap().1 = Some(LeadershipEnd::Unseen);
+        expected.push(("a".to_owned(), None));
+        assert_eq!(rows(&node), expected);
+        assert_eq!(saved(folder.path()), ["history-jobs-a.jsonl"]);
+    });
+}
+
+/// The diagnosis of an agent without a leader, as an operator asks for it later.
+#[test]
+fn what_was_found_is_known_after_it_is_over() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let witness = BullyAgent::builder("w").ineligible().join(&group);
+        let witness = witness.timings(Timings::lan()).start().unwrap();
+        let node = Operated::new(&witness);
+        node.keep_history(None).unwrap();
+        clock::sleep(MS(20_000)).await;
+        let leader = BullyAgent::builder("a").score(1).join(&group);
+        let leader = leader.timings(Timings::lan()).start().unwrap();
+        leader.wait_for_leader(MS(5_000)).await.unwrap();
+        clock::sleep(MS(60_000)).await;
+        let findings = &node.history()[0].findings;
+        let of_witness = findings.iter().filter(|found| found.agent == *witness.id());
+        let kinds: Vec<_> = of_witness.map(|found| &*found.kind).collect();
+        assert!(kinds.contains(&"none_eligible"), "{kinds:?}");
     });
 }

@@ -28,6 +28,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tracing::warn;
 
+use crate::history::GroupHistory;
+
 use super::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report};
 use bind::FileIdentity;
 
@@ -40,6 +42,8 @@ pub enum SocketRequest {
     Report,
     /// Why there is no leader, or why this one leads.
     Diagnosis,
+    /// The past of the node's groups.
+    History,
     /// A command.
     Order(Order),
     /// What to do with the records of the node's agents.
@@ -55,6 +59,8 @@ pub enum SocketAnswer {
     Report(Report),
     /// What each agent of the node finds.
     Diagnosis(Vec<Explanation>),
+    /// The past of each group of the node.
+    History(Vec<GroupHistory>),
     /// What became of the command.
     Outcome(Outcome),
     /// The records of the node's agents.

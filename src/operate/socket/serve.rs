@@ -142,9 +142,10 @@ async fn reply(line: &[u8], operated: &Operated) -> SocketAnswer {
         Ok(SocketRequest::Report) => SocketAnswer::Report(operated.report()),
         Ok(SocketRequest::Diagnosis) => SocketAnswer::Diagnosis(operated.explain()),
         Ok(SocketRequest::Order(order)) => SocketAnswer::Outcome(operated.carry_out(order).await),
+        Ok(SocketRequest::History) => SocketAnswer::History(operated.history()),
         Ok(SocketRequest::Record(request)) => SocketAnswer::Recordings(operated.record(request)),
         Err(reason) => error(format_args!(
-            "this is no request: {reason}; ask \"report\", \"diagnosis\", {{\"record\":\"read\"}} or {{\"order\":{{\"command\":..}}}}"
+            "this is no request: {reason}; ask \"report\", \"diagnosis\", \"history\", {{\"record\":\"read\"}} or {{\"order\":{{\"command\":..}}}}"
         )),
     }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use actix::clock::sleep;
 use actix_bully::{
+    history::{GroupHistory, LeadershipEnd},
     operate::{Operated, Report},
+    protocol::LostReason,
     testkit::Inject,
     web::routes,
 };
@@ -157,6 +159,31 @@ fn the_status_is_the_report() {
 }
 
 #[test]
+fn the_history_names_who_led_and_why_that_ended() {
+    play(async {
+        let [c, b, _a] = trio().await;
+        let node = Operated::new(&b);
+        c.leave(Duration::from_secs(5)).await.unwrap();
+        let mut leader = None;
+        while leader != Some("b".parse().unwrap()) {
+            settle().await;
+            leader = b.leader().map(|leader| leader.id);
+        }
+        let told = get(&routes(node.clone()), "/history").await;
+        assert_eq!(told.status, 200);
+        let shown: Vec<GroupHistory> = serde_json::from_str(&told.text).unwrap();
+        assert_eq!(shown, node.history());
+        let rows = shown[0].leaderships.iter();
+        let rows: Vec<_> = rows.map(|one| (one.leader.as_str(), one.end)).collect();
+        let resigned = LeadershipEnd::Lost(LostReason::Resigned);
+        assert!(
+            rows.ends_with(&[("c", Some(resigned)), ("b", None)]),
+            "{rows:?}"
+        );
+    });
+}
+
+#[test]
 fn metrics_are_what_the_application_renders() {
     play(async {
         let [c, _b, _a] = trio().await;
@@ -185,6 +212,7 @@ fn a_route_is_asked_by_its_own_methods() {
             "/health/live",
             "/health/ready",
             "/status",
+            "/history",
         ] {
             let request = |method| {
                 TestRequest::default()

@@ -44,6 +44,8 @@ pub(crate) enum Task {
     Status,
     /// Explains why there is no leader, or why this one leads, and says what to do
     Diagnosis,
+    /// Shows who led before, until when and why, how long there was no leader, and what was found in the last half an hour
+    History(History),
     /// Prints a line whenever the node has another leader, role or state; on a terminal, keeps a table up to date
     Watch(Watch),
     /// Hands the leadership over; prints the successor and its term
@@ -73,6 +75,13 @@ pub(crate) struct Preflight {
     /// Measures for this time, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = seconds)]
     pub(crate) seconds: Duration,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct History {
+    /// Shows so many leaderships of each group, the last ones
+    #[arg(long, value_name = "COUNT", default_value = "20")]
+    pub(crate) last: usize,
 }
 
 #[derive(Debug, clap::Args)]
@@ -279,6 +288,7 @@ impl Task {
         Some(match self {
             Self::Status
             | Self::Diagnosis
+            | Self::History(_)
             | Self::Watch(_)
             | Self::Record(_)
             | Self::Preflight(_) => return None,

@@ -77,6 +77,14 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
                 show::diagnosis(&agents)
             })?;
         }
+        Task::History(history) => {
+            let groups = node.history()?;
+            print(&if args.json {
+                show::json(&groups)
+            } else {
+                show::history(&groups, history.last)
+            })?;
+        }
         Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
         Task::Record(record) => print(&record::run(&node, &record.action, args.json)?)?,
         Task::Transfer(_)

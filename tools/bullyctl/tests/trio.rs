@@ -5,6 +5,7 @@
 )]
 
 mod nodes;
+mod past;
 mod voters;
 
 use std::{

@@ -4,7 +4,10 @@
 
 use std::{fs, io, net::IpAddr, path::Path, time::Duration};
 
-use actix_bully::operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report};
+use actix_bully::{
+    history::GroupHistory,
+    operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report},
+};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ureq::{
     Agent, Error,
@@ -68,6 +71,15 @@ impl Routes {
             StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
                 parse(&body).map(|Health { agents }| agents)
             }
+            other => Err(self.odd(other, &body)),
+        }
+    }
+
+    pub(super) fn history(&self) -> Result<Vec<GroupHistory>, Failure> {
+        let answer = agent(PATIENCE).get(format!("{}/history", self.base)).call();
+        let (status, body) = self.read(answer)?;
+        match status {
+            StatusCode::OK => parse(&body),
             other => Err(self.odd(other, &body)),
         }
     }

@@ -5,7 +5,10 @@ mod socket;
 
 use std::{path::PathBuf, time::Duration};
 
-use actix_bully::operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report};
+use actix_bully::{
+    history::GroupHistory,
+    operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report},
+};
 
 use crate::{args::Args, failure::Failure};
 use http::Routes;
@@ -43,6 +46,14 @@ impl Node {
         match self {
             Self::Socket(path) => socket::diagnosis(path),
             Self::Routes(routes) => routes.diagnosis(),
+        }
+    }
+
+    /// The past of the node's groups.
+    pub(crate) fn history(&self) -> Result<Vec<GroupHistory>, Failure> {
+        match self {
+            Self::Socket(path) => socket::history(path),
+            Self::Routes(routes) => routes.history(),
         }
     }
 

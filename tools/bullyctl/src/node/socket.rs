@@ -6,8 +6,9 @@ mod none {
 
     use std::path::Path;
 
-    use actix_bully::operate::{
-        AgentRecording, Explanation, Order, Outcome, RecordRequest, Report,
+    use actix_bully::{
+        history::GroupHistory,
+        operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report},
     };
 
     use crate::failure::Failure;
@@ -19,6 +20,10 @@ mod none {
     }
 
     pub(crate) fn diagnosis(_: &Path) -> Result<Vec<Explanation>, Failure> {
+        Err(NONE)
+    }
+
+    pub(crate) fn history(_: &Path) -> Result<Vec<GroupHistory>, Failure> {
         Err(NONE)
     }
 
@@ -42,9 +47,12 @@ mod unix {
         time::Duration,
     };
 
-    use actix_bully::operate::{
-        AgentRecording, Explanation, Order, Outcome, RecordRequest, Report, SocketAnswer,
-        SocketRequest,
+    use actix_bully::{
+        history::GroupHistory,
+        operate::{
+            AgentRecording, Explanation, Order, Outcome, RecordRequest, Report, SocketAnswer,
+            SocketRequest,
+        },
     };
 
     use crate::{
@@ -62,6 +70,13 @@ mod unix {
     pub(crate) fn diagnosis(path: &Path) -> Result<Vec<Explanation>, Failure> {
         match ask(path, &SocketRequest::Diagnosis, PATIENCE)? {
             SocketAnswer::Diagnosis(agents) => Ok(agents),
+            answer => Err(odd(answer)),
+        }
+    }
+
+    pub(crate) fn history(path: &Path) -> Result<Vec<GroupHistory>, Failure> {
+        match ask(path, &SocketRequest::History, PATIENCE)? {
+            SocketAnswer::History(groups) => Ok(groups),
             answer => Err(odd(answer)),
         }
     }
@@ -177,6 +192,6 @@ mod unix {
 }
 
 #[cfg(not(unix))]
-pub(super) use none::{diagnosis, order, record, report};
+pub(super) use none::{diagnosis, history, order, record, report};
 #[cfg(unix)]
-pub(super) use unix::{diagnosis, order, record, report};
+pub(super) use unix::{diagnosis, history, order, record, report};

@@ -4,9 +4,11 @@
 //! which could change the terminal. Not here: how columns are laid out (`table.rs`).
 
 mod board;
+mod past;
 mod table;
 
 pub(crate) use board::{Board, board};
+pub(crate) use past::history;
 
 use std::fmt::Write;
 

@@ -1,0 +1,281 @@
+//! What is kept of a group's past: a pure state, without clock and without file.
+//!
+//! Decided here: which events begin and end a leadership, whose view counts, and what is forgotten for what. Not here: how it
+//! is shared and written ([`history`](super)).
+
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use super::{GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, PastFinding, SeenAt};
+use crate::protocol::{AgentId, Event, LostReason, Term, Time};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct HistoryBook {
+    leaderships: VecDeque<Leadership>,
+    findings: VecDeque<PastFinding>,
+    /// Of both, as [`Sized::bytes`] counts them.
+    bytes: usize,
+    /// The agent whose view it is.
+    by: Option<AgentId>,
+    /// Since when that agent knows no leader, by its own clock.
+    vacant_since: Option<Time>,
+    /// Why an agent of this process leads no more, before the one whose view it is knows.
+    said: Option<(AgentId, Term, LostReason)>,
+    revision: u64,
+}
+
+/// The bytes of all books of this process.
+static ALL: AtomicUsize = AtomicUsize::new(0);
+
+/// All books of a process together.
+const MOST_OF_ALL: usize = 8 << 20;
+
+/// The most leaderships of a group.
+const MOST: usize = 1_000;
+
+/// A finding that was last found earlier is forgotten.
+const FOUND_WITHIN: u64 = 30 * 60 * 1_000;
+
+/// A finding that was not found for longer has ended, and is another one when it comes back. Agents are asked every 5 s.
+const GAP: u64 = 12_000;
+
+/// The longest sentence.
+const LONGEST: usize = 400;
+
+/// Memory of an entry.
+trait Counted {
+    fn bytes(&self) -> usize;
+}
+
+impl Counted for Leadership {
+    fn bytes(&self) -> usize {
+        // An id is shared with the agent that has it. Counted as if it were not: it may be the last one.
+        size_of::<Self>() + self.leader.as_str().len() + self.seen_by.as_str().len()
+    }
+}
+
+impl Counted for PastFinding {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.agent.as_str().len() + self.kind.len() + self.text.len()
+    }
+}
+
+impl HistoryBook {
+    pub(super) fn note(
+        &mut self,
+        by: &AgentId,
+        at: SeenAt,
+        event: &Event,
+        is_down: impl FnOnce(&AgentId) -> bool,
+    ) {
+        if self.by.is_none() {
+            self.by = Some(by.clone());
+        }
+        let is_view = self.by.as_ref() == Some(by);
+        match event {
+            Event::Acquired { term } | Event::Renewed { term } if is_view => {
+                self.leads(by, *term, at);
+            }
+            Event::NewLeader(leader) if is_view => self.leads(&leader.id, leader.term, at),
+            Event::NoLeader { .. } if is_view => {
+                let open = self.open();
+                let is_down = open.is_some_and(|open| is_down(&open.leader));
+                let end = if is_down {
+                    LeadershipEnd::Down
+                } else {
+                    LeadershipEnd::Gone
+                };
+                self.close(at, end);
+                self.vacant_since = Some(at.now);
+            }
+            Event::Lost { term, reason } => {
+                self.said = Some((by.clone(), *term, *reason));
+                self.amend();
+                if is_view {
+                    self.close(at, LeadershipEnd::Lost(*reason));
+                    self.vacant_since = Some(at.now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Another agent of this process says what happens from now on.
+    pub(super) fn ended(&mut self, by: &AgentId) {
+        if self.by.as_ref() == Some(by) {
+            self.by = None;
+            self.vacant_since = None;
+        }
+    }
+
+    fn leads(&mut self, leader: &AgentId, term: Term, at: SeenAt) {
+        if let Some(open) = self.open() {
+            if open.leader == *leader && open.term == term {
+                return;
+            }
+            let end = if open.leader == *leader {
+                LeadershipEnd::Renewed
+            } else {
+                LeadershipEnd::Replaced
+            };
+            self.close(at, end);
+            self.vacant_since = Some(at.now);
+        }
+        let without = self.vacant_since.take().map(|since| at.now.since(since));
+        self.push(Leadership {
+            leader: leader.clone(),
+            term,
+            from_unix_ms: at.unix_ms,
+            without_ms: without.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX)),
+            until_unix_ms: None,
+            end: None,
+            seen_by: self.by.clone().unwrap_or_else(|| leader.clone()),
+        });
+    }
+
+    fn open(&self) -> Option<&Leadership> {
+        self.leaderships.back().filter(|last| last.end.is_none())
+    }
+
+    fn close(&mut self, at: SeenAt, end: LeadershipEnd) {
+        let open = self
+            .leaderships
+            .back_mut()
+            .filter(|last| last.end.is_none());
+        if let Some(open) = open {
+            open.until_unix_ms = Some(at.unix_ms);
+            open.end = Some(end);
+            self.revision = self.revision.wrapping_add(1);
+            self.amend();
+        }
+    }
+
+    /// What the leader itself says of its end is better than what another agent makes of it.
+    fn amend(&mut self) {
+        let Some((who, term, reason)) = &self.said else {
+            return;
+        };
+        let last = self.leaderships.iter_mut().rev().take(2);
+        let mut ended = last.filter(|one| one.end.is_some());
+        let is_it = |one: &&mut Leadership| one.leader == *who && one.term == *term;
+        if let Some(one) = ended.find(is_it) {
+            one.end = Some(LeadershipEnd::Lost(*reason));
+            self.revision = self.revision.wrapping_add(1);
+            self.said = None;
+        }
+    }
+
+    pub(super) fn found(&mut self, agent: &AgentId, unix_ms: u64, kind: &str, text: &str) {
+        let text = shortened(text);
+        let goes_on = |one: &&mut PastFinding| {
+            let is_it = one.agent == *agent && one.kind == kind;
+            is_it && unix_ms.saturating_sub(one.until_unix_ms) <= GAP
+        };
+        if let Some(known) = self.findings.iter_mut().rev().find(goes_on) {
+            let before = known.bytes();
+            if known.text != text {
+                text.clone_into(&mut known.text);
+            }
+            known.until_unix_ms = unix_ms;
+            let after = known.bytes();
+            self.count(before, after);
+        } else {
+            let found = PastFinding {
+                agent: agent.clone(),
+                kind: kind.to_owned(),
+                text: text.to_owned(),
+                from_unix_ms: unix_ms,
+                until_unix_ms: unix_ms,
+            };
+            self.count(0, found.bytes());
+            self.findings.push_back(found);
+            self.revision = self.revision.wrapping_add(1);
+        }
+        self.trim();
+    }
+
+    /// Forgets the findings of more than half an hour ago.
+    pub(super) fn forget_old(&mut self, unix_ms: u64) {
+        let is_old = |one: &PastFinding| unix_ms.saturating_sub(one.until_unix_ms) > FOUND_WITHIN;
+        let before: usize = self.findings.iter().map(Counted::bytes).sum();
+        self.findings.retain(|one| !is_old(one));
+        let after = self.findings.iter().map(Counted::bytes).sum();
+        if before != after {
+            self.revision = self.revision.wrapping_add(1);
+        }
+        self.count(before, after);
+    }
+
+    fn push(&mut self, leadership: Leadership) {
+        self.count(0, leadership.bytes());
+        self.leaderships.push_back(leadership);
+        self.revision = self.revision.wrapping_add(1);
+        self.trim();
+    }
+
+    /// Makes room: the oldest findings go first, then the oldest leaderships. The last leadership stays.
+    fn trim(&mut self) {
+        let is_full = |book: &Self| book.bytes > MOST_BYTES || ALL.load(Relaxed) > MOST_OF_ALL;
+        while self.leaderships.len() > MOST || is_full(self) {
+            let gone = if self.leaderships.len() <= MOST && !self.findings.is_empty() {
+                self.findings.pop_front().map(|one| one.bytes())
+            } else if self.leaderships.len() > 1 {
+                self.leaderships.pop_front().map(|one| one.bytes())
+            } else {
+                return;
+            };
+            self.count(gone.unwrap_or_default(), 0);
+        }
+    }
+
+    /// So many bytes less, and so many more.
+    fn count(&mut self, before: usize, after: usize) {
+        self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
+        ALL.fetch_add(after, Relaxed);
+        ALL.fetch_sub(before, Relaxed);
+    }
+
+    /// Puts what a process before this one kept in front. A leadership that went on then has ended unseen.
+    pub(super) fn restore(&mut self, past: GroupHistory) {
+        for mut one in past.leaderships.into_iter().rev() {
+            one.end = one.end.or(Some(LeadershipEnd::Unseen));
+            self.count(0, one.bytes());
+            self.leaderships.push_front(one);
+        }
+        for one in past.findings.into_iter().rev() {
+            self.count(0, one.bytes());
+            self.findings.push_front(one);
+        }
+        self.trim();
+    }
+
+    pub(super) fn read(&self, group: &str) -> GroupHistory {
+        GroupHistory {
+            group: group.to_owned(),
+            leaderships: self.leaderships.iter().cloned().collect(),
+            findings: self.findings.iter().cloned().collect(),
+        }
+    }
+
+    pub(super) const fn revision(&self) -> u64 {
+        self.revision
+    }
+}
+
+impl Drop for HistoryBook {
+    fn drop(&mut self) {
+        ALL.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+/// Its beginning, if it is too long.
+fn shortened(text: &str) -> &str {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}

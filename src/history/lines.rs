@@ -1,0 +1,96 @@
+//! The file of a group's past: JSON Lines.
+//!
+//! ```text
+//! {"history":1,"group":"orders"}
+//! {"leadership":{"leader":"api-1","term":"7","from_unix_ms":1764126720000,..}}
+//! {"finding":{"agent":"api-2","kind":"no_leader",..}}
+//! ```
+//!
+//! Decided here: what a line is, and that a line which is none is left out: a file that was cut off loses its last line
+//! only. Not here: what is kept of it ([`history`](super)).
+
+use serde::{Deserialize, Serialize};
+
+use super::{GroupHistory, Leadership, PastFinding};
+
+#[derive(Serialize, Deserialize)]
+struct FileHead {
+    /// The version of this form.
+    history: u32,
+    group: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum HistoryLine {
+    Leadership(Leadership),
+    Finding(PastFinding),
+}
+
+pub(super) fn write(history: &GroupHistory) -> String {
+    let mut text = String::new();
+    let mut push = |line: serde_json::Result<String>| {
+        // It is made of names, numbers and texts: there is nothing that JSON cannot hold.
+        if let Ok(line) = line {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    };
+    push(serde_json::to_string(&FileHead {
+        history: 1,
+        group: history.group.clone(),
+    }));
+    for one in &history.leaderships {
+        push(serde_json::to_string(&HistoryLine::Leadership(one.clone())));
+    }
+    for one in &history.findings {
+        push(serde_json::to_string(&HistoryLine::Finding(one.clone())));
+    }
+    text
+}
+
+/// What the text says of that group, and how many lines are wrong; all of them, if it is of another group.
+pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
+    let mut history = GroupHistory {
+        group: group.to_owned(),
+        leaderships: Vec::new(),
+        findings: Vec::new(),
+    };
+    let mut lines = text.lines();
+    let head = lines.next().map(serde_json::from_str::<FileHead>);
+    match head {
+        None => return (history, 0),
+        Some(Ok(head)) if head.history == 1 && head.group == group => {}
+        Some(_) => return (history, text.lines().count()),
+    }
+    let mut wrong = 0;
+    for line in lines {
+        match serde_json::from_str(line) {
+            Ok(HistoryLine::Leadership(one)) => history.leaderships.push(one),
+            Ok(HistoryLine::Finding(one)) => history.findings.push(one),
+            Err(_) => wrong += 1,
+        }
+    }
+    (history, wrong)
+}
+
+/// A term as text: it may exceed 2^53.
+pub(super) mod term {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::protocol::Term;
+
+    pub(in super::super) fn serialize<S: Serializer>(
+        term: &Term,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_str(term)
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Term, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map(Term).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,219 @@
+//! What is remembered of the events that the agents of a process were told, in virtual time.
+
+use super::*;
+use crate::protocol::{Incarnation, Leader};
+
+fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+const fn at(millis: u64) -> SeenAt {
+    SeenAt {
+        now: Time::from_millis(millis),
+        unix_ms: 1_000_000 + millis,
+    }
+}
+
+fn follows(name: &str, term: u64) -> Event {
+    Event::NewLeader(Leader {
+        id: id(name),
+        incarnation: Incarnation(1),
+        term: Term(term),
+    })
+}
+
+const fn lost(term: u64, reason: LostReason) -> Event {
+    Event::Lost {
+        term: Term(term),
+        reason,
+    }
+}
+
+/// Nobody's end is confirmed.
+fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
+    past.note(&id(by), at(millis), event, |_| false);
+}
+
+/// Leader, term, end and the time without a leader of each leadership.
+fn shown(past: &KeptHistory) -> Vec<(String, u64, Option<LeadershipEnd>, Option<u64>)> {
+    let history = past.read("orders");
+    let rows = history.leaderships.into_iter();
+    rows.map(|one| (one.leader.to_string(), one.term.0, one.end, one.without_ms))
+        .collect()
+}
+
+fn row(
+    leader: &str,
+    term: u64,
+    end: impl Into<Option<LeadershipEnd>>,
+    without: impl Into<Option<u64>>,
+) -> (String, u64, Option<LeadershipEnd>, Option<u64>) {
+    (leader.to_owned(), term, end.into(), without.into())
+}
+
+#[test]
+fn a_leadership_lasts_until_it_is_lost_missed_or_another_one_begins() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("b", 1));
+    note(&past, "a", 10, &follows("b", 1));
+    note(&past, "a", 100, &Event::NoLeader { term: Term(1) });
+    note(&past, "a", 340, &follows("c", 2));
+    note(&past, "a", 400, &follows("b", 3));
+    note(&past, "a", 500, &follows("b", 4));
+    note(&past, "a", 600, &Event::Acquired { term: Term(5) });
+    note(&past, "a", 650, &lost(5, LostReason::Resigned));
+    note(&past, "a", 655, &follows("c", 6));
+    assert_eq!(
+        shown(&past),
+        [
+            row("b", 1, LeadershipEnd::Gone, None),
+            row("c", 2, LeadershipEnd::Replaced, 240),
+            row("b", 3, LeadershipEnd::Renewed, 0),
+            row("b", 4, LeadershipEnd::Replaced, 0),
+            row("a", 5, LeadershipEnd::Lost(LostReason::Resigned), 0),
+            row("c", 6, None, 5),
+        ]
+    );
+    let first = past.read("orders").leaderships.swap_remove(0);
+    assert_eq!(
+        (first.from_unix_ms, first.until_unix_ms),
+        (1_000_000, Some(1_000_100))
+    );
+    past.note(
+        &id("a"),
+        at(700),
+        &Event::NoLeader { term: Term(6) },
+        |_| true,
+    );
+    assert_eq!(shown(&past)[5], row("c", 6, LeadershipEnd::Down, 5));
+}
+
+/// It knows why, whichever of both hears of it first.
+#[test]
+fn what_a_leader_of_this_process_says_of_its_end_counts() {
+    for is_first in [true, false] {
+        let past = KeptHistory::default();
+        note(&past, "a", 0, &follows("b", 1));
+        note(&past, "b", 1, &Event::Acquired { term: Term(1) });
+        let said = || note(&past, "b", 50, &lost(1, LostReason::LeaseExpired));
+        if is_first {
+            said();
+        }
+        note(&past, "a", 60, &Event::NoLeader { term: Term(1) });
+        if !is_first {
+            said();
+        }
+        let end = LeadershipEnd::Lost(LostReason::LeaseExpired);
+        assert_eq!(shown(&past), [row("b", 1, end, None)], "first: {is_first}");
+    }
+}
+
+/// Two agents that do not agree would make a change of each event.
+#[test]
+fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("a", 1));
+    note(&past, "b", 5, &follows("x", 7));
+    assert_eq!(shown(&past), [row("a", 1, None, None)]);
+    past.ended(&id("a"));
+    note(&past, "b", 900, &follows("a", 1));
+    assert_eq!(shown(&past).len(), 1, "it goes on");
+    note(&past, "b", 950, &follows("b", 2));
+    assert_eq!(
+        shown(&past),
+        [
+            row("a", 1, LeadershipEnd::Replaced, None),
+            row("b", 2, None, 0)
+        ]
+    );
+    past.ended(&id("b"));
+    note(&past, "c", 10, &Event::NoLeader { term: Term(2) });
+    past.ended(&id("c"));
+    note(&past, "d", 20, &follows("d", 3));
+    assert_eq!(
+        shown(&past)[2],
+        row("d", 3, None, None),
+        "its clock is another one"
+    );
+}
+
+#[test]
+fn a_thousand_leaderships_are_kept_in_their_room_whatever_they_are_called() {
+    for (length, kept) in [(5, 1_000), (256, 300)] {
+        let past = KeptHistory::default();
+        for term in 1..=3_000 {
+            let name = format!("{term:0length$}");
+            note(&past, "a", term, &follows(&name, term));
+        }
+        let rows = shown(&past);
+        assert!(rows.len() >= kept, "{} of {length} bytes", rows.len());
+        assert!(rows.len() <= 1_000);
+        assert_eq!(rows.last().map(|row| row.1), Some(3_000));
+        let text = past.read("orders").to_lines();
+        assert!(text.len() < MOST_OF_FILE, "{} bytes", text.len());
+        let other = KeptHistory::default();
+        assert_eq!(other.restore("orders", &text), 0);
+        assert_eq!(other.read("orders").leaderships.len(), rows.len());
+    }
+}
+
+fn found(past: &KeptHistory, millis: u64, text: &str) {
+    past.found(&id("a"), millis, [("no_leader", text)].into_iter());
+}
+
+#[test]
+fn a_finding_lasts_as_long_as_it_is_found_and_goes_after_half_an_hour() {
+    let past = KeptHistory::default();
+    found(&past, 0, "no leader for 1 s");
+    found(&past, 5_000, "no leader for 6 s");
+    found(&past, 60_000, "no leader for 1 s");
+    let spans = |past: &KeptHistory| {
+        let findings = past.read("orders").findings.into_iter();
+        findings
+            .map(|one| (one.from_unix_ms, one.until_unix_ms, one.text))
+            .collect::<Vec<_>>()
+    };
+    let first = (0, 5_000, "no leader for 6 s".to_owned());
+    let second = (60_000, 60_000, "no leader for 1 s".to_owned());
+    assert_eq!(spans(&past), [first, second.clone()]);
+    past.found(&id("a"), 5_000 + 1_800_001, std::iter::empty());
+    assert_eq!(spans(&past), [second]);
+}
+
+#[test]
+fn the_oldest_findings_make_room_before_any_leadership_does_and_long_sentences_are_cut() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("b", 1));
+    for number in 0..2_000_u64 {
+        let kind = format!("kind{number}");
+        let text = "ä".repeat(900);
+        past.found(&id("a"), number, [(&*kind, &*text)].into_iter());
+    }
+    let history = past.read("orders");
+    assert_eq!(history.leaderships.len(), 1);
+    let last = history.findings.last().unwrap();
+    assert_eq!((&*last.kind, last.text.len()), ("kind1999", 400));
+    assert!(history.findings.len() < 600, "{}", history.findings.len());
+}
+
+#[test]
+fn a_file_of_a_process_before_comes_first_and_its_last_leadership_ended_unseen() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("b", 1));
+    found(&past, 0, "it stands still");
+    let text = past.read("orders").to_lines();
+    let torn = &text[..text.len() - 9];
+    let next = KeptHistory::default();
+    note(&next, "a", 0, &follows("b", 1));
+    assert_eq!(next.restore("orders", torn), 1, "its last line");
+    assert_eq!(
+        shown(&next),
+        [
+            row("b", 1, LeadershipEnd::Unseen, None),
+            row("b", 1, None, None)
+        ]
+    );
+    assert_eq!(next.restore("invoices", &text), 3, "of another group");
+    assert_eq!(next.restore("orders", ""), 0);
+    assert_eq!(next.restore("orders", "\u{0}\n{}\n"), 2);
+}

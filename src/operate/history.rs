@@ -1,0 +1,217 @@
+//! The past of a node's groups, for an operator: read, and kept in files.
+//!
+//! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, and once a
+//! minute while something is found. No agent waits for the disk: a task of its own looks, and a thread for blocking work
+//! writes. What cannot be written is warned of once, and changes nothing else. Not here: what is remembered
+//! ([`history`](crate::history)).
+
+use std::{
+    fs, io,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use actix::clock::interval;
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+use tracing::warn;
+
+use super::{Operated, agent::OperatedAgent, saved};
+use crate::{
+    agent::{Finding, Lifecycle, has_timers},
+    clock::{SystemWallClock, WallClock},
+    history::{GroupHistory, KeptHistory, MOST_OF_FILE},
+    supervisor::contain,
+};
+
+impl Operated {
+    /// The past of each group of the node: who led, until when and why, and what was found in the last half an hour.
+    ///
+    /// Leaderships are kept whether anybody asks or not. Findings are kept since [`keep_history`](Self::keep_history) was
+    /// called, or a node was started from a configuration.
+    pub fn history(&self) -> Vec<GroupHistory> {
+        let groups = self.groups().into_iter();
+        groups
+            .map(|(agent, past)| past.read(agent.group()))
+            .collect()
+    }
+
+    /// Keeps what the diagnosis of each agent finds, and with a folder all of the past: in a file of each group,
+    /// `history-GROUP-AGENT.jsonl`, which is written within a second after a change. What such a file of a process before this one has comes
+    /// first. Call it in a System; it ends when all agents have ended.
+    ///
+    /// # Errors
+    /// When the folder cannot be made, or outside of a System, and nothing was changed. A file that is not readable is warned of,
+    /// and written anew.
+    pub fn keep_history(&self, folder: Option<&Path>) -> io::Result<()> {
+        if !has_timers() {
+            let wrong = "the history is kept by a task: call it in a System";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, wrong));
+        }
+        let mut files = Vec::new();
+        if let Some(folder) = folder {
+            fs::create_dir_all(folder)?;
+            for (agent, past) in self.groups() {
+                let file = folder.join(format!("history-{}.jsonl", saved::name_of(agent)));
+                restore(agent.group(), &file, &past);
+                files.push(HistoryFile::new(agent.group(), file, past));
+            }
+        }
+        actix::spawn(keep(self.clone(), files));
+        Ok(())
+    }
+
+    /// One agent of each group, and the past of that.
+    fn groups(&self) -> Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> {
+        let mut groups: Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> = Vec::new();
+        for agent in &self.agents {
+            let past = agent.past();
+            if !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &past)) {
+                groups.push((&**agent, past));
+            }
+        }
+        groups
+    }
+
+    fn note_findings(&self) {
+        let unix_ms = SystemWallClock.now().as_millis();
+        for agent in &self.agents {
+            let findings = agent.diagnosis().findings;
+            let named: Vec<_> = findings.iter().map(named).collect();
+            let named = named.iter().map(|(kind, text)| (&**kind, &**text));
+            agent.past().found(agent.id(), unix_ms, named);
+        }
+    }
+}
+
+/// The name of a finding, as in its JSON, and its sentence.
+fn named(found: &Finding) -> (String, String) {
+    let json = serde_json::to_value(found).unwrap_or_default();
+    let kind = json.get("kind").and_then(Value::as_str);
+    (kind.unwrap_or_default().to_owned(), found.to_string())
+}
+
+/// The file of a group.
+#[derive(Debug)]
+struct HistoryFile {
+    group: String,
+    path: PathBuf,
+    past: Arc<KeptHistory>,
+    /// The revision that was written last.
+    written: Option<u64>,
+    /// Beats since then.
+    age: u32,
+    has_failed: bool,
+}
+
+impl HistoryFile {
+    fn new(group: &str, path: PathBuf, past: Arc<KeptHistory>) -> Self {
+        Self {
+            group: group.to_owned(),
+            path,
+            past,
+            written: None,
+            age: 0,
+            has_failed: false,
+        }
+    }
+
+    /// What is to be written now, if anything is.
+    fn due(&mut self) -> Option<String> {
+        self.age = self.age.saturating_add(1);
+        let revision = self.past.revision();
+        if self.written == Some(revision) && self.age < MINUTE {
+            return None;
+        }
+        let history = self.past.read(&self.group);
+        let is_new = self.written != Some(revision);
+        (self.written, self.age) = (Some(revision), 0);
+        (is_new || !history.findings.is_empty()).then(|| history.to_lines())
+    }
+
+    async fn save(&mut self) {
+        let Some(text) = self.due() else {
+            return;
+        };
+        let path = self.path.clone();
+        // It panics where the system has no thread left.
+        let write = contain(|| spawn_blocking(move || write_whole(&path, &text)));
+        let written = match write {
+            Ok(write) => write
+                .await
+                .unwrap_or_else(|ended| Err(io::Error::other(ended))),
+            Err(reason) => Err(io::Error::other(reason)),
+        };
+        let file = self.path.display();
+        match written {
+            Ok(()) => self.has_failed = false,
+            Err(reason) => {
+                self.written = None; // and again with the next beat
+                if !self.has_failed {
+                    warn!(%file, %reason, "history not saved");
+                }
+                self.has_failed = true;
+            }
+        }
+    }
+}
+
+async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
+    let mut beats = interval(EACH);
+    let mut number = 0_u32;
+    loop {
+        beats.tick().await;
+        let is_over = |agent: &dyn OperatedAgent| agent.status().lifecycle == Lifecycle::Ended;
+        let is_last = operated.agents.iter().all(|agent| is_over(&**agent));
+        if number.is_multiple_of(FINDINGS) {
+            operated.note_findings();
+        }
+        number = number.wrapping_add(1);
+        for file in &mut files {
+            file.save().await;
+        }
+        if is_last {
+            return;
+        }
+    }
+}
+
+/// Puts what the file has in front of the past.
+fn restore(group: &str, file: &Path, past: &KeptHistory) {
+    let shown = file.display();
+    match read_bounded(file) {
+        Ok(text) => {
+            let wrong = past.restore(group, &text);
+            if wrong > 0 {
+                warn!(file = %shown, wrong, "lines of the history left out: they are none of this group's");
+            }
+        }
+        Err(reason) if reason.kind() == io::ErrorKind::NotFound => {}
+        Err(reason) => warn!(file = %shown, %reason, "the history begins anew"),
+    }
+}
+
+fn read_bounded(file: &Path) -> io::Result<String> {
+    let most = u64::try_from(MOST_OF_FILE).unwrap_or(u64::MAX);
+    let mut text = String::new();
+    fs::File::open(file)?.take(most).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Whole or not at all, so that a process that is killed while it writes leaves the file of before.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = path.with_extension("unfinished");
+    fs::write(&unfinished, text)?;
+    fs::rename(&unfinished, path)
+}
+
+/// How often files are looked at.
+const EACH: Duration = Duration::from_secs(1);
+
+/// Findings are asked for at each beat of so many.
+const FINDINGS: u32 = 5;
+
+/// Beats of a minute.
+const MINUTE: u32 = 60;
