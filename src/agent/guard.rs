@@ -4,7 +4,7 @@
 //! Decided here: that a guard answers by the clock at the moment of the question. Not here: when
 //! the work is made and dropped (`lead.rs`).
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use actix::Recipient;
 use serde::Serialize;
@@ -70,6 +70,19 @@ impl LeaderGuard {
     /// Whether this leadership still holds, checked against the clock at this moment.
     pub fn is_leader(&self) -> bool {
         self.shared.remaining_of(self.tenure.serial) != Remaining::Over
+    }
+
+    /// For how long this leadership holds from this moment on if it is not renewed; zero when it is over. `None` where it does
+    /// not run out by itself, in the modes without a lease.
+    ///
+    /// A renewal makes it longer, so ask again. Work in another process needs it, which nothing drops: give it a
+    /// deadline, by a clock that counts a suspend. Read that clock first: then the deadline is never too late.
+    pub fn holds_for(&self) -> Option<Duration> {
+        match self.shared.remaining_of(self.tenure.serial) {
+            Remaining::Over => Some(Duration::ZERO),
+            Remaining::For(left) => Some(left),
+            Remaining::Unlimited => None,
+        }
     }
 
     /// Ends when the agent has to hand over (or leads no longer): end the work then.

@@ -8,6 +8,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
+    time::Duration,
 };
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     elections::{AnyMessage, quorum::Vote},
     group::Group,
     operate::RecordFolder,
+    protocol::Timings,
     remote::{
         BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights,
         transport::Transport,
@@ -102,6 +104,26 @@ impl Starter {
     /// The group that the agent will join.
     pub fn group(&self) -> &Group<AnyMessage> {
         &self.plan.group
+    }
+
+    /// The durations of the election.
+    pub fn timings(&self) -> &Timings {
+        match &self.plan.election {
+            AnyConfig::Available(config) => &config.timings,
+            AnyConfig::Astra(config) => &config.timings,
+            AnyConfig::Quorum(config) => &config.timings,
+            AnyConfig::Lease(config) => &config.timings,
+        }
+    }
+
+    /// The longest that the work of this node's leader may take to end when it steps down.
+    pub fn drain(&self) -> Duration {
+        match &self.plan.election {
+            AnyConfig::Available(config) => config.drain,
+            AnyConfig::Astra(config) => config.drain,
+            AnyConfig::Quorum(config) => config.drain(),
+            AnyConfig::Lease(config) => config.drain(),
+        }
     }
 
     /// Changes the settings of the agent: its subscribers, its restart policy, its parent. May be called for

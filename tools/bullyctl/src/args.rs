@@ -3,7 +3,7 @@
 //! Decided here: what can be asked, and of which agent. A token is never an argument: every process of the host
 //! can read those.
 
-use std::{path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use actix_bully::{
     operate::{Command, Order},
@@ -11,7 +11,7 @@ use actix_bully::{
 };
 use clap::{Parser, Subcommand};
 
-use crate::failure::CODES;
+use crate::{failure::CODES, run};
 
 /// Shows and commands a running node of actix-bully.
 #[derive(Debug, Parser)]
@@ -62,6 +62,38 @@ pub(crate) enum Task {
     Schedules(Schedules),
     /// Measures the disk, the store, the peers and this host before a node runs here; nothing is elected, no node is asked
     Preflight(Preflight),
+    /// Elects by a configuration, and runs a command while this host leads. With --socket, operators command the node there
+    Run(Run),
+    /// The guard of `run`
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    RunGuard(run::GuardArgs),
+    /// The process that becomes the command of `run`
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    RunCommand(run::WrapperArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// The configuration of the node
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Puts the variables of the environment with this prefix over it
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) env: Option<String>,
+    /// Runs the command also where nothing refuses what the command of a former leader writes late
+    #[arg(long)]
+    pub(crate) no_fence: bool,
+    /// Leads, runs the command to its end, hands over, and exits with its status
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Gives up when this host does not lead by then: 30, 500ms, 30s, 5m or 1h
+    #[arg(long = "try", value_name = "DURATION", value_parser = run::span)]
+    pub(crate) within: Option<Duration>,
+    /// The command and its arguments. It is started without a shell, and stays in the foreground
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -291,7 +323,10 @@ impl Task {
             | Self::History(_)
             | Self::Watch(_)
             | Self::Record(_)
-            | Self::Preflight(_) => return None,
+            | Self::Preflight(_)
+            | Self::Run(_) => return None,
+            #[cfg(target_os = "linux")]
+            Self::RunGuard(_) | Self::RunCommand(_) => return None,
             Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
             Self::Schedules(Schedules { action }) => {
                 let SchedulesAction::Reset { schedule, whom } = action;
@@ -424,6 +459,10 @@ mod tests {
             "bullyctl --socket s schedules reset a/b",
             "bullyctl preflight",
             "bullyctl preflight --config f --seconds 0",
+            "bullyctl run --config f",
+            "bullyctl run --config f --",
+            "bullyctl run -- true",
+            "bullyctl run --config f --try soon -- true",
         ] {
             assert!(parse(line).is_err(), "{line}");
         }

@@ -4,6 +4,8 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use actix_bully::config::ConfigError;
 
+use crate::run::RunFailure;
+
 /// The exit codes, as the help shows them.
 pub(crate) const CODES: &str = "\
 Exit codes:
@@ -13,7 +15,17 @@ Exit codes:
   3  no node answers there
   4  the time is over and nothing is known yet: ask for the status
   5  not permitted: another user's socket, a token that is missing or wrong
-  6  the answer is not understood: another program, or a later version";
+  6  the answer is not understood: another program, or a later version
+
+Exit codes of run:
+  0    a signal asked it to end, and it has handed over
+  n    with --once: the status of the command, or 128 + n where signal n ended it; the same where signal n asked bullyctl to
+       end before the command ran
+  2    the arguments or the configuration are wrong
+  124  it did not lead within --try
+  125  it does not run: the node does not start, its mode has no fence, this is not Linux; or its agent has ended for good
+  126  the command cannot be started
+  127  the command is not found";
 
 /// The command was refused, or something else came of it.
 pub(crate) const REFUSED: u8 = 1;
@@ -61,6 +73,9 @@ pub(crate) enum Failure {
     /// The node, or what is in its place, says something else.
     #[error("the answer is not understood: {0}")]
     Odd(String),
+    /// The command of `run` does not run.
+    #[error(transparent)]
+    Run(#[from] RunFailure),
     /// Nothing can be printed.
     #[error("nothing can be printed: {0}")]
     Output(io::Error),
@@ -73,6 +88,7 @@ impl Failure {
             Self::Usage(_) | Self::File { .. } | Self::Config { .. } => 2,
             Self::Unreachable { .. } => 3,
             Self::Denied(_) => 5,
+            Self::Run(failure) => failure.code(),
             Self::Odd(_) | Self::Output(_) | Self::Runtime(_) => 6,
         })
     }
@@ -83,6 +99,7 @@ impl Failure {
             Self::Usage(_) | Self::File { .. } | Self::Config { .. } => "usage",
             Self::Unreachable { .. } => "unreachable",
             Self::Denied(_) => "denied",
+            Self::Run(_) => "run",
             Self::Odd(_) => "odd",
             Self::Output(_) => "output",
             Self::Runtime(_) => "runtime",

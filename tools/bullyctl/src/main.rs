@@ -4,17 +4,21 @@
 //!   bullyctl --socket /run/orders/bully.sock status
 //!   bullyctl --url http://127.0.0.1:8080 --token-file token transfer --to api-2
 //!   bullyctl preflight --config /etc/jobs.toml
+//!   bullyctl run --config /etc/jobs.toml -- /usr/bin/report --all
 //! ```
 //!
 //! Decided here: the exit codes (`failure.rs` has the table), and that what is asked for goes to the standard
 //! output, as a table for people or as JSON for programs. Not here: the arguments (`args.rs`), how a node is reached
-//! (`node/`), how an answer looks (`show/`), the place of a node before it runs (`preflight.rs`).
+//! (`node/`), how an answer looks (`show/`), the place of a node before it runs (`preflight.rs`),
+//! a command that runs while its host leads (`run/`).
 
 mod args;
+mod config;
 mod failure;
 mod node;
 mod preflight;
 mod record;
+mod run;
 mod show;
 mod watch;
 
@@ -54,13 +58,21 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Task::Preflight(preflight) = &args.task {
-        return measure(preflight, args);
+    match &args.task {
+        Task::Preflight(preflight) => return measure(preflight, args),
+        Task::Run(run) => return run::run(run, args),
+        #[cfg(target_os = "linux")]
+        Task::RunGuard(guard) => return Ok(run::guard(guard)),
+        #[cfg(target_os = "linux")]
+        Task::RunCommand(command) => return Ok(run::command(command)),
+        _ => {}
     }
     let node = Node::new(args)?;
     match &args.task {
-        // It asks no node.
-        Task::Preflight(_) => {}
+        // They ask no node.
+        Task::Preflight(_) | Task::Run(_) => {}
+        #[cfg(target_os = "linux")]
+        Task::RunGuard(_) | Task::RunCommand(_) => {}
         Task::Status => {
             let report = node.report()?;
             print(&if args.json {

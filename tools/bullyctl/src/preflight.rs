@@ -1,35 +1,22 @@
 //! Measures the place of a node before it runs there.
 //!
-//! Decided here: where the configuration comes from, and the words of the answer. Not here: what is measured and what it has
+//! Decided here: the words of the answer. Not here: what is measured and what it has
 //! to be below ([`actix_bully::config::preflight`]).
 
-use std::{
-    fmt::Write,
-    fs::File,
-    io::{self, Read},
-    path::Path,
-    time::Duration,
-};
+use std::{fmt::Write, time::Duration};
 
 use actix_bully::config::{
-    Config, ConfigError, Preflight,
+    Preflight,
     preflight::{PreflightCheck, PreflightFinding},
 };
 use tokio::runtime::Builder;
 
-use crate::{args, failure::Failure, show};
+use crate::{args, config, failure::Failure, show};
 
 /// Does it; what there is to say, and whether nothing speaks against an election.
 pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String, bool), Failure> {
-    let path = &preflight.config;
-    let refused = |error| Failure::Config {
-        path: path.clone(),
-        error: Box::new(error),
-    };
-    let config = match &preflight.env {
-        Some(prefix) => Config::load(path, prefix).map_err(refused)?,
-        None => read(path)?.and_then(checked).map_err(refused)?,
-    };
+    let config = config::load(&preflight.config, preflight.env.as_deref())?;
+    let refused = |error| config::refused(&preflight.config, error);
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let measured = runtime.block_on(config.preflight(preflight.seconds));
@@ -43,24 +30,6 @@ pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String,
     };
     Ok((text, found.is_ok()))
 }
-
-fn read(path: &Path) -> Result<Result<Config, ConfigError>, Failure> {
-    let mut text = String::new();
-    let file = File::open(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
-    file.map_err(|error: io::Error| Failure::File {
-        path: path.to_owned(),
-        error,
-    })?;
-    Ok(Config::from_toml(&text))
-}
-
-fn checked(config: Config) -> Result<Config, ConfigError> {
-    config.check()?;
-    Ok(config)
-}
-
-/// More than a configuration may have, so that a longer one is refused.
-const MOST: u64 = 128 << 10;
 
 fn said(found: &Preflight) -> String {
     let mut text = show::columns(

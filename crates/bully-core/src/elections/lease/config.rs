@@ -152,7 +152,8 @@ impl LeaseConfig {
         self.poll().saturating_add(delays)
     }
 
-    pub(super) fn drain(&self) -> Duration {
+    /// The longest that the work of a leader that steps down may take to end.
+    pub fn drain(&self) -> Duration {
         self.drain.unwrap_or_else(|| {
             let t = &self.timings;
             t.lease().saturating_sub(t.delay_bound().saturating_mul(2))

@@ -1,0 +1,45 @@
+//! The configuration of a node that a verb is given: a file, and variables of the environment over it.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+
+use actix_bully::config::{Config, ConfigError};
+
+use crate::failure::Failure;
+
+/// Reads and checks it.
+pub(crate) fn load(path: &Path, prefix: Option<&str>) -> Result<Config, Failure> {
+    let refused = |error| refused(path, error);
+    match prefix {
+        Some(prefix) => Config::load(path, prefix).map_err(refused),
+        None => {
+            let config = Config::from_toml(&read(path)?).map_err(refused)?;
+            config.check().map_err(refused)?;
+            Ok(config)
+        }
+    }
+}
+
+/// The configuration in that file is refused.
+pub(crate) fn refused(path: &Path, error: ConfigError) -> Failure {
+    Failure::Config {
+        path: path.to_owned(),
+        error: Box::new(error),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let file = File::open(path).and_then(|file| file.take(MOST).read_to_string(&mut text));
+    file.map_err(|error: io::Error| Failure::File {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(text)
+}
+
+/// More than a configuration may have, so that a longer one is refused.
+const MOST: u64 = 128 << 10;

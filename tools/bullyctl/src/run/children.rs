@@ -1,0 +1,154 @@
+//! The children of this process: how they are found, killed and reaped, until none is left.
+//!
+//! A process whose parent ends becomes a child of the nearest *subreaper* above it. The guard is one, so everything that
+//! the command starts is or becomes a child of the guard, also after `setsid` and a double fork. A child that is
+//! killed leaves its own children to the guard: so there is another pass, until a pass finds none.
+
+use std::{
+    fs, io,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{Timespec, poll},
+    io::Errno,
+    process::{
+        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process, set_child_subreaper,
+        waitid,
+    },
+};
+
+/// From now on the orphans below this process become its children.
+pub(super) fn adopt_orphans() -> io::Result<()> {
+    Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// The children, those that have ended and were not reaped among them.
+pub(super) fn children() -> io::Result<Vec<Pid>> {
+    let mut found = Vec::new();
+    for task in fs::read_dir("/proc/self/task")? {
+        match fs::read_to_string(task?.path().join("children")) {
+            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(process)),
+            // The kernel has no such file, or the thread has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return by_parent(),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// The same where the kernel lists no children (`CONFIG_PROC_CHILDREN`): all processes are looked at.
+fn by_parent() -> io::Result<Vec<Pid>> {
+    let own = getpid().as_raw_nonzero().get();
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let entry = entry?;
+        let Some(child) = entry.file_name().to_str().and_then(process) else {
+            continue;
+        };
+        // It may have ended meanwhile.
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        if parent_in(&stat) == Some(own) {
+            found.push(child);
+        }
+    }
+    Ok(found)
+}
+
+/// The parent, the second field behind the name, which may have spaces and parentheses of its own.
+fn parent_in(stat: &str) -> Option<i32> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn process(text: &str) -> Option<Pid> {
+    Pid::from_raw(text.parse().ok()?)
+}
+
+/// How it has ended, if it has. It stays, and so does its number, until it is [reaped](reap).
+pub(super) fn has_ended(child: Pid) -> Option<WaitIdStatus> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    wait_for(child, look)
+}
+
+/// Takes the end of a child from the kernel, if it has ended.
+pub(super) fn reap(child: Pid) -> Option<WaitIdStatus> {
+    wait_for(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG)
+}
+
+/// Reaps all children that have ended but that one, which somebody else waits for.
+pub(super) fn reap_others(than: Option<Pid>) {
+    for child in children().unwrap_or_default() {
+        if Some(child) != than {
+            reap(child);
+        }
+    }
+}
+
+fn wait_for(child: Pid, options: WaitIdOptions) -> Option<WaitIdStatus> {
+    loop {
+        match waitid(WaitId::Pid(child), options) {
+            Ok(ended) => return ended,
+            Err(Errno::INTR) => {}
+            // It is no child, or it was reaped.
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Kills and reaps all children but the spared ones, and what they leave, until none is left. Those that are left
+/// when the time is over are returned.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no runtime: a bound for processes that the kernel cannot end"
+)]
+pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Vec<Pid> {
+    let begun = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let mut left = children().unwrap_or_default();
+        left.retain(|child| !spared.contains(child));
+        left.retain(|child| {
+            // Not reaped yet, so that the number is still its own.
+            kill_process(*child, Signal::KILL).ok();
+            reap(*child).is_none()
+        });
+        // One that was reaped may have left children.
+        if left.is_empty() {
+            left = children().unwrap_or_default();
+            left.retain(|child| !spared.contains(child));
+            if left.is_empty() {
+                return left;
+            }
+            continue;
+        }
+        if within.is_some_and(|within| begun.elapsed() > within) {
+            return left;
+        }
+        rest(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Waits, or less where a signal arrives.
+pub(super) fn rest(pause: Duration) {
+    let pause = Timespec::try_from(pause).ok();
+    poll(&mut [], pause.as_ref()).ok();
+}
+
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_hides_no_parent() {
+        assert_eq!(parent_in("12 (a) b) (c) S 7 12 12 0"), Some(7));
+        assert_eq!(parent_in("12 (sh) S 1 12 12 0"), Some(1));
+        for wrong in ["", "12 (sh", "12 (sh) S", "12 (sh) S x"] {
+            assert_eq!(parent_in(wrong), None, "{wrong}");
+        }
+    }
+}

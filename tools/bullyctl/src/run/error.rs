@@ -1,0 +1,89 @@
+//! Why a command does not run, with what to do, and the exit code that says so.
+//!
+//! The codes are those of `timeout`, `env` and the container engines, so that they differ from what most commands exit with.
+
+use std::{ffi::OsString, io};
+
+use actix_bully::{
+    agent::{LeadError, NotOffered},
+    config::RunError,
+    operate::SocketError,
+};
+
+/// It did not lead in time.
+pub(crate) const NOT_LEADING: u8 = 124;
+/// It does not run at all.
+const DOES_NOT_RUN: u8 = 125;
+/// The command is there and cannot be started.
+pub(crate) const CANNOT_RUN: u8 = 126;
+/// There is no such command.
+pub(crate) const NOT_FOUND: u8 = 127;
+
+/// Why a command does not run, or not any more.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunFailure {
+    /// The node does not start.
+    #[error("the node does not start: {0}")]
+    Start(Box<RunError>),
+    /// The node may not lead.
+    #[error(
+        "{node} has the role of one that never leads, so the command would never run: set `role = \"leader\"`, or run the command elsewhere"
+    )]
+    Role {
+        /// Its name.
+        node: String,
+    },
+    /// Nothing refuses what a former leader's command writes late.
+    #[error(
+        "{0}; or say --no-fence: then nothing refuses what the command of a former leader writes late"
+    )]
+    NoFence(NotOffered),
+    /// The socket for operators.
+    #[error("no socket for operators: {0}")]
+    Socket(#[from] SocketError),
+    /// The command is not there.
+    #[error("{} is not found: name a program by its path, or one in a folder of PATH", .0.display())]
+    NotFound(OsString),
+    /// The host lacks something.
+    #[error("{what} is missing: {error}")]
+    Host {
+        /// What.
+        what: &'static str,
+        /// The cause.
+        error: io::Error,
+    },
+    /// It waited for as long as it was told.
+    #[error("{node} does not lead {group} within the time of --try")]
+    NotLeading {
+        /// The node.
+        node: String,
+        /// The group.
+        group: String,
+    },
+    /// The agent has ended, unasked.
+    #[error("the agent of {node} has ended for good: start this program again")]
+    Ended {
+        /// The node.
+        node: String,
+    },
+    /// Work could not be given to the agent.
+    #[error(transparent)]
+    Lead(#[from] LeadError),
+    /// Elsewhere than on Linux.
+    #[cfg(not(target_os = "linux"))]
+    #[error(
+        "`run` needs Linux: nothing else here ends all processes of a command, and counts a suspend while it waits"
+    )]
+    Elsewhere,
+}
+
+impl RunFailure {
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::NotLeading { .. } => NOT_LEADING,
+            Self::NotFound(_) => NOT_FOUND,
+            _ => DOES_NOT_RUN,
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The guard: the process that starts and ends the command. It has one thread and no runtime.
+//!
+//! ```text
+//!   bullyctl ── order ──▶ guard ── starts, signals, kills, reaps ──▶ the command, and all that comes of it
+//! ```
+//!
+//! Decided here: when the command ends. It is killed at the deadline less the margin, by the clock that counts a
+//! suspend, whether or not `bullyctl` says anything; and at once when `bullyctl` is gone: its end of the socket is
+//! closed then, and the kernel sends the parent-death signal. That signal also comes when only the thread has ended that
+//! started the guard, so the guard compares its parent.
+//!
+//! The command is a process group of its own. The group is killed while its leader is not reaped: until then no other
+//! group can have its number. What has left the group is killed as a child of the guard (`children.rs`).
+
+use std::{
+    ffi::OsString,
+    io::{self, IoSliceMut, Read},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    process::{Command, ExitCode, Stdio},
+    time::Duration,
+};
+
+use actix_bully::clock::{BootClock, Clock};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    net::{
+        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send,
+    },
+    process::{
+        Pid, Signal, WaitIdStatus, getppid, kill_process_group, set_parent_process_death_signal,
+    },
+    stdio::stdin,
+    time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    },
+};
+use signal_hook::{
+    consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM},
+    low_level::pipe,
+};
+
+use super::{
+    children::{adopt_orphans, end_all, has_ended, reap, reap_others, rest},
+    frames::{LONGEST, RunOrder, RunReport},
+    limits::{Limits, NEVER},
+    outcome::{CommandEnd, CommandStatus, EndCause},
+    wrapper,
+};
+
+/// What the guard is told by its arguments.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct GuardArgs {
+    /// The process that started it
+    #[arg(long)]
+    pub(crate) parent: i32,
+    /// The time between the kill and the deadline, in nanoseconds
+    #[arg(long)]
+    pub(crate) margin: u64,
+    /// The command
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// The whole life of a guard.
+pub(crate) fn live(args: &GuardArgs) -> ExitCode {
+    match Guard::begin(args) {
+        Ok(Some(mut guard)) => {
+            guard.say(RunReport::Started(number(guard.command)));
+            let end = guard.watch();
+            guard.say(RunReport::Ended(end));
+            ExitCode::SUCCESS
+        }
+        Ok(None) => ExitCode::SUCCESS,
+        Err(error) => {
+            super::tell(&format!("the guard cannot start the command: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Guard {
+    parent: Option<Pid>,
+    limits: Limits,
+    clock: BootClock,
+    /// Written to by each signal that this process gets.
+    signals: UnixStream,
+    timer: OwnedFd,
+    order: RunOrder,
+    command: Pid,
+    was_asked: bool,
+}
+
+impl Guard {
+    /// Starts the command; `None` where there is nothing to do any more.
+    fn begin(args: &GuardArgs) -> io::Result<Option<Self>> {
+        adopt_orphans()?;
+        let (signals, written) = UnixStream::pair()?;
+        signals.set_nonblocking(true)?;
+        // The others do nothing but wake it: whoever ends the whole service signals the guard too.
+        for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+            pipe::register(signal, written.try_clone()?)?;
+        }
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        let parent = Pid::from_raw(args.parent);
+        if getppid() != parent {
+            return Ok(None);
+        }
+        let clock = BootClock::new().map_err(io::Error::other)?;
+        let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC)?;
+        let limits = Limits::of_guard(Duration::from_nanos(args.margin));
+        let Some((order, input)) = first_order()? else {
+            return Ok(None);
+        };
+        if order.asks_to_end || clock.now().as_nanos() >= limits.kill_at(order.deadline) {
+            let late = CommandEnd {
+                status: CommandStatus::Unknown,
+                cause: EndCause::Late,
+            };
+            report(RunReport::Ended(late));
+            return Ok(None);
+        }
+        let child = Command::new("/proc/self/exe")
+            .arg0("bullyctl-command")
+            .args(wrapper::words(&args.command))
+            .process_group(0)
+            .stdin(Stdio::from(input))
+            .spawn()?;
+        Ok(Some(Self {
+            parent,
+            limits,
+            clock,
+            signals,
+            timer,
+            order,
+            command: Pid::from_child(&child),
+            was_asked: false,
+        }))
+    }
+
+    /// Until the command and all that came of it have ended.
+    fn watch(&mut self) -> CommandEnd {
+        loop {
+            let is_alone = self.read_orders() == Socket::Closed || getppid() != self.parent;
+            reap_others(Some(self.command));
+            if has_ended(self.command).is_some() {
+                return self.end(EndCause::Itself);
+            }
+            if is_alone {
+                return self.end(EndCause::Abandoned);
+            }
+            // After the orders: a guard that stood still reads first what arrived meanwhile.
+            if self.clock.now().as_nanos() >= self.limits.kill_at(self.order.deadline) {
+                return self.end(EndCause::Deadline);
+            }
+            if self.order.asks_to_end && !self.was_asked {
+                self.was_asked = true;
+                kill_process_group(self.command, Signal::TERM).ok();
+                // One that stands still hears nothing.
+                kill_process_group(self.command, Signal::CONT).ok();
+            }
+            self.wait();
+        }
+    }
+
+    fn read_orders(&mut self) -> Socket {
+        loop {
+            let mut bytes = [0; LONGEST];
+            match recv(stdin(), &mut bytes, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Socket::Closed,
+                Ok((_, len)) => {
+                    if let Some(order) = bytes.get(..len).and_then(RunOrder::decode) {
+                        self.order = order;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Socket::Open,
+                Err(_) => return Socket::Closed,
+            }
+        }
+    }
+
+    /// Until an order, a signal, or the moment of the kill.
+    fn wait(&mut self) {
+        let at = self.limits.kill_at(self.order.deadline);
+        let is_set = timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once(at)).is_ok();
+        let socket = stdin();
+        let mut watched = [
+            PollFd::new(&socket, PollFlags::IN),
+            PollFd::new(&self.signals, PollFlags::IN),
+            PollFd::new(&self.timer, PollFlags::IN),
+        ];
+        // A clock that cannot be waited for is looked at.
+        let look = Timespec {
+            tv_sec: 0,
+            tv_nsec: 1_000_000,
+        };
+        poll(&mut watched, (!is_set).then_some(&look)).ok();
+        let mut bytes = [0; 256];
+        while matches!(self.signals.read(&mut bytes), Ok(1..)) {}
+    }
+
+    /// Kills all of it that is left.
+    fn end(&self, cause: EndCause) -> CommandEnd {
+        // What forks while it is killed leaves nothing behind: a fork fails where a signal waits.
+        kill_process_group(self.command, Signal::KILL).ok();
+        let status = loop {
+            if let Some(ended) = has_ended(self.command) {
+                break status(&ended);
+            }
+            rest(Duration::from_millis(2));
+        };
+        kill_process_group(self.command, Signal::KILL).ok();
+        reap(self.command);
+        end_all(&[], None);
+        CommandEnd { status, cause }
+    }
+
+    fn say(&self, told: RunReport) {
+        report(told);
+    }
+}
+
+/// Whether `bullyctl` has its end of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Socket {
+    Open,
+    Closed,
+}
+
+/// The first order, and the user's standard input.
+fn first_order() -> io::Result<Option<(RunOrder, OwnedFd)>> {
+    let mut bytes = [0; LONGEST];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut more = RecvAncillaryBuffer::new(&mut space);
+    let len = loop {
+        let into = &mut [IoSliceMut::new(&mut bytes)];
+        match recvmsg(stdin(), into, &mut more, RecvFlags::CMSG_CLOEXEC) {
+            Ok(message) => break message.bytes,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
+    let order = bytes.get(..len).and_then(RunOrder::decode);
+    let input = more.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    Ok(order.zip(input))
+}
+
+/// One that nobody reads is lost: `bullyctl` is gone.
+fn report(told: RunReport) {
+    let bytes = told.encode();
+    while send(stdin().as_fd(), &bytes, SendFlags::NOSIGNAL) == Err(Errno::INTR) {}
+}
+
+fn status(ended: &WaitIdStatus) -> CommandStatus {
+    let small = |number: Option<i32>| number.and_then(|number| u8::try_from(number).ok());
+    if let Some(status) = small(ended.exit_status()) {
+        CommandStatus::Exited(status)
+    } else if let Some(signal) = small(ended.terminating_signal()) {
+        CommandStatus::Signaled(signal)
+    } else {
+        CommandStatus::Unknown
+    }
+}
+
+fn number(process: Pid) -> u32 {
+    process.as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Zero unsets the timer, as for a moment that never comes.
+fn once(at: u64) -> Itimerspec {
+    let nanos = match at {
+        NEVER => 0,
+        at => i64::try_from(at.max(1)).unwrap_or(0),
+    };
+    Itimerspec {
+        it_interval: Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        },
+        it_value: Timespec {
+            tv_sec: nanos / SECOND,
+            tv_nsec: nanos % SECOND,
+        },
+    }
+}
+
+const SECOND: i64 = 1_000_000_000;

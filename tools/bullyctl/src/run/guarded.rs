@@ -1,0 +1,291 @@
+//! One run of the command, as `bullyctl` sees it: its guard, the deadline that it has, and the end.
+//!
+//! Decided here: what a renewal, a step-down and a silent guard lead to. The guard ends the command. If it is gone, or
+//! does not end the command in time, it is killed itself: the command ends with it (`wrapper.rs`), and what
+//! the command leaves becomes children of this process, which kills them. So either of the two processes may
+//! be killed or stand still.
+
+use std::{
+    ffi::OsString,
+    io::{self, IoSlice, stdin},
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    pin::pin,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use actix_bully::{
+    agent::LeaderGuard,
+    clock::{BootClock, Clock},
+};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{
+        AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown,
+        SocketFlags, SocketType, recv, send, sendmsg, shutdown, socketpair,
+    },
+    process::{Pid, getpid},
+};
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    time::sleep,
+};
+
+use super::{
+    children::{children, end_all},
+    frames::{LONGEST, RunOrder, RunReport},
+    limits::{Limits, after},
+    outcome::{CommandEnd, CommandStatus, EndCause},
+    tell,
+};
+
+/// A command to run, and its environment.
+#[derive(Clone, Debug)]
+pub(super) struct GuardedCommand<'a> {
+    pub(super) words: &'a [OsString],
+    /// What it has in its environment, or has not.
+    pub(super) variables: Vec<(&'static str, Option<String>)>,
+}
+
+/// A guard that runs, and the command below it. Dropping it ends both, and waits for that.
+#[derive(Debug)]
+pub(super) struct Guarded {
+    socket: AsyncFd<OwnedFd>,
+    guard: Child,
+    /// Children of this process that are not the command's: a shell that became this process left them.
+    spared: Vec<Pid>,
+    limits: Limits,
+    clock: BootClock,
+    /// The end of the drain, once the command was asked to end.
+    drained_at: Option<u64>,
+    told: Option<RunOrder>,
+    end: Option<CommandEnd>,
+    is_over: bool,
+}
+
+/// What the guard said last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heard {
+    Report(RunReport),
+    Nothing,
+    Closed,
+}
+
+impl Guarded {
+    /// Starts a guard, which starts the command if there is time left.
+    ///
+    /// The caller is a thread that lives as long as this process: the guard is told of that thread's end.
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe, for types that may name another descriptor later: one that is owned stays"
+    )]
+    pub(super) fn start(
+        command: &GuardedCommand<'_>,
+        leader: &LeaderGuard,
+        limits: Limits,
+        clock: BootClock,
+    ) -> io::Result<Self> {
+        let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
+        let (own, theirs) = socketpair(kind.0, kind.1, SocketFlags::CLOEXEC, None)?;
+        let socket = AsyncFd::with_interest(own, Interest::READABLE)?;
+        let spared = children()?;
+        let parent = getpid().as_raw_nonzero().to_string();
+        let margin = limits.margin.as_nanos().to_string();
+        // Through /proc: the file may have been replaced by a newer version meanwhile.
+        let mut guard = Command::new("/proc/self/exe");
+        guard
+            .arg0("bullyctl-guard")
+            .args(["run-guard", "--parent", &parent, "--margin", &margin, "--"])
+            .args(command.words)
+            // What a terminal sends to this process's group, such as a stop, does not reach the guard.
+            .process_group(0)
+            .stdin(Stdio::from(theirs));
+        for (name, value) in &command.variables {
+            match value {
+                Some(value) => guard.env(name, value),
+                None => guard.env_remove(name),
+            };
+        }
+        let mut guarded = Self {
+            socket,
+            guard: guard.spawn()?,
+            spared,
+            limits,
+            clock,
+            drained_at: None,
+            told: None,
+            end: None,
+            is_over: false,
+        };
+        // Its own end of the socket is closed with this.
+        drop(guard);
+        let order = guarded.order(leader);
+        guarded.give_input(order)?;
+        Ok(guarded)
+    }
+
+    /// The first order, with the user's standard input.
+    fn give_input(&mut self, order: RunOrder) -> io::Result<()> {
+        let input = stdin();
+        let descriptors = [input.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut more = SendAncillaryBuffer::new(&mut space);
+        more.push(SendAncillaryMessage::ScmRights(&descriptors));
+        let bytes = order.encode();
+        let socket = self.socket.get_ref();
+        sendmsg(socket, &[IoSlice::new(&bytes)], &mut more, NOW)?;
+        self.told = Some(order);
+        Ok(())
+    }
+
+    /// Until the command and all that came of it have ended.
+    pub(super) async fn attend(&mut self, leader: &LeaderGuard) -> CommandEnd {
+        let mut stepping_down = pin!(leader.stepping_down());
+        loop {
+            let order = self.order(leader);
+            if self.told != Some(order) {
+                self.send(order);
+            }
+            let now = self.now();
+            if now >= self.limits.give_up_at(order.deadline) {
+                return self.finish();
+            }
+            let look = self.limits.look_after(now, order.deadline);
+            tokio::select! {
+                biased;
+                heard = hear(&self.socket) => match heard {
+                    Heard::Report(RunReport::Started(process)) => {
+                        tell(&format!("the command runs as process {process}"));
+                    }
+                    Heard::Report(RunReport::Ended(end)) => {
+                        self.end = Some(end);
+                        return self.finish();
+                    }
+                    Heard::Closed => return self.finish(),
+                    Heard::Nothing => {}
+                },
+                () = &mut stepping_down, if self.drained_at.is_none() => {
+                    self.drained_at = Some(after(self.now(), self.limits.drain));
+                    tell(&format!(
+                        "the leadership is handed over: the command has {:?} to end",
+                        self.limits.grace()
+                    ));
+                }
+                () = sleep(look) => {}
+            }
+        }
+    }
+
+    fn order(&self, leader: &LeaderGuard) -> RunOrder {
+        // The clock first: the deadline may be too early then, and never too late.
+        let now = self.now();
+        RunOrder {
+            deadline: Limits::deadline(now, leader.holds_for(), self.drained_at),
+            asks_to_end: self.drained_at.is_some(),
+        }
+    }
+
+    fn send(&mut self, order: RunOrder) {
+        // One that a guard does not take stands still: the next one is sent all the same.
+        let sent = send(self.socket.get_ref(), &order.encode(), NOW);
+        self.told = sent.is_ok().then_some(order);
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.now().as_nanos()
+    }
+
+    /// The guard's process.
+    pub(super) fn process(&self) -> Pid {
+        Pid::from_child(&self.guard)
+    }
+
+    /// Ends the guard and the command; a second call does nothing. It blocks: the leadership must not go on to another host before.
+    pub(super) fn finish(&mut self) -> CommandEnd {
+        if let Some(end) = self.end.filter(|_| self.is_over) {
+            return end;
+        }
+        self.is_over = true;
+        // The guard takes this for the end of this process.
+        shutdown(self.socket.get_ref(), Shutdown::Write).ok();
+        let is_silent = loop {
+            match self.hear_within(self.limits.patience()) {
+                Some(Heard::Report(RunReport::Ended(end))) => {
+                    self.end.get_or_insert(end);
+                }
+                Some(Heard::Closed) => break false,
+                Some(Heard::Report(RunReport::Started(_)) | Heard::Nothing) => {}
+                None => break true,
+            }
+        };
+        if is_silent {
+            self.guard.kill().ok();
+        }
+        self.guard.wait().ok();
+        let left = end_all(&self.spared, Some(LONGEST_END));
+        if !left.is_empty() {
+            let left: Vec<_> = left.iter().map(|it| it.as_raw_nonzero()).collect();
+            tell(&format!(
+                "these processes of the command do not end, and may work on: {left:?}"
+            ));
+        }
+        *self.end.get_or_insert(CommandEnd {
+            status: CommandStatus::Unknown,
+            cause: EndCause::GuardLost,
+        })
+    }
+
+    /// `None` where there is nothing for so long.
+    fn hear_within(&self, patience: Duration) -> Option<Heard> {
+        let socket = self.socket.get_ref();
+        let patience = Timespec::try_from(patience).ok();
+        let mut watched = [PollFd::new(socket, PollFlags::IN)];
+        match poll(&mut watched, patience.as_ref()) {
+            Ok(0) => None,
+            Ok(_) | Err(Errno::INTR) => Some(hear_now(socket)),
+            Err(_) => Some(Heard::Closed),
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// The guard's next report.
+async fn hear(socket: &AsyncFd<OwnedFd>) -> Heard {
+    loop {
+        let Ok(mut ready) = socket.readable().await else {
+            return Heard::Closed;
+        };
+        match hear_now(socket.get_ref()) {
+            Heard::Nothing => ready.clear_ready(),
+            heard => return heard,
+        }
+    }
+}
+
+fn hear_now(socket: &OwnedFd) -> Heard {
+    let mut bytes = [0; LONGEST];
+    match recv(socket, &mut bytes, RecvFlags::DONTWAIT) {
+        Ok((0, _)) => Heard::Closed,
+        Ok((_, len)) => {
+            let report = bytes.get(..len).and_then(RunReport::decode);
+            report.map_or(Heard::Nothing, Heard::Report)
+        }
+        Err(Errno::AGAIN | Errno::INTR) => Heard::Nothing,
+        Err(_) => Heard::Closed,
+    }
+}
+
+/// Without waiting, and without a signal where the other end is closed.
+const NOW: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+/// A process that waits for a disk cannot be killed before the disk answers.
+const LONGEST_END: Duration = Duration::from_secs(5);

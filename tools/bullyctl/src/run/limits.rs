@@ -1,0 +1,147 @@
+//! The moments at which a command has to be told to end, and has to have ended.
+//!
+//! Decided here, without a clock: the margin before the end of a lease, and what follows from the readings of a clock. All
+//! moments are nanoseconds of the clock that counts a suspend.
+
+use std::time::Duration;
+
+/// No deadline: the leadership does not run out by itself.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// How long before its deadline the command is killed, and how long it may take to end at a step-down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// The time between the kill and the end of the lease.
+    pub(crate) margin: Duration,
+    /// The drain of the node.
+    pub(crate) drain: Duration,
+}
+
+impl Limits {
+    /// An eighth of the lease: a kill takes some milliseconds, and the renewals, which come four times a lease, leave more.
+    pub(crate) fn new(lease: Duration, drain: Duration) -> Self {
+        let margin = (lease / 8).clamp(LEAST_MARGIN, MOST_MARGIN);
+        Self { margin, drain }
+    }
+
+    /// What a guard has to know: `bullyctl` puts the end of the drain into the deadline.
+    pub(crate) fn of_guard(margin: Duration) -> Self {
+        let drain = Duration::ZERO;
+        Self { margin, drain }
+    }
+
+    /// The time that the command has from SIGTERM on, if the lease is renewed meanwhile.
+    pub(crate) fn grace(&self) -> Duration {
+        self.drain.saturating_sub(self.margin)
+    }
+
+    /// The end of what the leader may rely on. `now` was read before `holds_for` was asked, so that it is never too late.
+    pub(crate) fn deadline(
+        now: u64,
+        holds_for: Option<Duration>,
+        drained_at: Option<u64>,
+    ) -> u64 {
+        let lease = holds_for.map_or(NEVER, |left| after(now, left));
+        lease.min(drained_at.unwrap_or(NEVER))
+    }
+
+    /// The moment at which the guard kills the command.
+    pub(crate) fn kill_at(&self, deadline: u64) -> u64 {
+        before(deadline, self.margin)
+    }
+
+    /// The moment at which the guard is killed too, because it has not ended the command.
+    pub(crate) fn give_up_at(&self, deadline: u64) -> u64 {
+        before(deadline, self.margin / 2)
+    }
+
+    /// How long to wait for a guard whose command has to end at once.
+    pub(crate) fn patience(&self) -> Duration {
+        self.margin / 4
+    }
+
+    /// How long to wait until the deadline is looked at again.
+    pub(crate) fn look_after(&self, now: u64, deadline: u64) -> Duration {
+        if deadline == NEVER {
+            return LONGEST_LOOK;
+        }
+        let left = |until: u64| Duration::from_nanos(until.saturating_sub(now));
+        let look = (left(deadline) / 8).clamp(SHORTEST_LOOK, LONGEST_LOOK);
+        look.min(left(self.give_up_at(deadline)).max(Duration::from_millis(1)))
+    }
+}
+
+/// That much later.
+pub(crate) fn after(moment: u64, span: Duration) -> u64 {
+    let nanos = u64::try_from(span.as_nanos()).unwrap_or(NEVER);
+    moment.saturating_add(nanos)
+}
+
+fn before(deadline: u64, span: Duration) -> u64 {
+    if deadline == NEVER {
+        return NEVER;
+    }
+    let nanos = u64::try_from(span.as_nanos()).unwrap_or(NEVER);
+    deadline.saturating_sub(nanos)
+}
+
+const LEAST_MARGIN: Duration = Duration::from_millis(5);
+const MOST_MARGIN: Duration = Duration::from_secs(1);
+const SHORTEST_LOOK: Duration = Duration::from_millis(5);
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn the_margin_is_an_eighth_of_the_lease_within_bounds() {
+        for (lease, margin) in [(240, 30), (720, 90), (4_000, 500), (16, 5), (60_000, 1_000)] {
+            assert_eq!(Limits::new(ms(lease), ms(1)).margin, ms(margin), "{lease}");
+        }
+    }
+
+    #[test]
+    fn the_command_is_killed_before_the_deadline_and_the_guard_soon_after() {
+        let limits = Limits::new(ms(240), ms(222));
+        let deadline = Limits::deadline(1_000 * MS, Some(ms(240)), None);
+        assert_eq!(deadline, 1_240 * MS);
+        assert_eq!(limits.kill_at(deadline), 1_210 * MS);
+        assert_eq!(limits.give_up_at(deadline), 1_225 * MS);
+        assert_eq!(limits.grace(), ms(192));
+    }
+
+    #[test]
+    fn the_earlier_of_lease_and_drain_counts() {
+        let lease = Some(ms(240));
+        assert_eq!(Limits::deadline(0, lease, Some(100 * MS)), 100 * MS);
+        assert_eq!(Limits::deadline(0, lease, Some(300 * MS)), 240 * MS);
+        assert_eq!(Limits::deadline(0, None, Some(300 * MS)), 300 * MS);
+        assert_eq!(Limits::deadline(7, Some(Duration::ZERO), None), 7);
+    }
+
+    #[test]
+    fn without_a_lease_there_is_no_deadline_and_nothing_is_killed() {
+        let limits = Limits::new(ms(240), ms(222));
+        let deadline = Limits::deadline(5, None, None);
+        assert_eq!(deadline, NEVER);
+        assert_eq!(limits.kill_at(deadline), NEVER);
+        assert_eq!(limits.give_up_at(deadline), NEVER);
+        assert_eq!(limits.look_after(5, deadline), LONGEST_LOOK);
+    }
+
+    #[test]
+    fn a_deadline_is_looked_at_again_well_before_the_command_would_be_killed() {
+        let limits = Limits::new(ms(240), ms(222));
+        assert_eq!(limits.look_after(0, 240 * MS), ms(30));
+        assert_eq!(limits.look_after(0, 16 * MS), ms(1), "it is over at once");
+        assert_eq!(limits.look_after(300 * MS, 240 * MS), ms(1));
+        assert_eq!(limits.look_after(0, 60_000 * MS), LONGEST_LOOK);
+    }
+}

@@ -1,0 +1,274 @@
+//! The node's side: it elects, runs the command while it leads, and ends in order.
+//!
+//! Decided here: the order of a run and of its end, and what follows an end of the command. Not here: how the command
+//! is started and ended (`guarded.rs`).
+
+use std::{
+    cell::Cell,
+    future::{Future, pending},
+    io,
+    pin::{Pin, pin},
+    time::Duration,
+};
+
+use actix::System;
+use actix_bully::{
+    agent::{Feature, LeadError, LeaderGuard},
+    clock::BootClock,
+    config::{Config, ConfigError, RunningNode},
+    leader::fence::FenceNumber,
+    operate::{SocketGuard, serve_socket},
+    remote::MayBe,
+};
+use rustix::process::Pid;
+use tokio::{
+    sync::mpsc::{UnboundedSender, unbounded_channel},
+    time::sleep,
+};
+
+use crate::args::{Args, Run};
+
+use super::{
+    children::{adopt_orphans, children, reap_others},
+    error::RunFailure,
+    guarded::{Guarded, GuardedCommand},
+    limits::Limits,
+    outcome::{CommandEnd, Ending, RunState, SignalAnswer, on_signal},
+    signals::{self, EndSignals},
+    tell,
+};
+
+/// Runs the command whenever this host leads; the exit code.
+pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFailure> {
+    let refused = |error: ConfigError| RunFailure::Start(Box::new(error.into()));
+    if config.role != MayBe::Leader {
+        let node = config.node.clone();
+        return Err(RunFailure::Role { node });
+    }
+    let clock = BootClock::new().map_err(|error| host("CLOCK_BOOTTIME")(io::Error::other(error)))?;
+    children().map_err(host("/proc"))?;
+    // What the command leaves becomes this process's, should its guard be killed.
+    adopt_orphans().map_err(host("the right to be a subreaper"))?;
+    System::new().block_on(async {
+        let signals = EndSignals::listen().map_err(host("a runtime with signals"))?;
+        let starter = config.starter().map_err(refused)?;
+        let limits = Limits::new(starter.timings().lease(), starter.drain());
+        let started = starter.start();
+        let node = started.map_err(|error| RunFailure::Start(Box::new(error)))?;
+        let service = Service {
+            run,
+            config,
+            limits,
+            clock,
+            has_led: Cell::new(false),
+            guard: Cell::new(None),
+        };
+        let ended = match service.prepare(&node, args) {
+            Ok(socket) => {
+                let ended = service.serve(&node, signals).await;
+                drop(socket);
+                ended
+            }
+            Err(failure) => Err(failure),
+        };
+        if ended.is_err() {
+            node.leave(SOON).await.ok();
+        }
+        ended
+    })
+}
+
+struct Service<'a> {
+    run: &'a Run,
+    config: &'a Config,
+    limits: Limits,
+    clock: BootClock,
+    has_led: Cell<bool>,
+    /// The guard of the command that runs.
+    guard: Cell<Option<Pid>>,
+}
+
+impl Service<'_> {
+    /// Refuses what cannot be kept, before anything runs.
+    fn prepare(&self, node: &RunningNode, args: &Args) -> Result<Option<SocketGuard>, RunFailure> {
+        let offers = node.agent().offers();
+        if !self.run.no_fence {
+            offers.check(Feature::Fence).map_err(RunFailure::NoFence)?;
+        }
+        let socket = args.socket.as_ref();
+        let socket = socket.map(|path| serve_socket(path, node.operated()));
+        let socket = socket.transpose()?;
+        let Config { node, group, .. } = self.config;
+        tell(&format!(
+            "{node} waits to lead {group}; its command ends {:?} before a lease that is not renewed",
+            self.limits.margin
+        ));
+        Ok(socket)
+    }
+
+    /// Until it has ended in order.
+    async fn serve(&self, node: &RunningNode, mut signals: EndSignals) -> Result<u8, RunFailure> {
+        let (ended, mut ends) = unbounded_channel();
+        let mut lead = Lead::Goes(Box::pin(
+            node.agent().lead(|leader| self.work(leader, ended.clone())),
+        ));
+        let mut orphans = signals::children().map_err(host("a runtime with signals"))?;
+        let mut too_late = pin!(self.until_too_late());
+        let mut command = None;
+        let signal = loop {
+            tokio::select! {
+                biased;
+                signal = signals.next() => break Some(signal),
+                _ = orphans.recv() => reap_others(self.guard.get()),
+                Some(end) = ends.recv() => {
+                    command = Some(end);
+                    if self.run.once && !end.is_late() {
+                        break None;
+                    }
+                }
+                left = lead.ends() => {
+                    left?;
+                    let node = self.config.node.clone();
+                    return Err(RunFailure::Ended { node });
+                }
+                () = &mut too_late => {
+                    let Config { node, group, .. } = self.config.clone();
+                    return Err(RunFailure::NotLeading { node, group });
+                }
+            }
+        };
+        let state = match self.guard.get() {
+            Some(_) => RunState::Running,
+            None => RunState::Waiting,
+        };
+        let deadline = match signal.map(|_| on_signal(state)) {
+            Some(SignalAnswer::Leave) => SOON,
+            Some(SignalAnswer::HandOver | SignalAnswer::Kill) | None => {
+                self.limits.drain.saturating_add(HAND_OVER)
+            }
+        };
+        let mut left = pin!(self.leave(node, deadline));
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut left => break,
+                _ = signals.next() => match on_signal(RunState::Leaving) {
+                    // With the work the command ends.
+                    SignalAnswer::Kill => lead = Lead::Over,
+                    SignalAnswer::Leave | SignalAnswer::HandOver => {}
+                },
+                _ = lead.ends() => lead = Lead::Over,
+                _ = orphans.recv() => reap_others(self.guard.get()),
+            }
+        }
+        drop(lead);
+        while let Ok(end) = ends.try_recv() {
+            command = Some(end);
+        }
+        let is_once = self.run.once;
+        let ending = Ending {
+            signal,
+            command,
+            is_once,
+        };
+        Ok(ending.code())
+    }
+
+    /// Hands over, if it leads.
+    async fn leave(&self, node: &RunningNode, deadline: Duration) {
+        if let Err(error) = node.leave(deadline).await {
+            tell(&error.to_string());
+        }
+    }
+
+    /// Ends when the time of `--try` is over and this node has not led.
+    async fn until_too_late(&self) {
+        if let Some(span) = self.run.within {
+            sleep(span).await;
+            if !self.has_led.get() {
+                return;
+            }
+        }
+        pending().await
+    }
+
+    /// One leadership.
+    async fn work(&self, leader: LeaderGuard, ended: UnboundedSender<CommandEnd>) {
+        let Config { node, group, .. } = self.config;
+        let fence = match FenceNumber::of(&leader) {
+            Ok(fence) => Some(fence.to_string()),
+            Err(_) if self.run.no_fence => None,
+            Err(error) => return tell(&error.to_string()),
+        };
+        self.has_led.set(true);
+        match &fence {
+            Some(fence) => tell(&format!("{node} leads {group} with fence {fence}")),
+            None => tell(&format!("{node} leads {group}, without a fence")),
+        }
+        let command = GuardedCommand {
+            words: &self.run.command,
+            variables: vec![
+                (FENCE, fence),
+                (NODE, Some(node.clone())),
+                (GROUP, Some(group.clone())),
+            ],
+        };
+        match Guarded::start(&command, &leader, self.limits, self.clock) {
+            Ok(guarded) => {
+                self.guard.set(Some(guarded.process()));
+                let mut running = RunningCommand {
+                    service: self,
+                    guarded,
+                    ended,
+                };
+                running.guarded.attend(&leader).await;
+            }
+            Err(error) => tell(&format!("the command cannot be started: {error}")),
+        }
+    }
+}
+
+/// A command that runs. However its leadership ends, the end of the command is told.
+struct RunningCommand<'a> {
+    service: &'a Service<'a>,
+    guarded: Guarded,
+    ended: UnboundedSender<CommandEnd>,
+}
+
+impl Drop for RunningCommand<'_> {
+    fn drop(&mut self) {
+        let end = self.guarded.finish();
+        self.service.guard.set(None);
+        tell(&end.to_string());
+        // Nobody asks any more where the whole process ends.
+        self.ended.send(end).ok();
+    }
+}
+
+/// The future that leads, as long as it goes on.
+enum Lead<F> {
+    Goes(Pin<Box<F>>),
+    Over,
+}
+
+impl<F: Future<Output = Result<(), LeadError>>> Lead<F> {
+    async fn ends(&mut self) -> Result<(), LeadError> {
+        match self {
+            Self::Goes(lead) => lead.await,
+            Self::Over => pending().await,
+        }
+    }
+}
+
+fn host(what: &'static str) -> impl Fn(io::Error) -> RunFailure {
+    move |error| RunFailure::Host { what, error }
+}
+
+/// The names in the environment of the command.
+const FENCE: &str = "BULLY_FENCE";
+const NODE: &str = "BULLY_NODE";
+const GROUP: &str = "BULLY_GROUP";
+/// For a goodbye to the peers, where nothing has to end before.
+const SOON: Duration = Duration::from_secs(1);
+/// For a hand-over, beside the time of the command.
+const HAND_OVER: Duration = Duration::from_secs(5);

@@ -1,0 +1,226 @@
+//! How a command ended, and what a signal to `bullyctl` does.
+//!
+//! Decided here, without a process: the exit status, the words for the operator, and the answer to a signal in each state.
+
+use std::{fmt, time::Duration};
+
+/// How the command's own process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandStatus {
+    /// It exited with this status.
+    Exited(u8),
+    /// This signal ended it.
+    Signaled(u8),
+    /// It was never started, or nobody could see its end.
+    Unknown,
+}
+
+/// The cause of the command's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndCause {
+    /// It ended by itself, or after SIGTERM at a step-down.
+    Itself,
+    /// Its guard killed it before the lease or the drain ended.
+    Deadline,
+    /// The leadership or `bullyctl` ended, and the guard killed it.
+    Abandoned,
+    /// Its guard ended or stood still, and `bullyctl` killed it.
+    GuardLost,
+    /// There was no time left to start it.
+    Late,
+}
+
+/// The end of one run of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommandEnd {
+    pub(crate) status: CommandStatus,
+    pub(crate) cause: EndCause,
+}
+
+impl CommandEnd {
+    /// The exit status that says so, as a shell has it.
+    pub(crate) fn code(&self) -> u8 {
+        match self.status {
+            CommandStatus::Exited(status) => status,
+            CommandStatus::Signaled(signal) => signal_code(signal),
+            CommandStatus::Unknown => signal_code(KILL),
+        }
+    }
+
+    /// Whether it was never started.
+    pub(crate) fn is_late(&self) -> bool {
+        self.cause == EndCause::Late
+    }
+}
+
+impl fmt::Display for CommandEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cause {
+            EndCause::Itself => {}
+            EndCause::Deadline => {
+                return f.write_str("the guard killed the command before its time was over");
+            }
+            EndCause::Abandoned => {
+                return f.write_str("the guard killed the command, since the leadership is over");
+            }
+            EndCause::GuardLost => {
+                return f.write_str("the guard ended or stood still: the command was killed");
+            }
+            EndCause::Late => {
+                return f.write_str("the leadership is nearly over: the command was not started");
+            }
+        }
+        match self.status {
+            CommandStatus::Exited(status) => write!(f, "the command ended with status {status}"),
+            CommandStatus::Signaled(signal) => write!(f, "signal {signal} ended the command"),
+            CommandStatus::Unknown => f.write_str("the command has ended"),
+        }
+    }
+}
+
+/// 128 + n, as a shell has it.
+pub(crate) fn signal_code(signal: u8) -> u8 {
+    128_u8.saturating_add(signal)
+}
+
+const KILL: u8 = 9;
+
+/// The state in which a signal arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunState {
+    /// No command runs.
+    Waiting,
+    /// A command runs.
+    Running,
+    /// The node leaves since another signal arrived.
+    Leaving,
+}
+
+/// The answer to a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignalAnswer {
+    /// The node leaves at once; nothing has to end before.
+    Leave,
+    /// The node hands over: the command gets SIGTERM, and the time of the drain.
+    HandOver,
+    /// The command is killed, and the node leaves.
+    Kill,
+}
+
+/// INT, TERM, HUP and QUIT are one and the same: each of them asks `bullyctl` to end.
+pub(crate) fn on_signal(state: RunState) -> SignalAnswer {
+    match state {
+        RunState::Waiting => SignalAnswer::Leave,
+        RunState::Running => SignalAnswer::HandOver,
+        RunState::Leaving => SignalAnswer::Kill,
+    }
+}
+
+/// What an exit status is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// The signal that asked `bullyctl` to end.
+    pub(crate) signal: Option<u8>,
+    /// The last end of the command.
+    pub(crate) command: Option<CommandEnd>,
+    /// `--once`
+    pub(crate) is_once: bool,
+}
+
+impl Ending {
+    /// Without `--once` the command is a service, and the orderly end of a service is a success.
+    pub(crate) fn code(&self) -> u8 {
+        let of_command = self.command.map(|end| end.code());
+        match self.signal {
+            Some(signal) if self.is_once => of_command.unwrap_or(signal_code(signal)),
+            Some(_) => 0,
+            None => of_command.unwrap_or(0),
+        }
+    }
+}
+
+/// A span of an argument: a number of seconds, or one with `ms`, `s`, `m` or `h`; up to a week.
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text} is not a span such as 30, 500ms, 30s, 5m or 1h, up to a week");
+    let at = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let seconds = number
+        * match unit {
+            "ms" => 0.001,
+            "" | "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3_600.0,
+            _ => return Err(wrong()),
+        };
+    if (0.0..=604_800.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(wrong())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERM: u8 = 15;
+
+    fn end(status: CommandStatus) -> CommandEnd {
+        let cause = EndCause::Itself;
+        CommandEnd { status, cause }
+    }
+
+    #[test]
+    fn the_status_of_the_command_is_passed_on_as_a_shell_does() {
+        assert_eq!(end(CommandStatus::Exited(3)).code(), 3);
+        assert_eq!(end(CommandStatus::Signaled(TERM)).code(), 143);
+        assert_eq!(end(CommandStatus::Unknown).code(), 137);
+    }
+
+    #[test]
+    fn a_signal_ends_a_service_in_order_and_a_run_once_with_its_status() {
+        let ending = |signal, command, is_once| {
+            let ending = Ending {
+                signal,
+                command,
+                is_once,
+            };
+            ending.code()
+        };
+        let done = Some(end(CommandStatus::Exited(0)));
+        let failed = Some(end(CommandStatus::Exited(7)));
+        assert_eq!(ending(Some(TERM), failed, false), 0);
+        assert_eq!(ending(Some(TERM), None, false), 0);
+        assert_eq!(ending(Some(TERM), None, true), 143, "it did not run");
+        assert_eq!(ending(Some(TERM), done, true), 0);
+        assert_eq!(ending(None, failed, true), 7);
+    }
+
+    #[test]
+    fn a_signal_ends_what_waits_and_kills_what_does_not_end() {
+        assert_eq!(on_signal(RunState::Waiting), SignalAnswer::Leave);
+        assert_eq!(on_signal(RunState::Running), SignalAnswer::HandOver);
+        assert_eq!(on_signal(RunState::Leaving), SignalAnswer::Kill);
+    }
+
+    #[test]
+    fn a_span_has_a_unit_or_counts_seconds() {
+        for (text, millis) in [
+            ("30", 30_000),
+            ("0", 0),
+            ("1.5", 1_500),
+            ("500ms", 500),
+            ("2s", 2_000),
+            ("5m", 300_000),
+            ("1h", 3_600_000),
+        ] {
+            assert_eq!(span(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["", "s", "5d", "-1", "1e9", "NaN", "169h", "1 s", "1.2.3"] {
+            assert!(span(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The last step before the command: the process that becomes it.
+//!
+//! A parent-death signal does not survive a fork, so nobody but the process itself can ask for it, and it outlasts the
+//! `exec` by which that process becomes the command. So the command ends with its guard, also where the guard and
+//! `bullyctl` are killed at one moment. A program that changes its user (`setuid`, file capabilities) has none.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::unix::process::CommandExt,
+    process::{Command, ExitCode},
+};
+
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+
+use super::error::{CANNOT_RUN, NOT_FOUND};
+
+/// What the process is told by its arguments.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct WrapperArgs {
+    /// The guard
+    #[arg(long)]
+    pub(crate) guard: i32,
+    /// The command
+    #[arg(last = true, required = true)]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// The arguments by which a guard starts one.
+pub(super) fn words(command: &[OsString]) -> Vec<OsString> {
+    let guard = getpid().as_raw_nonzero().to_string();
+    let own = ["run-command", "--guard", &guard, "--"].map(OsString::from);
+    own.into_iter().chain(command.iter().cloned()).collect()
+}
+
+/// Becomes the command, and returns only where that cannot be.
+pub(crate) fn live(args: &WrapperArgs) -> ExitCode {
+    let Some((program, words)) = args.command.split_first() else {
+        return ExitCode::from(NOT_FOUND);
+    };
+    let asked = set_parent_process_death_signal(Some(Signal::KILL));
+    let error = match asked {
+        // The guard has ended before the kernel was asked.
+        Ok(()) if getppid() != Pid::from_raw(args.guard) => return ExitCode::FAILURE,
+        Ok(()) => Command::new(program).args(words).exec(),
+        Err(error) => error.into(),
+    };
+    super::tell(&format!(
+        "{} cannot be started: {error}",
+        program.display()
+    ));
+    ExitCode::from(match error.kind() {
+        io::ErrorKind::NotFound => NOT_FOUND,
+        _ => CANNOT_RUN,
+    })
+}

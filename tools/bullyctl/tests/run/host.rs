@@ -1,0 +1,225 @@
+//! `bullyctl run` as a process on a host, and what becomes of its command.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for other processes"
+)]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::unruly::{self, UNRULY};
+
+/// No step of a test takes longer.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Hosts that share a lease in a folder, and the files that their commands write.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The configuration of a node, with a lease in a folder.
+    pub(crate) fn config(&self, node: &str) -> PathBuf {
+        let leases = self.path().join("leases");
+        let text = format!("[lease]\nfolder = \"{}\"", leases.display());
+        self.config_with(node, &text)
+    }
+
+    pub(crate) fn config_with(&self, node: &str, more: &str) -> PathBuf {
+        let path = self.path().join(format!("{node}.toml"));
+        let text = format!("node = \"{node}\"\ngroup = \"jobs\"\n{more}\n");
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs the unruly command whenever that node leads.
+    pub(crate) fn unruly(&self, node: &str, words: &[&str]) -> Host {
+        let mut bullyctl = bullyctl(&self.config(node), &[], &self.command());
+        bullyctl.env(UNRULY, self.unruly_by(words));
+        Host::spawn(bullyctl)
+    }
+
+    pub(crate) fn command(&self) -> Vec<String> {
+        unruly::words("two_commands_at_one_time_are_noticed")
+    }
+
+    pub(crate) fn unruly_by(&self, words: &[&str]) -> String {
+        let folder = self.path().display().to_string();
+        [&[&*folder], words].concat().join(" ")
+    }
+
+    /// The lines that commands wrote.
+    pub(crate) fn lines(&self, name: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.path().join(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until so many commands are ready; the processes that they noted.
+    pub(crate) fn wait_for_ready(&self, number: usize) -> Vec<Pid> {
+        wait_until("the command is ready", || {
+            self.lines("ready").len() >= number
+        });
+        let pids = self.lines("pids");
+        pids.iter()
+            .filter_map(|pid| Pid::from_raw(pid.parse().unwrap()))
+            .collect()
+    }
+
+    /// No command has ever run beside another one.
+    pub(crate) fn assert_no_overlap(&self) {
+        assert_eq!(self.lines("overlaps"), [""; 0]);
+        let fence = |line: &String| line.split(' ').nth(1).unwrap().parse::<u64>().unwrap();
+        let starts = self.lines("starts");
+        assert!(starts.iter().map(fence).is_sorted(), "{starts:?}");
+    }
+}
+
+/// `bullyctl run` with that configuration.
+pub(crate) fn bullyctl(config: &Path, options: &[&str], command: &[String]) -> Command {
+    let mut bullyctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
+    bullyctl.args(["run", "--config"]).arg(config).args(options);
+    bullyctl.arg("--").args(command).stdin(Stdio::null());
+    bullyctl
+}
+
+/// A `bullyctl run`. It is killed when it is dropped, and then the command ends too.
+pub(crate) struct Host {
+    child: Child,
+    told: Receiver<String>,
+    pub(crate) heard: Vec<String>,
+}
+
+impl Host {
+    pub(crate) fn spawn(mut bullyctl: Command) -> Self {
+        let mut child = bullyctl.stderr(Stdio::piped()).spawn().unwrap();
+        let (tell, told) = channel();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                writeln!(std::io::stderr(), "{line}").ok();
+                tell.send(line).ok();
+            }
+        });
+        Self {
+            child,
+            told,
+            heard: Vec::new(),
+        }
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Its guard: the one child that it has.
+    pub(crate) fn guard(&self) -> Pid {
+        let mut found = None;
+        wait_until("there is a guard", || {
+            found = children(self.pid()).first().copied();
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Waits until it says that.
+    pub(crate) fn wait_for(&mut self, words: &str) {
+        let begun = Instant::now();
+        loop {
+            let left = DEADLINE.saturating_sub(begun.elapsed());
+            match self.told.recv_timeout(left) {
+                Ok(line) => {
+                    let is_it = line.contains(words);
+                    self.heard.push(line);
+                    if is_it {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    panic!("it does not say \"{words}\": {:?}", self.heard);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        let mut ended = None;
+        wait_until("bullyctl ends", || {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        ended.unwrap()
+    }
+
+    /// Asks it to end, and waits for that.
+    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
+        self.signal(signal);
+        self.wait().code()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+pub(crate) fn children(of: Pid) -> Vec<Pid> {
+    let of = of.as_raw_nonzero();
+    let tasks = fs::read_dir(format!("/proc/{of}/task"));
+    let tasks = tasks.into_iter().flatten().flatten();
+    let files = tasks.map(|task| fs::read_to_string(task.path().join("children")));
+    let all: String = files.map(Result::unwrap_or_default).collect();
+    let numbers = all.split(' ').filter_map(|pid| pid.parse().ok());
+    numbers.filter_map(Pid::from_raw).collect()
+}
+
+/// Whether it runs: a process that has ended, and whose end nobody has taken note of, does not.
+pub(crate) fn is_alive(process: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
+    stat.is_ok_and(|stat| {
+        let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
+        !matches!(state, Some(Some('Z' | 'X')))
+    })
+}
+
+/// Waits until none of them runs.
+pub(crate) fn wait_until_gone(processes: &[Pid]) {
+    wait_until("all processes of the command have ended", || {
+        !processes.iter().any(|it| is_alive(*it))
+    });
+}
+
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < DEADLINE, "not within {DEADLINE:?}: {what}");
+        pause();
+    }
+}
+
+/// A moment, so that a test that waits leaves the cores to those it waits for.
+pub(crate) fn pause() {
+    let (_never, told) = channel::<()>();
+    told.recv_timeout(Duration::from_millis(2)).ok();
+}

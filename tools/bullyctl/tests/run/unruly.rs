@@ -1,0 +1,129 @@
+//! The command of the tests, which does what it can to outlive its end, and notices another one of its kind.
+//!
+//! It is this test program once more, with `UNRULY` in its environment: a folder, and words:
+//!
+//! ```text
+//!   ignore  it ignores SIGTERM        setsid  it starts another process in a session of its own, whose parent ends at once
+//!   fork    it starts another process thread  it starts another process from a thread that ends
+//! ```
+//! It locks a file of the folder, and its processes share the lock, so that the kernel unlocks the file when the last of them has ended. If another
+//! command has it, both run at one time, and that is written down.
+
+use std::{
+    env,
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio, exit, id},
+    sync::{Arc, atomic::AtomicBool},
+    thread,
+};
+
+/// The variable that makes a process of this program such a command.
+pub(crate) const UNRULY: &str = "UNRULY";
+
+/// The arguments that run the test by that name, which calls [`live`].
+pub(crate) fn words(test: &str) -> Vec<String> {
+    let program = env::current_exe().expect("it has a path");
+    let words = [&*program.display().to_string(), test, "--exact", "--nocapture"];
+    words.map(str::to_owned).into()
+}
+
+/// Returns only where this process is no such command.
+pub(crate) fn live() {
+    let Ok(asked) = env::var(UNRULY) else { return };
+    let mut words = asked.split(' ').map(str::to_owned);
+    let folder = PathBuf::from(words.next().expect("a folder"));
+    let words: Vec<String> = words.collect();
+    let has = |word: &str| words.iter().any(|it| it == word);
+    if has("alone") {
+        // A session of its own, below a parent that ends.
+        rustix::process::setsid().expect("it leads no group");
+        drop(start(&folder, "child", Stdio::inherit()));
+        exit(0);
+    }
+    if has("child") {
+        ignore();
+        note(&folder, "pids", &id().to_string());
+        rest();
+    }
+    if has("ignore") {
+        ignore();
+    }
+    let lock = open(&folder, "lock");
+    if lock.try_lock().is_err() {
+        note(&folder, "overlaps", &told());
+    }
+    note(&folder, "pids", &id().to_string());
+    note(&folder, "starts", &told());
+    // A child that holds the lock holds it for this command.
+    let held = || Stdio::from(lock.try_clone().expect("it can be held twice"));
+    if has("fork") {
+        drop(start(&folder, "child", held()));
+    }
+    if has("setsid") {
+        let mut between = start(&folder, "alone", held());
+        between.wait().expect("it ends");
+    }
+    if has("thread") {
+        let (folder, held) = (folder.clone(), held());
+        let ended = thread::spawn(move || drop(start(&folder, "child", held)));
+        ended.join().expect("it ends");
+    }
+    let expected = 1 + ["fork", "setsid", "thread"].iter().filter(|it| has(it)).count();
+    while lines(&folder, "pids") % expected != 0 {
+        thread::yield_now();
+    }
+    note(&folder, "ready", &told());
+    rest();
+}
+
+fn start(folder: &Path, word: &str, input: Stdio) -> Child {
+    let own: Vec<_> = env::args_os().collect();
+    let mut command = Command::new(&own[0]);
+    command.args(&own[1..]).stdin(input);
+    command.env(UNRULY, format!("{} {word}", folder.display()));
+    command.spawn().expect("it can be started")
+}
+
+/// The node and its fence.
+fn told() -> String {
+    let variable = |name| env::var(name).unwrap_or_else(|_| "none".to_owned());
+    format!(
+        "{} {} {}",
+        variable("BULLY_NODE"),
+        variable("BULLY_FENCE"),
+        id()
+    )
+}
+
+fn ignore() {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGTERM, flag).expect("it can be ignored");
+}
+
+fn open(folder: &Path, name: &str) -> File {
+    let mut options = OpenOptions::new();
+    let file = options.append(true).create(true).open(folder.join(name));
+    file.expect("it can be opened")
+}
+
+/// A line, whole: one write at the end of the file.
+fn note(folder: &Path, name: &str, line: &str) {
+    let written = open(folder, name).write_all(format!("{line}\n").as_bytes());
+    written.expect("it can be written");
+}
+
+fn lines(folder: &Path, name: &str) -> usize {
+    match fs::read_to_string(folder.join(name)) {
+        Ok(text) => text.lines().count(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => std::panic::panic_any(error),
+    }
+}
+
+fn rest() -> ! {
+    loop {
+        thread::park();
+    }
+}
