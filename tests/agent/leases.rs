@@ -159,16 +159,19 @@ fn a_guard_answers_by_the_clock_and_ends_its_waits_by_it() {
             sender.send(guard).unwrap(); // to another holder, which is not dropped with the work
             pending()
         });
-        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
-        stage.prompt(&toy, &acts).await; // at 0, seen at 1
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
         let guard = guards.recv().await.unwrap();
+        assert_eq!(guard.holds_for(), None, "it cannot run out");
+        stage.prompt(&toy, &[Act::Limit(MS(30))]).await; // at 0, seen at 1
         toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
         clock::sleep(MS(28)).await;
         assert!(guard.is_leader(), "29 of 30 ms have passed");
+        assert_eq!(guard.holds_for(), Some(MS(1)));
         let began = clock::Instant::now();
         guard.stepping_down().await;
         assert_eq!(began.elapsed(), MS(1));
         assert!(!guard.is_leader());
+        assert_eq!(guard.holds_for(), Some(Duration::ZERO));
         task.abort();
     });
 }

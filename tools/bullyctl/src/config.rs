@@ -13,14 +13,12 @@ use crate::failure::Failure;
 /// Reads and checks it.
 pub(crate) fn load(path: &Path, prefix: Option<&str>) -> Result<Config, Failure> {
     let refused = |error| refused(path, error);
-    match prefix {
-        Some(prefix) => Config::load(path, prefix).map_err(refused),
-        None => {
-            let config = Config::from_toml(&read(path)?).map_err(refused)?;
-            config.check().map_err(refused)?;
-            Ok(config)
-        }
+    if let Some(prefix) = prefix {
+        return Config::load(path, prefix).map_err(refused);
     }
+    let config = Config::from_toml(&read(path)?).map_err(refused)?;
+    config.check().map_err(refused)?;
+    Ok(config)
 }
 
 /// The configuration in that file is refused.

@@ -8,12 +8,14 @@
 
 #[path = "run/host.rs"]
 mod host;
+#[path = "run/once.rs"]
+mod once;
 #[path = "run/unruly.rs"]
 mod unruly;
 
 use std::{fs::File, process::Command};
 
-use host::{Host, Place, bullyctl, is_alive, wait_until, wait_until_gone};
+use host::{Host, Place, bullyctl, command, is_alive, wait_until, wait_until_gone};
 use rustix::process::{Signal, kill_process};
 
 /// It is the command of the other tests too.
@@ -21,11 +23,12 @@ use rustix::process::{Signal, kill_process};
 fn two_commands_at_one_time_are_noticed() {
     unruly::live();
     let place = Place::new();
-    let words = place.command();
+    let words = command();
     let start = || {
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).env(unruly::UNRULY, place.unruly_by(&["fork"]));
-        command.spawn().unwrap()
+        let mut unruly = Command::new(&words[0]);
+        let unruly = unruly.args(&words[1..]);
+        let asked = unruly.env(unruly::UNRULY, place.unruly_by(&["fork"]));
+        asked.spawn().unwrap()
     };
     let mut first = start();
     place.wait_for_ready(1);
@@ -41,7 +44,12 @@ fn two_commands_at_one_time_are_noticed() {
     for process in all.into_iter().filter(|it| is_alive(*it)) {
         kill_process(process, Signal::KILL).unwrap();
     }
-    assert!(File::open(place.path().join("lock")).unwrap().lock().is_ok());
+    assert!(
+        File::open(place.path().join("lock"))
+            .unwrap()
+            .lock()
+            .is_ok()
+    );
 }
 
 /// All of what a command can do to outlive its end.

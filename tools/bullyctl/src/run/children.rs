@@ -13,8 +13,8 @@ use rustix::{
     event::{Timespec, poll},
     io::Errno,
     process::{
-        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process, set_child_subreaper,
-        waitid,
+        Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process,
+        set_child_subreaper, waitid,
     },
 };
 

@@ -28,9 +28,7 @@ use actix_bully::clock::{BootClock, Clock};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,
-    net::{
-        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send,
-    },
+    net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send},
     process::{
         Pid, Signal, WaitIdStatus, getppid, kill_process_group, set_parent_process_death_signal,
     },
@@ -71,9 +69,8 @@ pub(crate) struct GuardArgs {
 pub(crate) fn live(args: &GuardArgs) -> ExitCode {
     match Guard::begin(args) {
         Ok(Some(mut guard)) => {
-            guard.say(RunReport::Started(number(guard.command)));
-            let end = guard.watch();
-            guard.say(RunReport::Ended(end));
+            report(RunReport::Started(number(guard.command)));
+            report(RunReport::Ended(guard.watch()));
             ExitCode::SUCCESS
         }
         Ok(None) => ExitCode::SUCCESS,
@@ -219,10 +216,6 @@ impl Guard {
         reap(self.command);
         end_all(&[], None);
         CommandEnd { status, cause }
-    }
-
-    fn say(&self, told: RunReport) {
-        report(told);
     }
 }
 

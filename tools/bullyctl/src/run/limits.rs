@@ -36,11 +36,7 @@ impl Limits {
     }
 
     /// The end of what the leader may rely on. `now` was read before `holds_for` was asked, so that it is never too late.
-    pub(crate) fn deadline(
-        now: u64,
-        holds_for: Option<Duration>,
-        drained_at: Option<u64>,
-    ) -> u64 {
+    pub(crate) fn deadline(now: u64, holds_for: Option<Duration>, drained_at: Option<u64>) -> u64 {
         let lease = holds_for.map_or(NEVER, |left| after(now, left));
         lease.min(drained_at.unwrap_or(NEVER))
     }

@@ -131,9 +131,8 @@ fn is_there(program: &std::ffi::OsStr) -> bool {
         return Path::new(program).exists();
     }
     // Without one the system has a PATH of its own.
-    env::var_os("PATH").is_none_or(|path| {
-        env::split_paths(&path).any(|folder| folder.join(program).is_file())
-    })
+    env::var_os("PATH")
+        .is_none_or(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
 /// Tells the operator.

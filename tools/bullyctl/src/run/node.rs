@@ -22,7 +22,8 @@ use actix_bully::{
 };
 use rustix::process::Pid;
 use tokio::{
-    sync::mpsc::{UnboundedSender, unbounded_channel},
+    signal::unix::Signal,
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     time::sleep,
 };
 
@@ -45,7 +46,8 @@ pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFail
         let node = config.node.clone();
         return Err(RunFailure::Role { node });
     }
-    let clock = BootClock::new().map_err(|error| host("CLOCK_BOOTTIME")(io::Error::other(error)))?;
+    let clock =
+        BootClock::new().map_err(|error| host("CLOCK_BOOTTIME")(io::Error::other(error)))?;
     children().map_err(host("/proc"))?;
     // What the command leaves becomes this process's, should its guard be killed.
     adopt_orphans().map_err(host("the right to be a subreaper"))?;
@@ -53,8 +55,9 @@ pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFail
         let signals = EndSignals::listen().map_err(host("a runtime with signals"))?;
         let starter = config.starter().map_err(refused)?;
         let limits = Limits::new(starter.timings().lease(), starter.drain());
-        let started = starter.start();
-        let node = started.map_err(|error| RunFailure::Start(Box::new(error)))?;
+        let node = starter
+            .start()
+            .map_err(|error| RunFailure::Start(Box::new(error)))?;
         let service = Service {
             run,
             config,
@@ -107,26 +110,49 @@ impl Service<'_> {
     }
 
     /// Until it has ended in order.
-    async fn serve(&self, node: &RunningNode, mut signals: EndSignals) -> Result<u8, RunFailure> {
-        let (ended, mut ends) = unbounded_channel();
-        let mut lead = Lead::Goes(Box::pin(
-            node.agent().lead(|leader| self.work(leader, ended.clone())),
-        ));
-        let mut orphans = signals::children().map_err(host("a runtime with signals"))?;
+    async fn serve(&self, node: &RunningNode, signals: EndSignals) -> Result<u8, RunFailure> {
+        let (ended, ends) = unbounded_channel();
+        let lead = node.agent().lead(|leader| self.work(leader, ended.clone()));
+        let mut session = Session {
+            lead: Lead::Goes(Box::pin(lead)),
+            signals,
+            orphans: signals::children().map_err(host("a runtime with signals"))?,
+            ends,
+            command: None,
+        };
+        let signal = self.elect(&mut session).await?;
+        self.end(node, &mut session, signal).await;
+        // With the work the command ends, if it runs.
+        session.lead = Lead::Over;
+        while let Ok(end) = session.ends.try_recv() {
+            session.command = Some(end);
+        }
+        let ending = Ending {
+            signal,
+            command: session.command,
+            is_once: self.run.once,
+        };
+        Ok(ending.code())
+    }
+
+    /// Until a signal asks it to end, or the command has ended that was to run once.
+    async fn elect<F: WorkFuture>(
+        &self,
+        session: &mut Session<F>,
+    ) -> Result<Option<u8>, RunFailure> {
         let mut too_late = pin!(self.until_too_late());
-        let mut command = None;
-        let signal = loop {
+        loop {
             tokio::select! {
                 biased;
-                signal = signals.next() => break Some(signal),
-                _ = orphans.recv() => reap_others(self.guard.get()),
-                Some(end) = ends.recv() => {
-                    command = Some(end);
+                signal = session.signals.next() => return Ok(Some(signal)),
+                _ = session.orphans.recv() => reap_others(self.guard.get()),
+                Some(end) = session.ends.recv() => {
+                    session.command = Some(end);
                     if self.run.once && !end.is_late() {
-                        break None;
+                        return Ok(None);
                     }
                 }
-                left = lead.ends() => {
+                left = session.lead.ends() => {
                     left?;
                     let node = self.config.node.clone();
                     return Err(RunFailure::Ended { node });
@@ -136,7 +162,16 @@ impl Service<'_> {
                     return Err(RunFailure::NotLeading { node, group });
                 }
             }
-        };
+        }
+    }
+
+    /// The node leaves. Meanwhile the command ends, and at once if there is another signal.
+    async fn end<F: WorkFuture>(
+        &self,
+        node: &RunningNode,
+        session: &mut Session<F>,
+        signal: Option<u8>,
+    ) {
         let state = match self.guard.get() {
             Some(_) => RunState::Running,
             None => RunState::Waiting,
@@ -151,27 +186,16 @@ impl Service<'_> {
         loop {
             tokio::select! {
                 biased;
-                () = &mut left => break,
-                _ = signals.next() => match on_signal(RunState::Leaving) {
+                () = &mut left => return,
+                _ = session.signals.next() => match on_signal(RunState::Leaving) {
                     // With the work the command ends.
-                    SignalAnswer::Kill => lead = Lead::Over,
+                    SignalAnswer::Kill => session.lead = Lead::Over,
                     SignalAnswer::Leave | SignalAnswer::HandOver => {}
                 },
-                _ = lead.ends() => lead = Lead::Over,
-                _ = orphans.recv() => reap_others(self.guard.get()),
+                _ = session.lead.ends() => session.lead = Lead::Over,
+                _ = session.orphans.recv() => reap_others(self.guard.get()),
             }
         }
-        drop(lead);
-        while let Ok(end) = ends.try_recv() {
-            command = Some(end);
-        }
-        let is_once = self.run.once;
-        let ending = Ending {
-            signal,
-            command,
-            is_once,
-        };
-        Ok(ending.code())
     }
 
     /// Hands over, if it leads.
@@ -189,7 +213,7 @@ impl Service<'_> {
                 return;
             }
         }
-        pending().await
+        pending::<()>().await;
     }
 
     /// One leadership.
@@ -245,13 +269,27 @@ impl Drop for RunningCommand<'_> {
     }
 }
 
+/// All that a run waits for.
+struct Session<F> {
+    lead: Lead<F>,
+    signals: EndSignals,
+    orphans: Signal,
+    ends: UnboundedReceiver<CommandEnd>,
+    /// The last end of the command.
+    command: Option<CommandEnd>,
+}
+
+/// What `lead` returned.
+trait WorkFuture: Future<Output = Result<(), LeadError>> {}
+impl<F: Future<Output = Result<(), LeadError>>> WorkFuture for F {}
+
 /// The future that leads, as long as it goes on.
 enum Lead<F> {
     Goes(Pin<Box<F>>),
     Over,
 }
 
-impl<F: Future<Output = Result<(), LeadError>>> Lead<F> {
+impl<F: WorkFuture> Lead<F> {
     async fn ends(&mut self) -> Result<(), LeadError> {
         match self {
             Self::Goes(lead) => lead.await,

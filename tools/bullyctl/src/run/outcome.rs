@@ -39,7 +39,7 @@ pub(crate) struct CommandEnd {
 
 impl CommandEnd {
     /// The exit status that says so, as a shell has it.
-    pub(crate) fn code(&self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self.status {
             CommandStatus::Exited(status) => status,
             CommandStatus::Signaled(signal) => signal_code(signal),
@@ -48,7 +48,7 @@ impl CommandEnd {
     }
 
     /// Whether it was never started.
-    pub(crate) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(self) -> bool {
         self.cause == EndCause::Late
     }
 }
@@ -129,8 +129,8 @@ pub(crate) struct Ending {
 
 impl Ending {
     /// Without `--once` the command is a service, and the orderly end of a service is a success.
-    pub(crate) fn code(&self) -> u8 {
-        let of_command = self.command.map(|end| end.code());
+    pub(crate) fn code(self) -> u8 {
+        let of_command = self.command.map(CommandEnd::code);
         match self.signal {
             Some(signal) if self.is_once => of_command.unwrap_or(signal_code(signal)),
             Some(_) => 0,

@@ -45,10 +45,7 @@ pub(crate) fn live(args: &WrapperArgs) -> ExitCode {
         Ok(()) => Command::new(program).args(words).exec(),
         Err(error) => error.into(),
     };
-    super::tell(&format!(
-        "{} cannot be started: {error}",
-        program.display()
-    ));
+    super::tell(&format!("{} cannot be started: {error}", program.display()));
     ExitCode::from(match error.kind() {
         io::ErrorKind::NotFound => NOT_FOUND,
         _ => CANNOT_RUN,

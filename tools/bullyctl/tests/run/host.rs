@@ -1,12 +1,13 @@
 //! `bullyctl run` as a process on a host, and what becomes of its command.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a deadline of real time, for other processes"
+    clippy::print_stderr,
+    reason = "a deadline of real time, for other processes, whose words belong to the test's"
 )]
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -50,13 +51,9 @@ impl Place {
 
     /// Runs the unruly command whenever that node leads.
     pub(crate) fn unruly(&self, node: &str, words: &[&str]) -> Host {
-        let mut bullyctl = bullyctl(&self.config(node), &[], &self.command());
+        let mut bullyctl = bullyctl(&self.config(node), &[], &command());
         bullyctl.env(UNRULY, self.unruly_by(words));
         Host::spawn(bullyctl)
-    }
-
-    pub(crate) fn command(&self) -> Vec<String> {
-        unruly::words("two_commands_at_one_time_are_noticed")
     }
 
     pub(crate) fn unruly_by(&self, words: &[&str]) -> String {
@@ -90,6 +87,11 @@ impl Place {
     }
 }
 
+/// The unruly command, which the variable [`UNRULY`] makes one.
+pub(crate) fn command() -> Vec<String> {
+    unruly::words("two_commands_at_one_time_are_noticed")
+}
+
 /// `bullyctl run` with that configuration.
 pub(crate) fn bullyctl(config: &Path, options: &[&str], command: &[String]) -> Command {
     let mut bullyctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
@@ -112,7 +114,7 @@ impl Host {
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                writeln!(std::io::stderr(), "{line}").ok();
+                eprintln!("{line}");
                 tell.send(line).ok();
             }
         });
@@ -213,7 +215,10 @@ pub(crate) fn wait_until_gone(processes: &[Pid]) {
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < DEADLINE, "not within {DEADLINE:?}: {what}");
+        assert!(
+            begun.elapsed() < DEADLINE,
+            "not within {DEADLINE:?}: {what}"
+        );
         pause();
     }
 }

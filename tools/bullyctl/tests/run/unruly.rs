@@ -8,6 +8,11 @@
 //! ```
 //! It locks a file of the folder, and its processes share the lock, so that the kernel unlocks the file when the last of them has ended. If another
 //! command has it, both run at one time, and that is written down.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a command that cannot do its work ends"
+)]
 
 use std::{
     env,
@@ -25,7 +30,12 @@ pub(crate) const UNRULY: &str = "UNRULY";
 /// The arguments that run the test by that name, which calls [`live`].
 pub(crate) fn words(test: &str) -> Vec<String> {
     let program = env::current_exe().expect("it has a path");
-    let words = [&*program.display().to_string(), test, "--exact", "--nocapture"];
+    let words = [
+        &*program.display().to_string(),
+        test,
+        "--exact",
+        "--nocapture",
+    ];
     words.map(str::to_owned).into()
 }
 
@@ -70,8 +80,11 @@ pub(crate) fn live() {
         let ended = thread::spawn(move || drop(start(&folder, "child", held)));
         ended.join().expect("it ends");
     }
-    let expected = 1 + ["fork", "setsid", "thread"].iter().filter(|it| has(it)).count();
-    while lines(&folder, "pids") % expected != 0 {
+    let expected = 1 + ["fork", "setsid", "thread"]
+        .iter()
+        .filter(|it| has(it))
+        .count();
+    while !lines(&folder, "pids").is_multiple_of(expected) {
         thread::yield_now();
     }
     note(&folder, "ready", &told());
