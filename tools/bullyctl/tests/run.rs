@@ -18,6 +18,9 @@ use std::{fs::File, process::Command};
 use host::{Host, Place, bullyctl, command, is_alive, wait_until, wait_until_gone};
 use rustix::process::{Signal, kill_process};
 
+/// The test that is the unruly command where it is asked to be.
+const COMMAND: &str = "two_commands_at_one_time_are_noticed";
+
 /// It is the command of the other tests too.
 #[test]
 fn two_commands_at_one_time_are_noticed() {

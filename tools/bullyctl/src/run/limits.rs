@@ -51,6 +51,11 @@ impl Limits {
         before(deadline, self.margin / 2)
     }
 
+    /// Whether a command would have to end as soon as it was started.
+    pub(crate) fn is_short(&self, holds_for: Option<Duration>) -> bool {
+        holds_for.is_some_and(|left| left < self.margin * 3)
+    }
+
     /// How long to wait for a guard whose command has to end at once.
     pub(crate) fn patience(&self) -> Duration {
         self.margin / 4
@@ -111,6 +116,7 @@ mod tests {
         assert_eq!(limits.kill_at(deadline), 1_210 * MS);
         assert_eq!(limits.give_up_at(deadline), 1_225 * MS);
         assert_eq!(limits.grace(), ms(192));
+        assert!(limits.is_short(Some(ms(89))) && !limits.is_short(Some(ms(90))));
     }
 
     #[test]
@@ -130,6 +136,7 @@ mod tests {
         assert_eq!(limits.kill_at(deadline), NEVER);
         assert_eq!(limits.give_up_at(deadline), NEVER);
         assert_eq!(limits.look_after(5, deadline), LONGEST_LOOK);
+        assert!(!limits.is_short(None));
     }
 
     #[test]

@@ -237,17 +237,35 @@ impl Service<'_> {
                 (GROUP, Some(group.clone())),
             ],
         };
-        match Guarded::start(&command, &leader, self.limits, self.clock) {
-            Ok(guarded) => {
-                self.guard.set(Some(guarded.process()));
-                let mut running = RunningCommand {
-                    service: self,
-                    guarded,
-                    ended,
-                };
-                running.guarded.attend(&leader).await;
+        loop {
+            let guarded = match Guarded::start(&command, &leader, self.limits, self.clock) {
+                Ok(guarded) => guarded,
+                Err(error) => return tell(&format!("the command cannot be started: {error}")),
+            };
+            self.guard.set(Some(guarded.process()));
+            let mut running = RunningCommand {
+                service: self,
+                guarded,
+                ended: ended.clone(),
+            };
+            let end = running.guarded.attend(&leader).await;
+            drop(running);
+            if !end.is_for_want_of_time() {
+                return;
             }
-            Err(error) => tell(&format!("the command cannot be started: {error}")),
+            // The command has not failed, a renewal was late. All of this is dropped when the lease runs out.
+            tokio::select! {
+                biased;
+                () = leader.stepping_down() => return,
+                () = self.until_renewed(&leader) => {}
+            }
+        }
+    }
+
+    /// Ends when the lease has room again for a command.
+    async fn until_renewed(&self, leader: &LeaderGuard) {
+        while self.limits.is_short(leader.holds_for()) {
+            sleep(self.limits.patience()).await;
         }
     }
 }

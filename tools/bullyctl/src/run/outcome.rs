@@ -47,6 +47,11 @@ impl CommandEnd {
         }
     }
 
+    /// Whether the command had to end because a renewal was late, or did not begin.
+    pub(crate) fn is_for_want_of_time(self) -> bool {
+        matches!(self.cause, EndCause::Deadline | EndCause::Late)
+    }
+
     /// Whether it was never started.
     pub(crate) fn is_late(self) -> bool {
         self.cause == EndCause::Late

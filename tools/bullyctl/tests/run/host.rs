@@ -31,6 +31,14 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// In memory, where a write takes no time that others have a hand in.
+    #[allow(dead_code, reason = "the rounds on hosts of their own need it")]
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let made = tempfile::tempdir_in(memory);
+        Self(made.unwrap_or_else(|_| tempfile::tempdir().unwrap()))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
@@ -73,9 +81,8 @@ impl Place {
             self.lines("ready").len() >= number
         });
         let pids = self.lines("pids");
-        pids.iter()
-            .filter_map(|pid| Pid::from_raw(pid.parse().unwrap()))
-            .collect()
+        let own = |line: &String| line.split(' ').nth(1).unwrap().parse().unwrap();
+        pids.iter().map(own).filter_map(Pid::from_raw).collect()
     }
 
     /// No command has ever run beside another one.
@@ -89,7 +96,7 @@ impl Place {
 
 /// The unruly command, which the variable [`UNRULY`] makes one.
 pub(crate) fn command() -> Vec<String> {
-    unruly::words("two_commands_at_one_time_are_noticed")
+    unruly::words(crate::COMMAND)
 }
 
 /// `bullyctl run` with that configuration.
@@ -109,7 +116,11 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn spawn(mut bullyctl: Command) -> Self {
-        let mut child = bullyctl.stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = bullyctl
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let (tell, told) = channel();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         thread::spawn(move || {

@@ -17,7 +17,7 @@
 use std::{
     env,
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio, exit, id},
     sync::{Arc, atomic::AtomicBool},
@@ -26,6 +26,9 @@ use std::{
 
 /// The variable that makes a process of this program such a command.
 pub(crate) const UNRULY: &str = "UNRULY";
+
+/// The process that such a command began with.
+const FIRST: &str = "UNRULY_FIRST";
 
 /// The arguments that run the test by that name, which calls [`live`].
 pub(crate) fn words(test: &str) -> Vec<String> {
@@ -54,7 +57,7 @@ pub(crate) fn live() {
     }
     if has("child") {
         ignore();
-        note(&folder, "pids", &id().to_string());
+        note_process(&folder);
         rest();
     }
     if has("ignore") {
@@ -64,7 +67,7 @@ pub(crate) fn live() {
     if lock.try_lock().is_err() {
         note(&folder, "overlaps", &told());
     }
-    note(&folder, "pids", &id().to_string());
+    note_process(&folder);
     note(&folder, "starts", &told());
     // A child that holds the lock holds it for this command.
     let held = || Stdio::from(lock.try_clone().expect("it can be held twice"));
@@ -84,7 +87,7 @@ pub(crate) fn live() {
         .iter()
         .filter(|it| has(it))
         .count();
-    while !lines(&folder, "pids").is_multiple_of(expected) {
+    while processes(&folder) != expected {
         thread::yield_now();
     }
     note(&folder, "ready", &told());
@@ -96,6 +99,7 @@ fn start(folder: &Path, word: &str, input: Stdio) -> Child {
     let mut command = Command::new(&own[0]);
     command.args(&own[1..]).stdin(input);
     command.env(UNRULY, format!("{} {word}", folder.display()));
+    command.env(FIRST, first());
     command.spawn().expect("it can be started")
 }
 
@@ -127,12 +131,20 @@ fn note(folder: &Path, name: &str, line: &str) {
     written.expect("it can be written");
 }
 
-fn lines(folder: &Path, name: &str) -> usize {
-    match fs::read_to_string(folder.join(name)) {
-        Ok(text) => text.lines().count(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(error) => std::panic::panic_any(error),
-    }
+/// This process, behind the one that its command began with.
+fn note_process(folder: &Path) {
+    note(folder, "pids", &format!("{} {}", first(), id()));
+}
+
+fn first() -> String {
+    env::var(FIRST).unwrap_or_else(|_| id().to_string())
+}
+
+/// How many processes of this command have noted themselves.
+fn processes(folder: &Path) -> usize {
+    let text = fs::read_to_string(folder.join("pids")).expect("it was written");
+    let first = format!("{} ", first());
+    text.lines().filter(|line| line.starts_with(&first)).count()
 }
 
 fn rest() -> ! {
