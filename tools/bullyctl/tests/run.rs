@@ -179,7 +179,7 @@ fn a_second_signal_kills_a_command_that_takes_its_time() {
     let mut host = Host::spawn(bullyctl(&config, &[], &command));
     wait_until("the command is ready", || ready.exists());
     host.signal(Signal::TERM);
-    host.wait_for("the command has 59.91s to end");
+    host.wait_for("the leadership is handed over: the command has 59.");
     assert_eq!(host.end(Signal::TERM), Some(0));
 }
 

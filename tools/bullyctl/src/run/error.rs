@@ -4,11 +4,7 @@
 
 use std::{ffi::OsString, io};
 
-use actix_bully::{
-    agent::{LeadError, NotOffered},
-    config::RunError,
-    operate::SocketError,
-};
+use actix_bully::{agent::LeadError, config::RunError, operate::SocketError};
 
 /// It did not lead in time.
 pub(crate) const NOT_LEADING: u8 = 124;
@@ -35,9 +31,13 @@ pub(crate) enum RunFailure {
     },
     /// Nothing refuses what a former leader's command writes late.
     #[error(
-        "{0}; or say --no-fence: then nothing refuses what the command of a former leader writes late"
+        "the mode of this configuration promises no fence{}: elect by `quorum.voters` with a `quorum.store_file` each, or by a store in the section `lease`; or say --no-fence: then nothing refuses what the command of a former leader writes late",
+        if *is_conditional { " without a condition" } else { "" }
     )]
-    NoFence(NotOffered),
+    NoFence {
+        /// Voters without a disk promise one as long as their clocks are not set back.
+        is_conditional: bool,
+    },
     /// The socket for operators.
     #[error("no socket for operators: {0}")]
     Socket(#[from] SocketError),

@@ -7,14 +7,16 @@
 
 use std::{
     ffi::OsString,
+    future::poll_fn,
     io::{self, IoSlice, stdin},
     mem::MaybeUninit,
     os::{
         fd::{AsFd, OwnedFd},
         unix::process::CommandExt,
     },
-    pin::pin,
+    pin::{Pin, pin},
     process::{Child, Command, Stdio},
+    task::Poll,
     time::Duration,
 };
 
@@ -146,12 +148,22 @@ impl Guarded {
     /// Until the command and all that came of it have ended.
     pub(super) async fn attend(&mut self, leader: &LeaderGuard) -> CommandEnd {
         let mut stepping_down = pin!(leader.stepping_down());
+        // The last moment at which nothing was to be handed over. The drain began later, so that its end is never taken for too
+        // late, also where this process stood still meanwhile.
+        let mut led = self.now();
         loop {
+            let now = self.now();
+            if self.drained_at.is_none() {
+                if is_ready(stepping_down.as_mut()).await {
+                    self.step_down(led);
+                } else {
+                    led = now;
+                }
+            }
             let order = self.order(leader);
             if self.told != Some(order) {
                 self.send(order);
             }
-            let now = self.now();
             if now >= self.limits.give_up_at(order.deadline) {
                 return self.finish();
             }
@@ -169,16 +181,21 @@ impl Guarded {
                     Heard::Closed => return self.finish(),
                     Heard::Nothing => {}
                 },
-                () = &mut stepping_down, if self.drained_at.is_none() => {
-                    self.drained_at = Some(after(self.now(), self.limits.drain));
-                    tell(&format!(
-                        "the leadership is handed over: the command has {:?} to end",
-                        self.limits.grace()
-                    ));
-                }
+                () = &mut stepping_down, if self.drained_at.is_none() => self.step_down(led),
                 () = sleep(look) => {}
             }
         }
+    }
+
+    /// The leadership is handed over: the command is asked to end.
+    fn step_down(&mut self, led: u64) {
+        let drained_at = after(led, self.limits.drain);
+        self.drained_at = Some(drained_at);
+        let left = self.limits.kill_at(drained_at).saturating_sub(self.now());
+        let left = Duration::from_millis(left / 1_000_000);
+        tell(&format!(
+            "the leadership is handed over: the command has {left:?} to end"
+        ));
     }
 
     fn order(&self, leader: &LeaderGuard) -> RunOrder {
@@ -257,6 +274,10 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+async fn is_ready(mut future: Pin<&mut impl Future<Output = ()>>) -> bool {
+    poll_fn(|task| Poll::Ready(future.as_mut().poll(task).is_ready())).await
 }
 
 /// The guard's next report.

@@ -30,11 +30,6 @@ impl Limits {
         Self { margin, drain }
     }
 
-    /// The time that the command has from SIGTERM on, if the lease is renewed meanwhile.
-    pub(crate) fn grace(&self) -> Duration {
-        self.drain.saturating_sub(self.margin)
-    }
-
     /// The end of what the leader may rely on. `now` was read before `holds_for` was asked, so that it is never too late.
     pub(crate) fn deadline(now: u64, holds_for: Option<Duration>, drained_at: Option<u64>) -> u64 {
         let lease = holds_for.map_or(NEVER, |left| after(now, left));
@@ -115,7 +110,6 @@ mod tests {
         assert_eq!(deadline, 1_240 * MS);
         assert_eq!(limits.kill_at(deadline), 1_210 * MS);
         assert_eq!(limits.give_up_at(deadline), 1_225 * MS);
-        assert_eq!(limits.grace(), ms(192));
         assert!(limits.is_short(Some(ms(89))) && !limits.is_short(Some(ms(90))));
     }
 

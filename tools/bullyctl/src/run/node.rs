@@ -13,7 +13,7 @@ use std::{
 
 use actix::System;
 use actix_bully::{
-    agent::{Feature, LeadError, LeaderGuard},
+    agent::{LeadError, LeaderGuard, Tokens},
     clock::BootClock,
     config::{Config, ConfigError, RunningNode},
     leader::fence::FenceNumber,
@@ -94,9 +94,10 @@ struct Service<'a> {
 impl Service<'_> {
     /// Refuses what cannot be kept, before anything runs.
     fn prepare(&self, node: &RunningNode, args: &Args) -> Result<Option<SocketGuard>, RunFailure> {
-        let offers = node.agent().offers();
-        if !self.run.no_fence {
-            offers.check(Feature::Fence).map_err(RunFailure::NoFence)?;
+        let tokens = node.agent().offers().tokens;
+        if tokens != Tokens::Fence && !self.run.no_fence {
+            let is_conditional = tokens == Tokens::Conditional;
+            return Err(RunFailure::NoFence { is_conditional });
         }
         let socket = args.socket.as_ref();
         let socket = socket.map(|path| serve_socket(path, node.operated()));

@@ -68,7 +68,13 @@ fn what_can_never_run_is_refused_in_words() {
     let place = Place::new();
     let lease = format!("[lease]\nfolder = \"{}\"", place.path().join("x").display());
     for (more, command, code, words) in [
-        ("", "true", 125, "say --no-fence"),
+        ("", "true", 125, "promises no fence: elect by"),
+        (
+            "[quorum]\nvoters = [\"refused\"]\ndiskless = true",
+            "true",
+            125,
+            "promises no fence without a condition: elect by",
+        ),
         (
             &*format!("role = \"voter\"\n{lease}"),
             "true",
@@ -136,6 +142,35 @@ fn a_script_runs_its_work_where_it_leads_and_gives_up_elsewhere() {
     let first = String::from_utf8(first.stdout).unwrap();
     assert!(first.ends_with("a.toml has done it\n"), "{first}");
     assert_eq!(place.lines("done"), ["a"]);
+}
+
+/// By the socket that the run serves.
+#[test]
+fn an_operator_sees_and_commands_the_node_of_a_run() {
+    let place = Place::new();
+    let socket = place.path().join("socket");
+    let ctl = |words: &str| {
+        let mut bullyctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
+        bullyctl.arg("--socket").arg(&socket).args(words.split(' '));
+        bullyctl
+    };
+    let config = place.config("a");
+    let mut served = ctl("run --config");
+    served.arg(&config).args(["--", "sleep", "1000"]);
+    let mut host = Host::spawn(served);
+    host.wait_for("the command runs as process");
+    let status = ctl("status").output().unwrap();
+    let status = String::from_utf8(status.stdout).unwrap();
+    assert!(status.contains("leader"), "{status}");
+    let sleep = ["sleep", "1000"].map(str::to_owned);
+    let mut other = Host::spawn(bullyctl(&place.config("b"), &[], &sleep));
+    // As soon as the other one is known.
+    wait_until("the leadership is handed over", || {
+        ctl("transfer").output().unwrap().status.success()
+    });
+    host.wait_for("signal 15 ended the command");
+    other.wait_for("the command runs as process");
+    assert_eq!(host.end(Signal::TERM), Some(0));
 }
 
 #[test]
