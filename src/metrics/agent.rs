@@ -12,7 +12,7 @@ use ::metrics::{Histogram, counter, gauge, histogram};
 
 use crate::{
     group::Counts,
-    protocol::{Event, Requirements, Term, Time},
+    protocol::{Event, LostReason, Requirements, Term, Time},
 };
 
 use super::{
@@ -36,7 +36,7 @@ impl AgentSeries<'_> {
         [("group", group.to_owned()), ("node", node.to_owned())]
     }
 
-    /// From then on they are there, so that an alert sees an agent that never leads.
+    /// From then on they are there: an alert sees an agent that never leads, and `increase()` sees the first event.
     fn begin(self) {
         let labels = self.labels();
         for gauge in [IS_LEADER, HAS_LEADER] {
@@ -45,6 +45,11 @@ impl AgentSeries<'_> {
         gauge!(TERM, &labels).increment(0.0);
         for counter in [ACQUIRED, FOLLOWED, WORK_PANICS, WORK_STALLS] {
             counter!(counter, &labels).increment(0);
+        }
+        let [group, node] = labels.clone();
+        for reason in UNWANTED {
+            let reason = ("reason", reason.label().to_owned());
+            counter!(LOST, &[group.clone(), node.clone(), reason]).increment(0);
         }
         drop(histogram!(LEADERLESS, &labels));
     }
@@ -93,6 +98,16 @@ impl AgentSeries<'_> {
         counter!(WORK_STALLS, &self.labels()).increment(1);
     }
 }
+
+/// The ends of a leadership that nobody asks for, which alerts look at.
+const UNWANTED: [LostReason; 6] = [
+    LostReason::Ended,
+    LostReason::Isolated,
+    LostReason::LeaseExpired,
+    LostReason::NameTwice,
+    LostReason::Stalled,
+    LostReason::Superseded,
+];
 
 /// What is sampled of a group.
 #[derive(Debug)]

@@ -43,6 +43,8 @@
 //! `run_upkeep` of its handle now and then where nobody may ask.
 //!
 //! An alert that is worth waking someone: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
+//! `examples/metrics/alerts.yml` has it and seven more, for Prometheus. A counter is there before its first event, so that `increase()`
+//! sees that one as well; of `bully_leadership_lost_total` those with a reason that nobody asks for.
 
 mod agent;
 mod bridge;

@@ -142,6 +142,8 @@ mod tests {
             page.contains("# HELP bully_has_leader 1 while the agent knows a leader, else 0\n")
         );
         assert!(page.contains("# TYPE bully_leaderless_seconds histogram\n"));
+        let never = r#"bully_leadership_lost_total{group="jobs",node="a",reason="stalled"} 0"#;
+        assert!(page.contains(never), "before the first one: {page}");
         agents[2].step_down(None).unwrap();
         let lost = r#"bully_leadership_lost_total{group="jobs",node="c",reason="resigned"} 1"#;
         let page = until(at, lost).await;
@@ -163,6 +165,21 @@ mod tests {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let words = board.split(|c| !is_part(c));
         words.filter(|word| word.starts_with("bully_")).collect()
+    }
+
+    /// Which alert fires when: `alerts.test.yml`.
+    #[test]
+    fn the_alerts_look_at_series_that_there_are() {
+        for text in [
+            include_str!("../alerts.yml"),
+            include_str!("../alerts.test.yml"),
+        ] {
+            let names = names_in(text);
+            assert!(names.len() > 6, "{names:?}");
+            let is_series = |name: &&&str| series().iter().any(|row| row.name == **name);
+            let wrong: Vec<_> = names.iter().filter(|name| !is_series(name)).collect();
+            assert!(wrong.is_empty(), "names of no series: {wrong:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It prints where the page is, and runs until it is ended. `board.json` beside this package is a board for Grafana:
-//! import it, and choose the source that fetches the page.
+//! import it, and choose the source that fetches the page. `alerts.yml` has alerts for Prometheus.
 //!
 //! Try next: `cargo run --example node`, whose bridge has the series of links as well when it is built like this.
 
