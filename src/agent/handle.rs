@@ -75,7 +75,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Begins to write down what the agent says and hears of its election, within these limits, or stops. Off by
-    /// default. What was written before is gone when it begins; it can still be read after it stopped.
+    /// default. What was written before is gone when it begins, but what was kept; it can still be read after it stopped.
     ///
     /// Heartbeats are not written, and no message of an application is. When the leader is missed for so long that the
     /// agent warns of it, what is written by then is kept beside what comes after it.
@@ -94,7 +94,7 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.recorded(false)
     }
 
-    /// The same as it was when the leader was missed last, if it was since the record began.
+    /// The same as it was when the leader was missed last, while a record was on.
     pub fn recorded_without_leader(&self) -> Option<String> {
         self.shared.recorded(true)
     }

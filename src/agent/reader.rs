@@ -100,6 +100,11 @@ impl AgentReader {
         self.0.is_open()
     }
 
+    /// Keeps the record as it is, if it is on.
+    pub(crate) fn keep_record(&self, reason: String) {
+        self.0.record().missed(self.0.now(), reason);
+    }
+
     /// The past of the agent's group.
     pub(crate) fn past(&self) -> Arc<KeptHistory> {
         self.0.past()

@@ -46,12 +46,12 @@ impl AgentRecord {
         }
     }
 
-    /// Begins anew with these limits, or stops. What was written stays to be read.
+    /// Begins anew with these limits, or stops. What was kept when the leader was missed stays to be read: whoever begins
+    /// a record may do so because of that.
     pub(super) fn switch(&self, limits: Option<RecordLimits>) {
         let mut written = self.written();
         if let Some(limits) = limits {
             written.ring = Some(Box::new(BoundedRecord::new(limits)));
-            written.kept = None;
         }
         self.is_on.store(limits.is_some(), Ordering::Relaxed);
     }
@@ -146,7 +146,7 @@ impl AgentRecord {
         }
     }
 
-    /// The leader is missed: what is written by now is kept, with what was found.
+    /// The leader is missed, or the leadership does not stay: what is written by now is kept, with what was found.
     pub(super) fn missed(&self, at: Time, found: String) {
         let mut written = self.written();
         if let Some(ring) = &mut written.ring {

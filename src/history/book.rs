@@ -252,6 +252,11 @@ impl HistoryBook {
         self.trim();
     }
 
+    pub(super) fn began_since(&self, unix_ms: u64) -> usize {
+        let last = self.leaderships.iter().rev();
+        last.take_while(|one| one.from_unix_ms >= unix_ms).count()
+    }
+
     pub(super) fn read(&self, group: &str) -> GroupHistory {
         GroupHistory {
             group: group.to_owned(),

@@ -170,6 +170,11 @@ impl KeptHistory {
         book.forget_old(unix_ms);
     }
 
+    /// How many leaderships began since then.
+    pub(crate) fn began_since(&self, unix_ms: u64) -> usize {
+        self.book().began_since(unix_ms)
+    }
+
     pub(crate) fn read(&self, group: &str) -> GroupHistory {
         self.book().read(group)
     }

@@ -30,6 +30,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
+    /// Keeps what is written by now, as when the leader is missed, with that reason.
+    fn keep_record(&self, reason: String);
     /// When the record was kept that is there since the leader was missed, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
     /// The past of its group.
@@ -84,6 +86,9 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
         } else {
             Self::recorded(self)
         }
+    }
+    fn keep_record(&self, reason: String) {
+        self.reader().keep_record(reason);
     }
     fn kept_unix_ms(&self) -> Option<u64> {
         Self::kept_unix_ms(self)

@@ -13,7 +13,8 @@ use crate::{protocol::AgentId, record::RecordLimits};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum RecordRequest {
-    /// Each agent begins to write, within these limits; what it has written before is gone.
+    /// Each agent begins to write, within these limits; what it has written before is gone, but what was kept when its leader
+    /// was missed.
     On(RecordLimits),
     /// Each agent writes no more; what it has written can still be read.
     Off,

@@ -1,7 +1,7 @@
-//! Records that are saved by themselves when a leader is missed.
+//! Records that are saved by themselves when a leader is missed, or when the leadership moves again and again.
 //!
-//! Decided here: the names of the files, how many there may be and how large, and that one vacancy is one file, written
-//! anew while it lasts. No agent waits for the disk: a task of its own looks once a second, and a thread for blocking
+//! Decided here: the names of the files, how many there may be and how large, that one vacancy is one file, written
+//! anew while it lasts, and how often a leadership has to move to be saved. No agent waits for the disk: a task of its own looks once a second, and a thread for blocking
 //! work writes. What cannot be written is warned of, and changes nothing else. Not here: what a record says and when it
 //! is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and what is read of the folder (`listed.rs`).
 
@@ -18,6 +18,7 @@ use tracing::warn;
 use super::{Operated, agent::OperatedAgent};
 use crate::{
     agent::{Lifecycle, has_timers},
+    clock::{SystemWallClock, WallClock},
     record::RecordLimits,
     supervisor::contain,
 };
@@ -55,7 +56,7 @@ impl RecordFolder {
 
 impl Operated {
     /// Saves what each agent of the node has written down, whenever its leader is missed for so long that the agent warns of
-    /// it; it begins to write if it does not yet. The files open on any page of the feature `dashboard` and by
+    /// it, and when five leaderships of its group begin within a minute; it begins to write if it does not yet. The files open on any page of the feature `dashboard` and by
     /// `cluster --show`. Call it in a System; it ends when all agents have ended.
     ///
     /// # Errors
@@ -81,7 +82,12 @@ async fn save(operated: Operated, folder: RecordFolder) {
     let mut vacancies = vec![SavedVacancy::default(); operated.agents.len()];
     loop {
         beats.tick().await;
+        let unix_ms = SystemWallClock.now().as_millis();
         for (agent, vacancy) in operated.agents.iter().zip(&mut vacancies) {
+            let moves = agent.past().began_since(unix_ms.saturating_sub(60_000));
+            if vacancy.flaps(moves) {
+                agent.keep_record(format!("{moves} leaderships began within a minute"));
+            }
             let has_leader = agent.status().leader.is_some();
             let Some(name) = vacancy.due(agent.kept_unix_ms(), has_leader, || name_of(&**agent))
             else {
@@ -117,9 +123,18 @@ struct SavedVacancy {
     saved: Option<u64>,
     /// The file of a vacancy that lasts.
     file: Option<String>,
+    /// Whether the leadership moves again and again, which was saved.
+    has_flapped: bool,
 }
 
 impl SavedVacancy {
+    /// Whether so many leaderships in a minute are a new cause to save.
+    fn flaps(&mut self, moves: usize) -> bool {
+        let is_new = moves >= FLAPS && !self.has_flapped;
+        self.has_flapped = moves >= FLAPS || (self.has_flapped && moves > 1);
+        is_new
+    }
+
     /// The file into which the record is to be written now, if there is one that is not written yet.
     fn due(
         &mut self,
@@ -224,6 +239,8 @@ fn is_record(name: &str) -> bool {
             .is_some_and(|kind| kind == "jsonl")
 }
 
+/// So many leaderships that begin within a minute are saved. A restart of all of three nodes is three.
+const FLAPS: usize = 5;
 const EACH: Duration = Duration::from_secs(1);
 pub(super) const PREFIX: &str = "record-";
 pub(super) const SUFFIX: &str = ".jsonl";
@@ -254,6 +271,16 @@ mod tests {
         assert!(due(&mut vacancy, Some(12), true).is_some());
         let later = Some("record-0000000000020-g-a.jsonl".to_owned());
         assert_eq!(due(&mut vacancy, Some(20), false), later);
+    }
+
+    #[test]
+    fn a_leadership_that_moves_again_and_again_is_saved_once_until_it_stays() {
+        let mut vacancy = SavedVacancy::default();
+        let saved = [1, 4, 5, 6, 3, 5, 1, 4, 5].map(|moves| vacancy.flaps(moves));
+        assert_eq!(
+            saved,
+            [false, false, true, false, false, false, false, false, true]
+        );
     }
 
     #[test]

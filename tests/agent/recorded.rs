@@ -120,6 +120,7 @@ fn what_was_written_when_the_leader_was_missed_is_kept() {
             agent.leave(MS(100)).await.unwrap();
         }
         clock::sleep(MS(60_000)).await;
+        witness.record(Some(RecordLimits::default())); // an operator looks for the cause
         let kept = read(witness.recorded_without_leader()).to_text();
         assert!(kept.contains("w has known no leader of jobs"), "{kept}");
         assert!(kept.contains("has no leader since term"), "{kept}");

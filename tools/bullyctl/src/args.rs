@@ -136,7 +136,7 @@ pub(crate) struct Record {
 /// What to do with the records of a node's agents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordAction {
-    /// Begins; what was written before is gone
+    /// Begins; what was written before is gone, but what was kept when the leader was missed
     On,
     /// Ends; what was written can still be saved
     Off,
@@ -146,7 +146,7 @@ pub(crate) enum RecordAction {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecordSave {
-    /// The file; it is replaced
+    /// The file; one that is there is left as it is, and the command refused
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// What was written when the leader was missed last, instead of what is written now

@@ -3,7 +3,11 @@
 //! Decided here: which agent's record is saved, and what is said of it. A file is written only when there is something
 //! to write.
 
-use std::{fmt::Write, fs};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{self, Write as _},
+};
 
 use actix_bully::{
     operate::{AgentRecording, RecordRequest},
@@ -41,7 +45,14 @@ pub(crate) fn run(node: &Node, action: &RecordAction, is_json: bool) -> Result<S
             "the agent has no record: begin one with `record on`"
         }));
     };
-    fs::write(&save.file, text).map_err(Failure::Output)?;
+    let made = fs::File::create_new(&save.file);
+    let mut file = made.map_err(|reason| match reason.kind() {
+        io::ErrorKind::AlreadyExists => Failure::Usage(
+            "the file is there already, and no record is saved over it: name another one",
+        ),
+        _ => Failure::Output(reason),
+    })?;
+    file.write_all(text.as_bytes()).map_err(Failure::Output)?;
     let entries = text.lines().count().saturating_sub(2);
     let (agent, file) = (show::clean(recording.agent.as_str()), save.file.display());
     Ok(format!("{entries} entries of {agent} are in {file}\n"))

@@ -17,10 +17,7 @@ use std::{
     thread,
 };
 
-use actix_bully::{
-    operate::{Outcome, Report},
-    record::Recording,
-};
+use actix_bully::operate::{Outcome, Report};
 use nodes::{Nodes, Said, bullyctl};
 use serde_json::Value;
 
@@ -399,57 +396,4 @@ fn answered(path: &Path, answer: &'static str) -> Said {
     let said = bullyctl(&format!("--socket {} status", path.display()));
     answering.join().unwrap();
     said
-}
-
-#[test]
-fn a_record_is_switched_on_and_saved_and_names_what_happened() {
-    let nodes = Nodes::start();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("n1.jsonl");
-    let save = format!("record save {}", file.display());
-    let none = nodes.by_socket("n1", &save);
-    assert!(
-        none.code != 0 && none.err.contains("begin one with `record on`"),
-        "{none:?}"
-    );
-    assert!(!file.exists());
-
-    let on = nodes.by_socket("n1", "record on");
-    assert_eq!(
-        (on.code, &*on.out),
-        (0, "the record of n1 in orders is on\n"),
-        "{on:?}"
-    );
-    assert_eq!(nodes.by_socket("n3", "transfer --to n2").code, 0);
-    nodes.wait_for_leader("n2");
-    let saved = nodes.by_socket("n1", &save);
-    assert_eq!(saved.code, 0, "{saved:?}");
-    let lines = fs::File::open(&file).unwrap();
-    let recording = Recording::read(BufReader::new(lines)).unwrap();
-    assert!(
-        recording.to_text().contains("follows n2 in term"),
-        "{}",
-        recording.to_text()
-    );
-    assert!(recording.header().began_unix_ms.is_some());
-
-    let off = nodes.by_socket("n1", "record off");
-    assert_eq!(&*off.out, "the record of n1 in orders is off\n", "{off:?}");
-    assert_eq!(
-        nodes.by_socket("n1", &save).code,
-        0,
-        "what was written stays"
-    );
-    let kept = nodes.by_socket("n1", &format!("{save} --kept"));
-    assert!(kept.err.contains("no leader was missed"), "{kept:?}");
-    // The same by its routes.
-    let routes = nodes.by_url("n1", "record on");
-    assert_eq!(
-        &*routes.out, "the record of n1 in orders is on\n",
-        "{routes:?}"
-    );
-    fs::remove_file(&file).unwrap();
-    let saved = nodes.by_url("n1", &save);
-    assert_eq!(saved.code, 0, "{saved:?}");
-    assert!(Recording::read(BufReader::new(fs::File::open(&file).unwrap())).is_ok());
 }

@@ -1,4 +1,4 @@
-//! `bullyctl history`, by the socket and by the routes.
+//! What was: `bullyctl history` and `bullyctl record`, by the socket and by the routes.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
@@ -6,7 +6,9 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use actix_bully::history::GroupHistory;
+use std::{fs, io::BufReader};
+
+use actix_bully::{history::GroupHistory, record::Recording};
 
 use super::nodes::{Nodes, bullyctl};
 
@@ -48,4 +50,56 @@ fn the_history_has_a_line_for_each_leadership() {
     assert_eq!((last.leader.as_str(), last.end), ("n1", None), "{groups:?}");
     let short = nodes.by_socket("n2", "history --last 1");
     assert!(short.out.starts_with("orders: 1 of "), "{short:?}");
+}
+
+#[test]
+fn a_record_is_switched_on_and_saved_and_names_what_happened() {
+    let nodes = Nodes::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("n1.jsonl");
+    let save = format!("record save {}", file.display());
+    let none = nodes.by_socket("n1", &save);
+    assert!(
+        none.code != 0 && none.err.contains("begin one with `record on`"),
+        "{none:?}"
+    );
+    assert!(!file.exists());
+
+    let on = nodes.by_socket("n1", "record on");
+    assert_eq!(
+        (on.code, &*on.out),
+        (0, "the record of n1 in orders is on\n"),
+        "{on:?}"
+    );
+    assert_eq!(nodes.by_socket("n3", "transfer --to n2").code, 0);
+    nodes.wait_for_leader("n2");
+    let saved = nodes.by_socket("n1", &save);
+    assert_eq!(saved.code, 0, "{saved:?}");
+    let lines = fs::File::open(&file).unwrap();
+    let recording = Recording::read(BufReader::new(lines)).unwrap();
+    assert!(
+        recording.to_text().contains("follows n2 in term"),
+        "{}",
+        recording.to_text()
+    );
+    assert!(recording.header().began_unix_ms.is_some());
+
+    let off = nodes.by_socket("n1", "record off");
+    assert_eq!(&*off.out, "the record of n1 in orders is off\n", "{off:?}");
+    let over = nodes.by_socket("n1", &save);
+    assert!(over.err.contains("no record is saved over it"), "{over:?}");
+    let other = format!("{save}.2");
+    assert_eq!(nodes.by_socket("n1", &other).code, 0, "it stays");
+    let kept = nodes.by_socket("n1", &format!("{save} --kept"));
+    assert!(kept.err.contains("no leader was missed"), "{kept:?}");
+    // The same by its routes.
+    let routes = nodes.by_url("n1", "record on");
+    assert_eq!(
+        &*routes.out, "the record of n1 in orders is on\n",
+        "{routes:?}"
+    );
+    fs::remove_file(&file).unwrap();
+    let saved = nodes.by_url("n1", &save);
+    assert_eq!(saved.code, 0, "{saved:?}");
+    assert!(Recording::read(BufReader::new(fs::File::open(&file).unwrap())).is_ok());
 }
