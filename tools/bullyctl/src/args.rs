@@ -17,10 +17,10 @@ use crate::{failure::CODES, run};
 #[derive(Debug, Parser)]
 #[command(name = "bullyctl", version, after_help = CODES)]
 pub(crate) struct Args {
-    /// The socket of the node: the path that it gave to `serve_socket`
+    /// The socket of the node: the path that it gave to `serve_socket`; without it and without --url, BULLYCTL_SOCKET of the environment
     #[arg(long, value_name = "PATH", conflicts_with = "url")]
     pub(crate) socket: Option<PathBuf>,
-    /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`
+    /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`; without it and without --socket, BULLYCTL_URL of the environment
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// A file with the token that commands by `--url` need

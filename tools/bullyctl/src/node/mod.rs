@@ -3,7 +3,7 @@
 mod http;
 mod socket;
 
-use std::{path::PathBuf, time::Duration};
+use std::{env, path::PathBuf, time::Duration};
 
 use actix_bully::{
     history::GroupHistory,
@@ -26,10 +26,27 @@ impl Node {
     pub(crate) fn new(args: &Args) -> Result<Self, Failure> {
         match (&args.socket, &args.url) {
             (Some(path), _) => Ok(Self::Socket(path.clone())),
-            (None, Some(url)) => {
-                Routes::new(url, args.token_file.as_deref(), args.plaintext).map(Self::Routes)
-            }
-            (None, None) => Err(Failure::Usage("name the node by --socket or by --url")),
+            (None, Some(url)) => Self::by_url(url, args),
+            (None, None) => Self::of_environment(args),
+        }
+    }
+
+    fn by_url(url: &str, args: &Args) -> Result<Self, Failure> {
+        Routes::new(url, args.token_file.as_deref(), args.plaintext).map(Self::Routes)
+    }
+
+    /// The node that the environment names, where no argument does.
+    fn of_environment(args: &Args) -> Result<Self, Failure> {
+        let named = |name| env::var_os(name).filter(|value| !value.is_empty());
+        match (named("BULLYCTL_SOCKET"), named("BULLYCTL_URL")) {
+            (Some(path), None) => Ok(Self::Socket(path.into())),
+            (None, Some(url)) => Self::by_url(&url.to_string_lossy(), args),
+            (None, None) => Err(Failure::Usage(
+                "name the node by --socket or by --url, or by BULLYCTL_SOCKET or BULLYCTL_URL in the environment",
+            )),
+            (Some(_), Some(_)) => Err(Failure::Usage(
+                "the environment has BULLYCTL_SOCKET and BULLYCTL_URL: name the node by --socket or by --url",
+            )),
         }
     }
 

@@ -1,21 +1,22 @@
 //! The agents of a node as a table that is kept up to date in its place on a terminal.
 //!
-//! Decided here: what is in the table, and what is written to a terminal so that it stays in its place. Each line
-//! is cut where the terminal ends, so that a frame has as many lines on the screen as it has here; and a frame is
-//! never so tall that its first line has left the screen. Not here: when it is asked for (`watch.rs`).
+//! Decided here: what is in the table, and what is written to a terminal so that it stays in its place. Each row
+//! is cut where the terminal ends, with a mark, so that a frame has as many lines on the screen as it has here. What was found
+//! stands below the table and goes on in the next line. A frame is never so tall that its first line has left the
+//! screen. Not here: when it is asked for (`watch.rs`).
 
 use std::{borrow::Cow, fmt::Write};
 
 use actix_bully::operate::{AgentReport, Explanation, Report};
 
-use super::{leader, none, table::Table};
+use super::{clean, leader, none, table::Table};
 
-/// The table, and the lines below it. No colours, no control characters.
+/// The table, and below an empty line what was found. No colours, no control characters.
 pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
     let mut table = Table::new([
-        "AGENT", "GROUP", "ROLE", "TERM", "INC", "SCORE", "LEASE", "LEADER", "WHY",
+        "AGENT", "GROUP", "ROLE", "TERM", "INC", "SCORE", "LEASE", "LEADER",
     ]);
-    for (at, agent) in report.agents.iter().enumerate().take(MOST) {
+    for agent in report.agents.iter().take(MOST) {
         let own = agent
             .members
             .iter()
@@ -32,7 +33,6 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
                 .lease_left_ms
                 .map_or_else(none, |left| format!("{left} ms")),
             leader(agent),
-            why.get(at).map_or_else(none, reason),
         ]);
     }
     let mut text = table.to_string();
@@ -43,6 +43,24 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
         .filter(|more| *more > 0)
     {
         writeln!(text, "and {more} more agents").ok();
+    }
+    let both = report.agents.iter().zip(why);
+    let found: Vec<_> = both
+        .filter_map(|(agent, why)| Some((agent, reason(why)?)))
+        .collect();
+    if !found.is_empty() {
+        text.push('\n');
+    }
+    for (agent, reason) in found.iter().take(FOUND) {
+        let line = format!("{} in {}: {reason}", agent.agent, agent.group);
+        writeln!(text, "{}", clean(&line)).ok();
+    }
+    if let Some(more) = found.len().checked_sub(FOUND).filter(|more| *more > 0) {
+        writeln!(
+            text,
+            "{more} more agents found something: `bullyctl diagnosis`"
+        )
+        .ok();
     }
     text
 }
@@ -56,12 +74,10 @@ fn role(agent: &AgentReport) -> String {
     }
 }
 
-/// The worst finding; without one, the line that says which agent leads.
-fn reason(why: &Explanation) -> String {
-    let mut lines = why.text.lines();
-    let first = lines.next().unwrap_or_default();
-    let finding = lines.next().map(|line| line.trim_start_matches("- "));
-    finding.unwrap_or(first).to_owned()
+/// The worst finding.
+fn reason(why: &Explanation) -> Option<String> {
+    let finding = why.text.lines().nth(1)?;
+    Some(finding.trim_start_matches("- ").to_owned())
 }
 
 /// A place on a terminal that is written over.
@@ -86,7 +102,12 @@ impl Board {
         }
         // Without this a line that is too long would take two.
         out.push_str("\x1b[?7l");
-        for line in text.lines() {
+        let (rows, sentences) = text.split_once("\n\n").unwrap_or((text, ""));
+        let rows = rows.lines().map(|row| cut(row, columns));
+        let wrapped = sentences.lines().flat_map(|line| wrapped(line, columns));
+        let mut lines: Vec<_> = rows.chain(wrapped.map(Cow::Owned)).collect();
+        lines.truncate(TALLEST);
+        for line in &lines {
             let is_leader =
                 line.split_whitespace().any(|word| word == "LEADER") && !line.starts_with("AGENT");
             let (begin, end) = if is_leader && self.colours {
@@ -94,12 +115,12 @@ impl Board {
             } else {
                 ("", "")
             };
-            for part in [begin, &*cut(line, columns), end, "\x1b[K\n"] {
+            for part in [begin, &**line, end, "\x1b[K\n"] {
                 out.push_str(part);
             }
         }
         out.push_str("\x1b[J\x1b[?7h");
-        self.tall = text.lines().count();
+        self.tall = lines.len();
         out
     }
 }
@@ -114,6 +135,42 @@ fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
         Some(_) | None => Cow::Borrowed(line),
     }
 }
+
+/// The sentence in as many lines as it needs, each of whole words where they have room.
+fn wrapped(sentence: &str, columns: Option<usize>) -> Vec<String> {
+    let columns = columns.filter(|columns| *columns > 0).unwrap_or(usize::MAX);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in sentence.split(' ') {
+        let long: Vec<char> = word.chars().collect();
+        let gap = usize::from(used > 0);
+        if used > 0 && used + gap + long.len() > columns {
+            lines.push(String::new());
+            used = 0;
+        } else if used > 0 {
+            lines.last_mut().into_iter().for_each(|line| line.push(' '));
+            used += 1;
+        }
+        for part in long.chunks(columns) {
+            if used + part.len() > columns {
+                lines.push(String::new());
+                used = 0;
+            }
+            used += part.len();
+            lines
+                .last_mut()
+                .into_iter()
+                .for_each(|line| line.extend(part));
+        }
+    }
+    lines
+}
+
+/// So many agents' findings are shown.
+const FOUND: usize = 3;
+
+/// The smallest of terminals has 24 rows.
+const TALLEST: usize = 23;
 
 /// More agents than this would not fit into the smallest of terminals.
 const MOST: usize = 20;
@@ -149,14 +206,46 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_an_agent_a_line_with_its_reason() {
-        let why = why(&["n1 follows n2\n- it is late\n- more", "n2 leads\u{1b}[2J"]);
+    fn the_table_has_an_agent_a_line_and_what_it_found_stands_below() {
+        let why = why(&["n1 follows n2\n- it is late\u{1b}[2J\n- more", "n2 leads"]);
         let expected = "\
-AGENT  GROUP   ROLE      TERM  INC  SCORE  LEASE   LEADER  WHY
-n1     orders  follower  7     3    -      -       n2      it is late
-n2     orders  LEADER    7     3    -      640 ms  n2      n2 leads?[2J
+AGENT  GROUP   ROLE      TERM  INC  SCORE  LEASE   LEADER
+n1     orders  follower  7     3    -      -       n2
+n2     orders  LEADER    7     3    -      640 ms  n2
+
+n1 in orders: it is late?[2J
 ";
         assert_eq!(board(&report(&["n1", "n2"]), &why), expected);
+    }
+
+    #[test]
+    fn the_findings_of_many_agents_are_counted() {
+        let names = ["n1", "n2", "n3", "n4", "n5"];
+        let text = board(&report(&names), &why(&["it follows\n- it is late"; 5]));
+        assert!(
+            text.ends_with(
+                "\nn3 in orders: it is late\n2 more agents found something: `bullyctl diagnosis`\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_sentence_goes_on_in_the_next_line_and_loses_nothing() {
+        let sentence =
+            "n1 in orders: 1 of 3 voters can be reached: start aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+        assert_eq!(wrapped(sentence, None), [sentence]);
+        assert_eq!(wrapped(sentence, Some(0)), [sentence]);
+        for columns in 1..100 {
+            let lines = wrapped(sentence, Some(columns));
+            assert!(lines.iter().all(|line| line.chars().count() <= columns));
+            let said = |text: &str| text.replace(' ', "");
+            assert_eq!(said(&lines.concat()), said(sentence), "{columns}");
+        }
+        assert_eq!(
+            wrapped("two of three agree", Some(12)),
+            ["two of three", "agree"]
+        );
     }
 
     #[test]
@@ -179,8 +268,7 @@ n2     orders  LEADER    7     3    -      640 ms  n2      n2 leads?[2J
 
     #[test]
     fn a_line_that_has_no_room_ends_with_a_mark() {
-        let why = why(&["n1 follows größe", "n2 leads"]);
-        let text = board(&report(&["n1", "n2"]), &why);
+        let text = board(&report(&["größe", "n2"]), &[]);
         let lines = |columns| {
             let frame = Board::new(false).frame(&text, columns);
             let lines = frame.split("\x1b[K\n").map(str::to_owned);
@@ -188,11 +276,11 @@ n2     orders  LEADER    7     3    -      640 ms  n2      n2 leads?[2J
         };
         let whole = lines(Some(200));
         assert_eq!(whole, lines(None), "all of it has room");
-        assert!(whole[1].ends_with("n1 follows größe"), "{whole:?}");
-        let length = whole[1].chars().count();
+        assert!(whole[1].ends_with("n2"), "{whole:?}");
+        let length = text.lines().next().map_or(0, |names| names.chars().count());
         assert_eq!(lines(Some(length)), whole, "it just has room");
         let narrow = lines(Some(length - 1));
-        assert!(narrow[1].ends_with("n1 follows grö…"), "{narrow:?}");
+        assert!(narrow[0].ends_with("  LEAD…"), "{narrow:?}");
         assert_eq!(lines(Some(1))[1], "…");
         assert_eq!(lines(Some(0)), whole, "a terminal that does not know");
     }

@@ -6,7 +6,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use std::{fs, io::BufReader};
+use std::{fs, io::BufReader, process::Command};
 
 use actix_bully::{history::GroupHistory, record::Recording};
 
@@ -102,4 +102,42 @@ fn a_record_is_switched_on_and_saved_and_names_what_happened() {
     let saved = nodes.by_url("n1", &save);
     assert_eq!(saved.code, 0, "{saved:?}");
     assert!(Recording::read(BufReader::new(fs::File::open(&file).unwrap())).is_ok());
+}
+
+#[test]
+fn the_environment_names_the_node_where_no_argument_does() {
+    let nodes = Nodes::start();
+    let said = |variables: &[(&str, &str)], line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
+        command.args(line.split_whitespace());
+        command.envs(variables.iter().copied());
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(text).unwrap())
+    };
+    let socket = nodes.folder().join("n2.sock").display().to_string();
+    let (socket, url) = (
+        ("BULLYCTL_SOCKET", &*socket),
+        ("BULLYCTL_URL", &*nodes.get("n1").url),
+    );
+    for (variables, line, node) in [
+        (&[socket] as &[_], "status", "n2"),
+        (&[url], "status", "n1"),
+        (&[("BULLYCTL_SOCKET", ""), url], "status", "n1"),
+    ] {
+        let (is_good, text) = said(variables, line);
+        let row = text.lines().nth(1).unwrap_or_default();
+        assert!(is_good && row.starts_with(node), "{variables:?}: {text}");
+    }
+    let by_argument = format!("--url {} status", nodes.get("n3").url);
+    let (_, text) = said(&[socket], &by_argument);
+    assert!(
+        text.lines().nth(1).unwrap_or_default().starts_with("n3"),
+        "{text}"
+    );
+    let (is_good, text) = said(&[socket, url], "status");
+    assert!(
+        !is_good && text.contains("BULLYCTL_SOCKET and BULLYCTL_URL"),
+        "{text}"
+    );
 }
