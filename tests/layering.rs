@@ -117,7 +117,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("web", "protocol operate record shown"),
     (
         "dashboard",
-        "protocol clock agent operate record web shown dashboard::stage bully_core::driver",
+        "protocol clock group agent operate record web shown dashboard::stage bully_core::driver",
     ),
     (
         "dashboard::stage",

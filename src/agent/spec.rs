@@ -35,7 +35,7 @@ pub(super) trait AgentSettings: Send + Sync {
     fn mode(&self) -> ElectionMode;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
-    /// The type of the election, for people.
+    /// The name of the election, for people.
     fn election(&self) -> &'static str;
     /// The voters that the configuration lists, if it lists any.
     fn voters(&self) -> Option<Arc<[AgentId]>>;
@@ -61,13 +61,24 @@ impl<E: Election> AgentSettings for Spec<E> {
         E::timings(&self.config)
     }
     fn election(&self) -> &'static str {
-        let path = std::any::type_name::<E>();
-        path.rsplit_once("::").map_or(path, |(_, name)| name)
+        match self.mode {
+            ElectionMode::Available => "bully",
+            ElectionMode::Astra => "astra",
+            ElectionMode::Quorum | ElectionMode::Diskless => "quorum",
+            ElectionMode::LeaseInMemory | ElectionMode::LeaseInStore => "lease",
+            ElectionMode::Own { .. } => type_name::<E>(),
+        }
     }
     fn voters(&self) -> Option<Arc<[AgentId]>> {
         let requirements = E::requirements(&self.config, &self.id, self.kind).ok()?;
         requirements.names
     }
+}
+
+/// The last part of a type's path.
+fn type_name<E>() -> &'static str {
+    let path = std::any::type_name::<E>();
+    path.rsplit_once("::").map_or(path, |(_, name)| name)
 }
 
 /// What is measured when the leadership of an agent changes.

@@ -174,13 +174,13 @@ mod tests {
 
     fn moment(seconds: u64, agents: Vec<AgentFacts>) -> PageMoment {
         let names: BTreeSet<&str> = agents.iter().map(|agent| agent.group.as_str()).collect();
-        let named = |name: &&str| GroupFacts {
+        let group = |name: &&str| GroupFacts {
             name: (*name).to_owned(),
             ..GroupFacts::default()
         };
         PageMoment {
             at: at(seconds),
-            groups: names.iter().map(named).collect(),
+            groups: names.iter().map(group).collect(),
             agents,
             ..PageMoment::default()
         }

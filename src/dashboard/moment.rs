@@ -86,6 +86,9 @@ pub(crate) struct AgentFacts {
     pub(crate) isolated: bool,
     /// Whether it is known by its group's members alone.
     pub(crate) remote: bool,
+    /// The host that it is on; `None` where that is the page's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<String>,
 }
 
 /// Whether an agent is there.
@@ -99,6 +102,8 @@ pub(crate) enum AgentState {
     Down,
     Suspect,
     Unseen,
+    /// Its host is not linked.
+    Unreachable,
 }
 
 /// A host that the node's bridge knows.
@@ -149,6 +154,7 @@ impl AgentFacts {
             side: 0,
             isolated: false,
             remote: false,
+            host: None,
         }
     }
 }

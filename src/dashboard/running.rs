@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     agent::Lifecycle,
+    group::ReachableMember,
     operate::{AgentReport, Explanation, MemberReport, Operated, Report},
     protocol::{AgentId, Presence},
 };
@@ -23,7 +24,8 @@ use crate::{
 pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, u64) {
     let report = operated.brief_report();
     let leases = operated.leases();
-    let moment = facts(&report, &leases, &operated.explain(), at);
+    let mut moment = facts(&report, &leases, &operated.explain(), at);
+    place(&mut moment.agents, &operated.reach());
     (moment, sent(&report))
 }
 
@@ -76,6 +78,29 @@ fn facts(
         groups: groups(report, why, at),
         why: unrepeated(why.iter().map(reason)),
         ..PageMoment::default()
+    }
+}
+
+/// Says of each agent of another host where it is, and whether messages reach it.
+fn place(agents: &mut [AgentFacts], reach: &BTreeMap<&str, Vec<ReachableMember>>) {
+    let mut known: BTreeMap<(&str, &AgentId), &ReachableMember> = BTreeMap::new();
+    for (group, members) in reach {
+        known.extend(members.iter().map(|each| ((*group, &each.member.id), each)));
+    }
+    let only = reach.keys().next().copied().unwrap_or_default();
+    for agent in agents.iter_mut().filter(|agent| agent.remote) {
+        let group = if agent.group.is_empty() {
+            only
+        } else {
+            &agent.group
+        };
+        let Some(member) = known.get(&(group, &agent.name)) else {
+            continue;
+        };
+        agent.host = member.node.as_deref().map(str::to_owned);
+        if agent.state == AgentState::Up && !member.is_reachable {
+            agent.state = AgentState::Unreachable;
+        }
     }
 }
 

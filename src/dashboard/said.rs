@@ -101,6 +101,7 @@ fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (Stri
         AgentState::Restarting => (String::from("crashed, and will be restarted"), Tone::Bad),
         AgentState::Down => (String::from("is down"), Tone::Bad),
         AgentState::Suspect => (String::from("is suspected to have ended"), Tone::Bad),
+        AgentState::Unreachable => (String::from("cannot be reached"), Tone::Bad),
         AgentState::Unseen => (String::from("has not been seen"), Tone::Bad),
     });
     let leads = match (before.leads, now.leads) {

@@ -7,6 +7,8 @@ use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 
+#[cfg(feature = "dashboard")]
+use crate::group::ReachableMember;
 use crate::{
     agent::{
         CommandError, Diagnosis, ElectionHandle, LeaveError, MarkReset, Status, StoreContenders,
@@ -44,6 +46,9 @@ pub(super) trait OperatedAgent: Send + Sync {
     /// What the group shares: its voters, where a list names them.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
+    /// The members of its group, where they run, and whether messages reach them.
+    #[cfg(feature = "dashboard")]
+    fn reach(&self) -> Vec<ReachableMember>;
     /// For how long it still leads if nothing is heard; `None` where that has no end.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
@@ -113,6 +118,10 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn diagnosis(&self) -> Diagnosis {
         Self::diagnosis(self)
+    }
+    #[cfg(feature = "dashboard")]
+    fn reach(&self) -> Vec<ReachableMember> {
+        Self::reach(self)
     }
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration> {

@@ -9,6 +9,8 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "dashboard")]
+use crate::group::ReachableMember;
 use crate::{
     agent::{Lifecycle, Status},
     protocol::{
@@ -171,6 +173,15 @@ impl Operated {
     /// For how long each agent of the report still leads; `None` where that has no end.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
+    }
+
+    /// The members of each group, where they run, and whether messages reach them.
+    pub(crate) fn reach(&self) -> BTreeMap<&str, Vec<ReachableMember>> {
+        let mut groups = BTreeMap::new();
+        for each in &self.agents {
+            groups.entry(each.group()).or_insert_with(|| each.reach());
+        }
+        groups
     }
 
     /// The names of the agents.

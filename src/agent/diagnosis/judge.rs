@@ -396,6 +396,10 @@ impl Facts {
         if let Some(left) = self.left(prospects.takeover_at).filter(|_| knows) {
             return NotLeading::TakesOver { left };
         }
+        let voters = self.voters();
+        if voters.is_some_and(|voters| voters.reachable < voters.needed) {
+            return NotLeading::NoMajority;
+        }
         match prospects.preemption {
             Some(Preemption::Never) => NotLeading::Never,
             Some(Preemption::Immediately | Preemption::After(_)) | None => NotLeading::Unknown,

@@ -28,6 +28,8 @@ pub enum NotLeading {
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
+    /// Too few voters can be reached for an election.
+    NoMajority,
     /// By the policy of this agent a live leader never gives way.
     Never,
     /// Nothing is known here that keeps it: it may cool down, or take over soon.
@@ -48,6 +50,7 @@ impl fmt::Display for NotLeading {
             Self::TakesOver { left } => {
                 write!(f, "and takes over in {} at the earliest", Span(*left))
             }
+            Self::NoMajority => f.write_str("but too few voters can be reached for an election"),
             Self::Never => f.write_str("but a live leader never gives way by this policy"),
             Self::Unknown => f.write_str("and takes over soon, unless it cools down"),
         }

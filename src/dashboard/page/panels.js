@@ -118,7 +118,8 @@ function drawTable() {
     panels.rowsShape = shape;
     panels.rows.clear();
     by('table').replaceChildren(...agents.map((agent) => {
-      const row = make('tr', { data: 'row:' + keyOf(agent) }, ...cells(agent).map(() => make('td')));
+      const row = make('tr', { data: 'row:' + keyOf(agent), onclick: () => choose(keyOf(agent)) }, ...cells(agent).map(() => make('td')));
+      row.firstChild.append(make('button', { type: 'button' }));
       panels.rows.set(keyOf(agent), { row, drawn: null });
       return row;
     }));
@@ -126,12 +127,13 @@ function drawTable() {
   for (const agent of agents) {
     const kept = panels.rows.get(keyOf(agent));
     const ticks = agent.lease_until_ms !== undefined && agent.leads;
+    kept.row.firstChild.firstChild.setAttribute('aria-pressed', String(state.chosen === keyOf(agent)));
     if (kept.drawn === agent && !ticks) continue;
     kept.drawn = agent;
     kept.row.className = (agent.leads ? 'leads ' : '') + (agent.state === 'up' ? '' : 'gone');
     cells(agent).forEach((text, place) => {
       const cell = kept.row.children[place];
-      if (cell.textContent !== text) cell.textContent = text;
+      write(place ? cell : cell.firstChild, text);
     });
   }
 }

@@ -68,16 +68,23 @@ async function open(file) {
   }
 }
 
+// Whether a record was saved meanwhile: a page that is seen looks by itself.
+const SAVED_EACH = 10_000;
+
 // The records that the node saved by itself. Names are text, whatever is in them.
 async function listSaved() {
-  by('saved').hidden = !state.head.records;
-  if (!state.head.records) return;
+  const has = Boolean(state.head && state.head.records);
+  by('saved').hidden = !has;
+  if (!has) return;
   try {
     const response = await fetch('records'), told = await response.json();
     if (!response.ok) return answer(told.message);
     const when = (each) => (each.unix_ms === null ? '' : stamp(each.unix_ms) + '  ');
     const size = (each) => `  (${Math.max(1, Math.round(each.bytes / 1024))} KiB)`;
     const line = (each) => make('li', {}, make('button', { type: 'button', data: 'saved:' + each.file, onclick: () => openSaved(each) }, when(each) + each.of + size(each)), each.reason ? ' ' + each.reason : '');
+    const key = JSON.stringify(told);
+    if (panels.saved === key && by('saved-list').childElementCount) return;
+    panels.saved = key;
     by('saved-list').replaceChildren(...(told.length ? told.map(line) : [make('li', {}, 'None is saved.')]));
   } catch {
     answer('The server did not answer: is it still running?');
@@ -163,6 +170,7 @@ function drawFilm() {
 
 function armRecordings() {
   by('saved-again').addEventListener('click', listSaved);
+  setInterval(() => { if (!document.hidden && !isSilent()) listSaved(); }, SAVED_EACH);
   by('copy').addEventListener('click', copyOut);
   by('download').addEventListener('click', download);
   by('record-on').addEventListener('click', () => switchRecord(true));

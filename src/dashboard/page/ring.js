@@ -15,13 +15,19 @@ function shape(tag, attributes, text) {
   return element;
 }
 
-// How large everything is: few agents are circles with words, many are dots.
+// How large everything is: few agents are circles with words, many are dots. A unit is a pixel of the page, so that text
+// grows with its zoom.
+const LINE = 16;
 function measure(ring, count) {
-  const small = ring.svg.clientWidth < 620;
-  const width = small ? 720 : 1000, height = small ? 760 : 740;
-  const radius = small ? 240 : 240;
-  const dot = count <= 8 ? 44 : count <= 16 ? 36 : count <= 40 ? 15 : count <= 100 ? 9 : 5.5;
-  return { small, width, height, x: width / 2, y: height / 2, radius: count > 40 ? radius + 55 : radius, dot, words: count <= 16, names: count <= 40 };
+  const width = Math.max(220, Math.round(ring.svg.clientWidth)), height = Math.max(220, Math.round(ring.svg.clientHeight)), small = width < 620;
+  const round = (dot, beside, above) => Math.max(48, Math.min(width / 2 - dot - beside, height / 2 - dot - above));
+  const chord = (radius) => (count < 3 ? width : 2 * radius * Math.sin(Math.PI / count));
+  const large = Math.min(44, Math.max(24, Math.min(width, height) / (count <= 8 ? 16 : 20)));
+  const wide = small ? round(large, 40, 2 * LINE + 4) : round(large, 150, 3 * LINE + 6);
+  const words = count <= 16 && chord(wide) >= 2 * large + (small ? 10 : 6), names = count <= 40;
+  const radius = words ? wide : round(12, small ? 70 : 110, names ? 90 : 30);
+  const dot = words ? large : Math.min(12, Math.max(2.5, chord(radius) / 2 - 0.5));
+  return { small, width, height, x: width / 2, y: height / 2, radius, dot, words, names };
 }
 
 // Sides of a partition stand apart from each other, with a gap between them.
@@ -52,7 +58,7 @@ function place(now, size) {
 
 function drawRing(ring) {
   const now = moment(ring.of), size = measure(ring, now.agents.length);
-  const key = [size.small, now.agents.length, now.agents.map((agent) => keyOf(agent) + '\n' + agent.side).join('\n')].join('|');
+  const key = [size.width, size.height, now.agents.length, now.agents.map((agent) => keyOf(agent) + '\n' + agent.side).join('\n')].join('|');
   if (key !== ring.shape) {
     layOut(ring, now, size, key);
     // The tab key leads to one of the new ones, too.
@@ -60,6 +66,7 @@ function drawRing(ring) {
   }
   now.agents.forEach((agent, index) => drawAgent(ring, agent, index));
   drawFollows(ring, now);
+  drawLinks(ring, now);
   drawCuts(ring, now);
 }
 
@@ -73,7 +80,7 @@ function layOut(ring, now, size, key) {
   const kept = document.activeElement && document.activeElement.getAttribute('data-id');
   ring.nodes.clear();
   ring.flights = [];
-  for (const name of ['sides', 'follows', 'cuts', 'agents', 'flights']) {
+  for (const name of ['sides', 'follows', 'links', 'cuts', 'agents', 'flights']) {
     ring.layers[name] = shape('g', { class: 'layer-' + name });
   }
   ring.svg.replaceChildren(...Object.values(ring.layers));
@@ -96,9 +103,9 @@ function newAgent(ring, agent, index, size) {
   group.append(parts.title, parts.halo, parts.circle);
   const out = size.dot + 12, cos = Math.cos(at.angle), sin = Math.sin(at.angle);
   const anchor = size.small || Math.abs(cos) < 0.35 ? 'middle' : cos > 0 ? 'start' : 'end';
-  const line = size.small ? 22 : 19;
+  const line = LINE;
   if (size.words) {
-    parts.word = shape('text', { class: 'word', x: at.x, y: at.y + 5 });
+    parts.word = shape('text', { class: 'word', x: at.x, y: at.y + 4 });
     const x = anchor === 'middle' ? at.x : at.x + Math.sign(cos) * out;
     const y = anchor === 'middle' ? (sin > 0 || size.small ? at.y + size.dot + line : at.y - size.dot - 2 * line - 4) : at.y - 12;
     parts.name = shape('text', { x, y, 'text-anchor': anchor });
@@ -138,7 +145,7 @@ function drawAgent(ring, agent, index) {
     parts.title.textContent = sentence(agent, out);
     if (words) {
       parts.word.textContent = wordOf(agent, out);
-      parts.name.textContent = clip(keyOf(agent), small ? 14 : 24);
+      parts.name.textContent = clip(keyOf(agent), small ? 11 : 22);
     } else {
       parts.circle.setAttribute('r', agent.leads ? ring.size.dot * 1.8 : ring.size.dot);
       const shown = names || agent.leads || chosen;
@@ -189,6 +196,24 @@ function drawFollows(ring, now) {
     lines.push(shape('line', { class: 'follows', x1: from.x, y1: from.y, x2: to.x, y2: to.y }));
   }
   ring.layers.follows.replaceChildren(...lines);
+}
+
+// The links of this host with others: from the middle of the picture to where the agents of the other host stand.
+function drawLinks(ring, now) {
+  const key = ring.shape + now.peers.map((peer) => peer.node + '\n' + peer.link).join('\n') + now.agents.map((agent) => agent.host || '').join('\n');
+  if (ring.linksKey === key) return;
+  ring.linksKey = key;
+  const { x, y, radius, dot } = ring.size, parts = [];
+  for (const peer of now.peers) {
+    const there = ring.places.filter((_, index) => now.agents[index].host === peer.node);
+    if (!there.length) continue;
+    const angle = Math.atan2(there.reduce((sum, at) => sum + Math.sin(at.angle), 0), there.reduce((sum, at) => sum + Math.cos(at.angle), 0));
+    const long = Math.max(20, radius - dot - 14), end = { x: x + long * Math.cos(angle), y: y + long * Math.sin(angle) };
+    parts.push(shape('line', { class: 'link ' + peer.link, 'data-id': 'link:' + peer.node, 'data-link': peer.link, x1: x, y1: y, x2: end.x, y2: end.y }));
+    parts.push(shape('text', { class: 'link-word', x: x + long * 0.6 * Math.cos(angle), y: y + long * 0.6 * Math.sin(angle) }, `${isolate(clip(peer.node, 16))}: ${peer.link}`));
+  }
+  if (parts.length) parts.push(shape('text', { class: 'link-word', x, y: y + 5 }, 'this host'));
+  ring.layers.links.replaceChildren(...parts);
 }
 
 function drawCuts(ring, now) {
@@ -342,13 +367,18 @@ function armRing(ring, id, choose, cut) {
     line.setAttribute('x2', at.x);
     line.setAttribute('y2', at.y);
   });
+  let dragged = false;
   ring.svg.addEventListener('pointerup', (event) => {
-    const under = document.elementFromPoint(event.clientX, event.clientY), to = under ? indexOf(under) : null;
-    const begin = from, dragged = line !== null;
+    const under = document.elementFromPoint(event.clientX, event.clientY), to = under ? indexOf(under) : null, begin = from;
+    dragged = line !== null;
     end();
-    if (begin === null || to === null) return;
-    if (dragged && begin !== to) cut(key(begin), key(to), event.shiftKey);
-    else if (begin === to) choose(key(to));
+    if (dragged && begin !== null && to !== null && begin !== to) cut(key(begin), key(to), event.shiftKey);
+  });
+  // Assistive technology sends a click, and nothing of a pointer before it.
+  ring.svg.addEventListener('click', (event) => {
+    const index = indexOf(event.target);
+    if (index !== null && !dragged) choose(key(index));
+    dragged = false;
   });
   ring.svg.addEventListener('pointerleave', end);
 }

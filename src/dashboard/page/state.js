@@ -109,7 +109,8 @@ function clockNow(of = state) {
 }
 
 function leaseLeft(agent, of = state) {
-  if (agent.lease_until_ms === undefined) return agent.leads ? 'no end' : '';
+  // What its host knows of its end is not known here.
+  if (agent.lease_until_ms === undefined) return !agent.leads ? '' : agent.remote ? 'known to its host' : 'no end';
   const left = Math.round(agent.lease_until_ms - clockNow(of));
   return left > 0 ? left + ' ms' : 'run out';
 }
@@ -125,6 +126,7 @@ function wordOf(agent, out = false) {
     case 'down': case 'restarting': return agent.state;
     case 'suspect': return 'suspect';
     case 'unseen': return 'unseen';
+    case 'unreachable': return 'no link';
     default: return agent.leads ? (agent.draining ? 'DRAINS' : 'LEADER') : agent.role || 'member';
   }
 }
@@ -148,6 +150,7 @@ function sentence(agent, out = false) {
   if (agent.term) parts.push('term ' + agent.term);
   if (agent.kind === 'voter' && agent.score !== null) parts.push('score ' + agent.score);
   if (agent.leader && !agent.leads) parts.push('follows ' + agent.leader);
+  if (agent.host) parts.push('on host ' + agent.host);
   if (agent.isolated) parts.push('isolated');
   return parts.join(', ');
 }

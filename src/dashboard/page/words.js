@@ -16,8 +16,8 @@ const titled = (group, text) => (group.name ? isolate(group.name) + ': ' + text 
 const isolate = (name) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(name) ? `\u2068${name}\u2069` : name);
 
 function restOf(members) {
-  const away = members.filter((agent) => agent.state !== 'up').length;
-  return away ? `; ${away} of ${members.length} not up` : '';
+  const lost = members.filter((agent) => agent.state === 'unreachable').length, away = members.filter((agent) => agent.state !== 'up').length - lost;
+  return (away ? `; ${away} of ${members.length} not up` : '') + (lost ? `; ${lost} of ${members.length} cannot be reached` : '');
 }
 
 // Who leads, and what is wrong, in a text that stays as long as that does. `out`: whether a leader's lease has run out.

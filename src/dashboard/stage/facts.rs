@@ -4,15 +4,19 @@
 //! no more and costs a page of text each; and that a lease is told to twenty milliseconds, so that its reading is no
 //! change. Not here: what a moment is (`moment.rs` of the dashboard).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
+    agent::{Finding, NotLeading},
     dashboard::{
         judged::Reason,
         moment::{AgentFacts, AgentState, PageMoment, coarse},
     },
     protocol::{AgentId, Election, MemberKind, Time},
-    testkit::cluster::{AgentSight, Cluster, Condition},
+    testkit::{
+        cluster::{AgentSight, Cluster, Condition},
+        faults::Separations,
+    },
 };
 
 /// The cluster as it is now, without its diagnoses.
@@ -83,7 +87,19 @@ pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
         .filter(|sight| sight.handle.leader().is_none())
         .take(1);
     let asked = leaders.chain(lost);
-    let texts = asked.map(|sight| sight.handle.diagnosis().to_string());
+    let cut = cluster.separations();
+    let apart: BTreeSet<AgentId> = cluster
+        .sights()
+        .filter(|sight| sight.condition != Condition::Up)
+        .map(|sight| sight.handle.id().clone())
+        .collect();
+    let texts = asked.map(|sight| {
+        let mut diagnosis = sight.handle.diagnosis();
+        for finding in &mut diagnosis.findings {
+            correct(finding, &cut, &apart);
+        }
+        diagnosis.to_string()
+    });
     let unsettled = cluster.settled_now().err();
     let unsettled = unsettled.map(|obstacle| format!("Not settled: {obstacle}"));
     unsettled
@@ -91,6 +107,26 @@ pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
         .chain(texts)
         .map(Reason::from)
         .collect()
+}
+
+/// An agent does not know what the page knows: that another one, which ranks higher, cannot take over.
+fn correct(finding: &mut Finding, cut: &Separations, away: &BTreeSet<AgentId>) {
+    let Finding::Outranked {
+        leader,
+        by,
+        because: because @ NotLeading::Unknown,
+    } = finding
+    else {
+        return;
+    };
+    let side = |id: &AgentId| cut.sides.get(id).copied().unwrap_or_default();
+    let is_cut = |(from, to): &(AgentId, AgentId)| {
+        (from == by && to == leader) || (from == leader && to == by)
+    };
+    let is_isolated = cut.isolated.contains(by) || cut.isolated.contains(leader);
+    if away.contains(by) || is_isolated || side(by) != side(leader) || cut.cuts.iter().any(is_cut) {
+        *because = NotLeading::Unreachable;
+    }
 }
 
 const LEADERS: usize = 3;
@@ -105,4 +141,50 @@ pub(super) fn ranked<E: Election>(cluster: &Cluster<E>) -> Vec<AgentId> {
         .collect();
     ranked.sort_unstable_by(|one, other| other.cmp(one));
     ranked.into_iter().map(|(_, id)| id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn because(cut: &Separations, away: &[&str]) -> NotLeading {
+        let mut finding = Finding::Outranked {
+            leader: "a".parse().unwrap(),
+            by: "b".parse().unwrap(),
+            because: NotLeading::Unknown,
+        };
+        let away = away.iter().map(|name| name.parse().unwrap()).collect();
+        correct(&mut finding, cut, &away);
+        let Finding::Outranked { because, .. } = finding else {
+            unreachable!("it stays what it is")
+        };
+        because
+    }
+
+    #[test]
+    fn no_agent_takes_over_soon_that_is_cut_off_or_hangs() {
+        let id = |name: &str| -> AgentId { name.parse().unwrap() };
+        let whole = Separations::default();
+        assert_eq!(because(&whole, &[]), NotLeading::Unknown);
+        assert_eq!(because(&whole, &["c"]), NotLeading::Unknown);
+        assert_eq!(because(&whole, &["b"]), NotLeading::Unreachable);
+        let mut sides = Separations::default();
+        sides.sides.insert(id("b"), 1);
+        assert_eq!(because(&sides, &[]), NotLeading::Unreachable);
+        sides.sides.insert(id("a"), 1);
+        assert_eq!(because(&sides, &[]), NotLeading::Unknown);
+        for name in ["a", "b"] {
+            let mut isolated = Separations::default();
+            isolated.isolated.insert(id(name));
+            assert_eq!(because(&isolated, &[]), NotLeading::Unreachable);
+        }
+        for (from, to) in [("a", "b"), ("b", "a")] {
+            let mut cut = Separations::default();
+            cut.cuts.push((id(from), id(to)));
+            assert_eq!(because(&cut, &[]), NotLeading::Unreachable);
+        }
+        let mut elsewhere = Separations::default();
+        elsewhere.cuts.push((id("a"), id("c")));
+        assert_eq!(because(&elsewhere, &[]), NotLeading::Unknown);
+    }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 fn page(groups: &[(&str, bool)]) -> Dashboard {
     let mut handles = Vec::new();
     for (name, is_led) in groups {
-        let group = Group::new(*name).unwrap();
+        let group = Group::new(name).unwrap();
         for (agent, score) in [("api-1", 10), ("api-2", 20)] {
             let agent = BullyAgent::builder(agent).score(score).join(&group);
             let agent = agent.start().unwrap();

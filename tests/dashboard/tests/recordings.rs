@@ -128,6 +128,7 @@ fn the_record_of_a_running_node_is_switched_and_copied() {
         }
         let told = get(&page, "/copies/run.jsonl?agent=c").await;
         let recording = Recording::read(told.text.as_bytes()).unwrap();
+        assert_eq!(recording.header().protocol, "bully");
         let of_c = |what: &What| matches!(what, What::Event { agent, .. } if *agent == "c");
         assert!(recording.entries().iter().any(|entry| of_c(&entry.what)));
         let told = get(&page, "/copies/recorded_run.rs").await;

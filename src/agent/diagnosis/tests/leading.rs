@@ -51,6 +51,25 @@ fn an_agent_above_the_leader_says_what_it_waits_for() {
 }
 
 #[test]
+fn no_agent_takes_over_soon_without_a_majority() {
+    let because = |names: &[&str]| {
+        let mut facts = listed(1, names);
+        facts.status.leader = Some(leader("a"));
+        facts.signs.leaderless_since = None;
+        let of = |finding| {
+            let Finding::Outranked { because, .. } = finding else {
+                return None;
+            };
+            Some(because)
+        };
+        found(&facts).into_iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(because(&["a", "b", "c"]), [NotLeading::Unknown; 2]);
+    let few = ["a", "b", "c", "v", "w", "x", "y"];
+    assert_eq!(because(&few), [NotLeading::NoMajority; 2]);
+}
+
+#[test]
 fn a_leader_knows_when_it_gives_way_and_a_third_agent_does_not() {
     let mut facts = led_by("b");
     facts.signs.prospects.edit().takeover_at = Some(NOW.after(MS(700)));

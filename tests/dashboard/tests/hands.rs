@@ -1,0 +1,234 @@
+//! The page for all hands and eyes: what a click of assistive technology does, narrow windows, zoom, what is read aloud,
+//! and the links between hosts.
+
+use actix_bully::{
+    Group,
+    agent::BullyAgent,
+    dashboard::Dashboard,
+    operate::{Operated, RecordFolder},
+    testkit::cluster::Cluster,
+};
+use actix_bully_dashboard_tests::{
+    browser::{Browser, LEADER},
+    command, done, five,
+    hosts::Host,
+    run, side_by_side, stage,
+};
+use serde_json::json;
+
+/// Waits until that agent is selected, and selects none.
+async fn chosen(browser: &Browser, agent: &str) {
+    browser
+        .until(&format!("return state.chosen === '{agent}'"))
+        .await;
+    browser.script("choose(null)", Vec::new()).await;
+}
+
+#[test]
+fn an_agent_is_selected_by_any_click_by_its_name_and_by_its_row() {
+    run(async {
+        let (browser, _page) = Browser::of_five(5).await;
+        // Assistive technology sends no event of a pointer.
+        browser.script("const agent = document.querySelector(`[data-id='agent:agent-2']`); \
+            for (const type of ['mousedown', 'mouseup', 'click']) agent.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window }))", Vec::new()).await;
+        chosen(&browser, "agent-2").await;
+        browser
+            .click("[data-id='agent:agent-3'] text:not(.word):not(.more)")
+            .await;
+        chosen(&browser, "agent-3").await;
+        browser
+            .click("[data-id='row:agent-4'] td:nth-child(3)")
+            .await;
+        chosen(&browser, "agent-4").await;
+        // By the keyboard, too.
+        browser
+            .script(
+                "document.querySelector(`[data-id='row:agent-1'] button`).focus()",
+                Vec::new(),
+            )
+            .await;
+        browser.press("\u{e007}").await;
+        browser.until("return document.querySelector(`[data-id='row:agent-1'] button`).getAttribute('aria-pressed') === 'true'").await;
+        chosen(&browser, "agent-1").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn among_two_hundred_a_row_selects() {
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agents(200));
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait("[data-id='row:agent-50']").await;
+        browser.click("[data-id='row:agent-50'] button").await;
+        chosen(&browser, "agent-50").await;
+        browser.shot("many").await;
+        browser.end().await;
+    });
+}
+
+/// A window of that size at that zoom, as the page sees it.
+async fn window(browser: &Browser, width: u32, height: u32, zoom: u32) {
+    let size = json!({ "width": width / zoom, "height": height / zoom, "deviceScaleFactor": zoom, "mobile": false });
+    browser
+        .cdp("Emulation.setDeviceMetricsOverride", size)
+        .await;
+}
+
+#[test]
+fn nothing_is_wider_than_a_narrow_window_and_text_grows_with_the_zoom() {
+    run(async {
+        let (page, _thread) = side_by_side();
+        done(&page, r#"{"speed":5}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        command(&page, r#"{"command":"isolate agent-2"}"#).await;
+        browser.script("answer('A-very-long-word-that-cannot-be-broken-anywhere-in-a-narrow-window-of-this-size')", Vec::new()).await;
+        browser.click("[data-id='row:agent-5'] button").await;
+        for width in [320, 360, 390, 620, 999, 1_440] {
+            window(&browser, width, 700, 1).await;
+            let fits = format!(
+                "return innerWidth === {width} && document.documentElement.scrollWidth <= innerWidth && \
+                rings[0].size.width === Math.max(220, Math.round(by('ring').clientWidth))"
+            );
+            browser.until(&fits).await;
+            browser
+                .script("by('rings').scrollIntoView()", Vec::new())
+                .await;
+            browser.shot(&format!("width-{width}")).await;
+        }
+        // Sizes in pixels of the screen.
+        let size = "return devicePixelRatio * by('ring').getScreenCTM().a * parseFloat(getComputedStyle(document.querySelector('.ring .agent text:not(.word):not(.more)')).fontSize)";
+        window(&browser, 1_440, 900, 1).await;
+        browser.until("return devicePixelRatio === 1 && rings[0].size.width === Math.round(by('ring').clientWidth)").await;
+        let plain = browser.script(size, Vec::new()).await.as_f64().unwrap();
+        window(&browser, 1_440, 900, 2).await;
+        browser.until("return devicePixelRatio === 2 && rings[0].size.width === Math.round(by('ring').clientWidth)").await;
+        let zoomed = browser.script(size, Vec::new()).await.as_f64().unwrap();
+        assert!(
+            zoomed >= 1.95 * plain && plain >= 12.0,
+            "{plain} and {zoomed}"
+        );
+        browser
+            .script("by('rings').scrollIntoView()", Vec::new())
+            .await;
+        browser.shot("zoomed").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn what_is_read_aloud_changes_only_with_its_text() {
+    run(async {
+        let (browser, page) = Browser::of_five(5).await;
+        browser.script("window.again = []; for (const one of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) { let before = one.textContent; \
+            new MutationObserver(() => { if (one.textContent === before) window.again.push(one.id + ': ' + before); before = one.textContent; }) \
+            .observe(one, { childList: true, characterData: true, subtree: true }); }", Vec::new()).await;
+        command(&page, r#"{"command":"crash agent-5"}"#).await;
+        browser.led_by("agent-4").await;
+        for _ in 0..2 {
+            browser
+                .script("answer('twice'); said('twice')", Vec::new())
+                .await;
+        }
+        // Leases run and the clock goes on meanwhile.
+        browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)", Vec::new()).await;
+        browser.until("return window.frames20 >= 60").await;
+        assert_eq!(
+            browser.script("return window.again", Vec::new()).await,
+            json!([])
+        );
+        // What scrolls is reached by the tab key.
+        browser.script("by('why').focus()", Vec::new()).await;
+        browser
+            .until("return document.activeElement === by('why')")
+            .await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn links_between_hosts_are_drawn_with_their_state() {
+    run(async {
+        let one = Host::start("host-1", [("a1", 1), ("a2", 2)]);
+        let other = Host::start("host-2", [("b1", 3), ("b2", 4)]);
+        one.link(&other);
+        let browser = Browser::of(&Dashboard::new(one.operated()), &[]).await;
+        browser.led_by("b2").await;
+        browser
+            .wait("[data-id='link:host-2'][data-link=linked]")
+            .await;
+        browser.until("return [...document.querySelectorAll('.link-word')].map((one) => one.textContent).join() === 'host-2: linked,this host'").await;
+        browser.until("return sentence(state.now.agents.find((agent) => agent.name === 'b1')).endsWith('on host host-2')").await;
+        // What is known of its end there is not known here.
+        browser.until("return leaseLeft(state.now.agents.find((agent) => agent.name === 'b2')) === 'known to its host'").await;
+        browser.shot("linked").await;
+        other.bridge.stop();
+        browser
+            .wait("[data-id='link:host-2']:not([data-link=linked])")
+            .await;
+        browser.wait("[data-id='agent:b1'].gone").await;
+        browser.until("return document.title.includes('cannot be reached') || document.title.includes('not up')").await;
+        browser.shot("unlinked").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_record_that_is_saved_meanwhile_is_listed() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let group = Group::new("orders").unwrap();
+        let agent = BullyAgent::builder("a").score(1).join(&group);
+        let agent = agent.start().unwrap();
+        let page = Dashboard::new(Operated::new(&agent));
+        let browser = Browser::of(&page.records(RecordFolder::new(folder.path())), &[]).await;
+        browser
+            .until("return by('saved-list').textContent === 'None is saved.'")
+            .await;
+        let file = folder.path().join("record-1769829125678-orders-a.jsonl");
+        std::fs::write(file, "{}\n").unwrap();
+        browser.until("return document.querySelectorAll('[data-id^=\"saved:\"]').length === 1 && !by('saved-list').textContent.includes('None')").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn texts_can_be_read_in_each_state_at_each_size() {
+    run(async {
+        let (page, _thread) = stage(five);
+        done(&page, r#"{"speed":5}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        browser.click("[data-id='row:agent-5'] button").await;
+        let judged = async |what: &str| {
+            for script in [
+                include_str!("../src/contrast.js"),
+                include_str!("../src/roles.js"),
+            ] {
+                let found = browser.script(script, Vec::new()).await;
+                assert_eq!(found, json!([]), "{what}");
+            }
+        };
+        for (what, order) in [
+            ("led", "heal"),
+            ("one is isolated", "isolate agent-2"),
+            ("one hangs", "hang agent-5"),
+            ("one is down", "crash agent-4"),
+            ("two sides", "partition agent-1 agent-2"),
+        ] {
+            command(&page, &format!(r#"{{"command":"{order}"}}"#)).await;
+            for theme in ["light", "dark"] {
+                browser
+                    .script(&format!("setTheme('{theme}')"), Vec::new())
+                    .await;
+                for width in [320, 720, 1_300] {
+                    window(&browser, width, 900, 1).await;
+                    browser.until("return rings[0].size.width === Math.max(220, Math.round(by('ring').clientWidth))").await;
+                    judged(&format!("{what}, {theme}, {width}")).await;
+                }
+            }
+        }
+        browser.end().await;
+    });
+}
