@@ -3,7 +3,7 @@
 //! Decided here: that an agent's name, its group and its configuration are kept once, and what follows from
 //! them is not kept at all. Not here: the store, which is given back when the agent ends; handles outlast it.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use crate::{
     group::Group,
@@ -11,7 +11,7 @@ use crate::{
     protocol::{AgentId, Election, Leaders, MemberKind, Timings},
 };
 
-use super::{lease::StoreOf, membership::GroupMembership, offers::ElectionMode};
+use super::{any::AnyConfig, lease::StoreOf, membership::GroupMembership, offers::ElectionMode};
 
 /// The settings of one agent.
 pub(super) struct Spec<E: Election> {
@@ -61,12 +61,13 @@ impl<E: Election> AgentSettings for Spec<E> {
         E::timings(&self.config)
     }
     fn election(&self) -> &'static str {
-        match self.mode {
-            ElectionMode::Available => "bully",
-            ElectionMode::Astra => "astra",
-            ElectionMode::Quorum | ElectionMode::Diskless => "quorum",
-            ElectionMode::LeaseInMemory | ElectionMode::LeaseInStore => "lease",
-            ElectionMode::Own { .. } => type_name::<E>(),
+        let config: &dyn Any = &self.config;
+        match config.downcast_ref::<AnyConfig>() {
+            Some(AnyConfig::Available(_)) => "bully",
+            Some(AnyConfig::Astra(_)) => "astra",
+            Some(AnyConfig::Quorum(_)) => "quorum",
+            Some(AnyConfig::Lease(_)) => "lease",
+            None => type_name::<E>(),
         }
     }
     fn voters(&self) -> Option<Arc<[AgentId]>> {

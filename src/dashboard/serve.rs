@@ -21,7 +21,7 @@ impl Dashboard {
     /// which runs while it is awaited, or in a task of its own. Call it in a System, or another runtime of actix-web.
     ///
     /// # Errors
-    /// When the port is taken, and nothing is served.
+    /// When the port is taken, which the error says in words, and nothing is served.
     pub fn serve(&self, port: u16) -> io::Result<(SocketAddr, Server)> {
         let page = Self {
             is_local: true,
@@ -33,11 +33,25 @@ impl Dashboard {
             .shutdown_timeout(1)
             .disable_signals()
             .on_connect(remember)
-            .bind(("127.0.0.1", port))?;
+            .bind(("127.0.0.1", port))
+            .map_err(|wrong| in_words(wrong, port))?;
         let address = server.addrs().first().copied();
         let address = address.ok_or(io::ErrorKind::AddrNotAvailable)?;
         Ok((address, server.run()))
     }
+}
+
+/// The error says which port it is about, and what to do.
+fn in_words(wrong: io::Error, port: u16) -> io::Error {
+    let kind = wrong.kind();
+    let advice = if kind == io::ErrorKind::AddrInUse {
+        "is taken by another program: end that one, or choose another port (0 takes a free one)"
+    } else if kind == io::ErrorKind::PermissionDenied {
+        "may be used by the administrator alone: choose one above 1023"
+    } else {
+        return wrong;
+    };
+    io::Error::new(kind, format!("port {port} of 127.0.0.1 {advice}"))
 }
 
 /// Keeps the socket of a connection beside it, so that a viewer that takes nothing can be closed.

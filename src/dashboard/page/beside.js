@@ -4,13 +4,13 @@ const title = (of) => of.head.election + ' election';
 
 // What was agreed last, and all that was agreed here.
 function cost(of) {
-  const leaders = moment(of).agents.filter((agent) => agent.leads).map(keyOf), last = of.elections[of.elections.length - 1];
+  const leaders = moment(of).agents.filter((agent) => agent.leads).map(isolatedKey), last = of.elections[of.elections.length - 1];
   const all = of.elections.reduce((sum, each) => sum + each.messages, 0);
   const told = (say, none) => (last ? say(last) : none);
   return [
     ['Leads now', leaders.join(', ') || 'none'],
     ['Last agreement', told((each) => moments(each.at_ms, each.began), 'none yet')],
-    ['After', told((each) => each.cause || 'the beginning', '')],
+    ['After', told((each) => isolated(each.cause, namesNow()) || 'the beginning', '')],
     ['Time until agreement', told((each) => span(each.took_ms), '')],
     ['Messages until agreement', told((each) => String(each.messages), '')],
     ['Agreements so far', String(of.elections.length)],

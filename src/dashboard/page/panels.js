@@ -12,6 +12,8 @@ function make(tag, properties, ...children) {
   return element;
 }
 
+const namesNow = () => (state.now ? state.now.agents.map((agent) => agent.name) : []);
+
 const panels = { rows: new Map(), rowsShape: '', why: null, chosenKey: '', logged: 0, strip: 0 };
 
 // A text is written only if it is another one: what is read aloud would be read again.
@@ -58,7 +60,7 @@ function drawClock() {
 function drawStatus() {
   const now = moment(), broken = state.film ? film.broken.find((each) => each.at_ms === now.at_ms) : null;
   const silent = isLive() && isSilent();
-  write(by('status'), (broken ? 'A promise is broken: ' + broken.text + '. ' : '') + statusWords(now, silent, ranOut(state)));
+  write(by('status'), (broken ? 'A promise is broken: ' + isolated(broken.text, namesNow()) + '. ' : '') + statusWords(now, silent, ranOut(state)));
   // What the page knew last is not what is.
   document.body.classList.toggle('silent', silent);
 }
@@ -104,13 +106,13 @@ function drawWhy() {
   Object.assign(panels, { why, peers });
   const texts = why.length ? why : ['Nothing is known yet.'];
   by('reason-title').textContent = state.film ? 'Last done or found' : 'Why';
-  by('why').replaceChildren(...texts.map((text) => make('p', {}, text)));
+  by('why').replaceChildren(...texts.map((text) => make('p', {}, isolated(text, namesNow()))));
   by('peers').hidden = peers.length === 0;
-  by('peers').replaceChildren(...peers.map((peer) => make('li', { data: 'peer:' + peer.node }, `host ${peer.node}: ${peer.link}${peer.error ? ', ' + peer.error : ''}`)));
+  by('peers').replaceChildren(...peers.map((peer) => make('li', { data: 'peer:' + peer.node }, `host ${peer.node}: ${peer.link}${peer.error ? ', ' + isolate(peer.error) : ''}`)));
 }
 
-const cells = (agent) => [keyOf(agent), rating(agent),
-  agent.state + (agent.isolated ? ', isolated' : ''), agent.role || '', agent.term || '', agent.incarnation || '', agent.leader || '', leaseLeft(agent)];
+const cells = (agent) => [isolatedKey(agent), rating(agent),
+  agent.state + (agent.isolated ? ', isolated' : ''), agent.role || '', agent.term || '', agent.incarnation || '', agent.leader ? isolate(agent.leader) : '', leaseLeft(agent)];
 
 function drawTable() {
   const { agents } = moment(), shape = agents.map(keyOf).join('\n');
@@ -207,14 +209,15 @@ function voterActions(name, button) {
 // ---- elections and events --------------------------------------------------------------------
 
 function drawElections() {
-  const row = (each) => make('tr', { data: 'election' }, ...[moments(each.at_ms, each.began), each.cause, each.leaders.join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
+  const row = (each) => make('tr', { data: 'election' }, ...[moments(each.at_ms, each.began), isolated(each.cause, namesNow()), each.leaders.map(isolate).join(', ') || 'none', span(each.took_ms), String(each.messages)].map((text, place) => make('td', { class: place === 1 || place === 2 ? 'long' : '' }, text)));
   by('elections').replaceChildren(...state.elections.slice(-60).reverse().map(row));
 }
 
 const sortOf = (entry) => (entry.what === 'sent' ? 'message' : entry.what);
 function textOf(entry) {
-  if (entry.what === 'sent') return `${entry.from} → ${entry.to}  ${entry.text}${entry.lost ? '  lost: ' + entry.lost : ''}`;
-  return entry.what === 'agent' ? `${entry.agent} ${entry.text}` : entry.text;
+  const names = namesNow();
+  if (entry.what === 'sent') return `${isolate(entry.from)} → ${isolate(entry.to)}  ${isolated(entry.text, names)}${entry.lost ? '  lost: ' + isolate(entry.lost) : ''}`;
+  return entry.what === 'agent' ? `${isolate(entry.agent)} ${isolated(entry.text, names)}` : isolated(entry.text, names);
 }
 
 function isWanted(entry) {

@@ -22,12 +22,12 @@ function measure(ring, count) {
   const width = Math.max(220, Math.round(ring.svg.clientWidth)), height = Math.max(220, Math.round(ring.svg.clientHeight)), small = width < 620;
   const round = (dot, beside, above) => Math.max(48, Math.min(width / 2 - dot - beside, height / 2 - dot - above));
   const chord = (radius) => (count < 3 ? width : 2 * radius * Math.sin(Math.PI / count));
-  const large = Math.min(44, Math.max(24, Math.min(width, height) / (count <= 8 ? 16 : 20)));
-  const wide = small ? round(large, 40, 2 * LINE + 4) : round(large, 150, 3 * LINE + 6);
+  const large = Math.min(44, Math.max(28, Math.min(width, height) / (count <= 8 ? 16 : 20)));
+  const wide = small ? round(large, 30, 2 * LINE + 4) : round(large, 150, 3 * LINE + 6);
   const words = count <= 16 && chord(wide) >= 2 * large + (small ? 10 : 6), names = count <= 40;
   const radius = words ? wide : round(12, small ? 70 : 110, names ? 90 : 30);
   const dot = words ? large : Math.min(12, Math.max(2.5, chord(radius) / 2 - 0.5));
-  return { small, width, height, x: width / 2, y: height / 2, radius, dot, words, names };
+  return { small, tight: small && radius < 110, width, height, x: width / 2, y: height / 2, radius, dot, words, names };
 }
 
 // Sides of a partition stand apart from each other, with a gap between them.
@@ -145,11 +145,11 @@ function drawAgent(ring, agent, index) {
     parts.title.textContent = sentence(agent, out);
     if (words) {
       parts.word.textContent = wordOf(agent, out);
-      parts.name.textContent = clip(keyOf(agent), small ? 11 : 22);
+      parts.name.textContent = isolate(clip(keyOf(agent), small ? 11 : 22));
     } else {
       parts.circle.setAttribute('r', agent.leads ? ring.size.dot * 1.8 : ring.size.dot);
       const shown = names || agent.leads || chosen;
-      parts.name.textContent = shown ? clip(keyOf(agent), small ? 12 : 22) + (agent.leads ? ' LEADER' : '') : '';
+      parts.name.textContent = shown ? isolate(clip(keyOf(agent), small ? 12 : 22)) + (agent.leads ? ' LEADER' : '') : '';
     }
   }
   if (words) {
@@ -161,7 +161,8 @@ function drawAgent(ring, agent, index) {
       if (agent.incarnation) rest.push('inc. ' + (agent.incarnation.length > 6 ? '…' + agent.incarnation.slice(-4) : agent.incarnation));
     }
     if (agent.isolated) facts.push('isolated');
-    parts.more.textContent = facts.join(' · ');
+    // Where names stand close together, the table has the rest.
+    parts.more.textContent = ring.size.tight ? '' : facts.join(' · ');
     parts.last.textContent = rest.join(' · ') + (small ? '' : lease);
   }
 }

@@ -20,6 +20,8 @@ const state = Object.assign(newModel(new Set()), { chosen: null, link: 'connecti
 const beside = newModel(state.hidden);
 const hasBeside = () => !state.film && beside.now !== null && Boolean(beside.head.election);
 
+// The same for people.
+const isolatedKey = (agent) => (agent.group ? isolate(agent.group) + ' / ' : '') + isolate(agent.name);
 const keyOf = (agent) => (agent.group ? agent.group + ' / ' : '') + agent.name;
 
 function begin(snapshot, of = state) {
@@ -145,11 +147,11 @@ function rating(agent) {
 }
 
 function sentence(agent, out = false) {
-  const parts = [keyOf(agent), out ? 'led, lease run out' : wordOf(agent).toLowerCase()];
+  const parts = [isolatedKey(agent), out ? 'led, lease run out' : wordOf(agent).toLowerCase()];
   if (agent.kind === 'observer') parts.push(rating(agent));
   if (agent.term) parts.push('term ' + agent.term);
   if (agent.kind === 'voter' && agent.score !== null) parts.push('score ' + agent.score);
-  if (agent.leader && !agent.leads) parts.push('follows ' + agent.leader);
+  if (agent.leader && !agent.leads) parts.push('follows ' + isolate(agent.leader));
   if (agent.host) parts.push('on host ' + agent.host);
   if (agent.isolated) parts.push('isolated');
   return parts.join(', ');

@@ -12,8 +12,23 @@ function connectionWords(link, quiet) {
 const membersOf = (group, moment) => (moment.groups.length < 2 ? moment.agents : moment.agents.filter((agent) => agent.group === group.name));
 const titled = (group, text) => (group.name ? isolate(group.name) + ': ' + text : text);
 
-// A name that is written from right to left must not turn what stands beside it.
-const isolate = (name) => (/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(name) ? `\u2068${name}\u2069` : name);
+// What is written from right to left must not turn what stands beside it, and no character of a text turns the page.
+const TURNED = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+function isolate(text) {
+  const plain = text.replace(TURNS, '\ufffd');
+  return TURNED.test(plain) ? `\u2068${plain}\u2069` : plain;
+}
+
+// A sentence of the server: the names in it are isolated from its words, the longest first.
+function isolated(text, names) {
+  const plain = text.replace(TURNS, '\ufffd');
+  if (!TURNED.test(plain)) return plain;
+  const turned = names.filter((name) => TURNED.test(name)).sort((a, b) => b.length - a.length);
+  if (!turned.length) return isolate(plain);
+  const any = new RegExp(turned.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'gu');
+  return plain.replace(any, (name) => isolate(name));
+}
 
 function restOf(members) {
   const lost = members.filter((agent) => agent.state === 'unreachable').length, away = members.filter((agent) => agent.state !== 'up').length - lost;

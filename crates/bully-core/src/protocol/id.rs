@@ -18,8 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 
 /// The name of one agent, unique within its group.
 ///
-/// 1 to 256 bytes, printable, no white space, and none of `/ * $ # ?` (these have a meaning in
-/// the addresses of message brokers). Cloning copies a pointer.
+/// 1 to 256 bytes, printable, no white space, no format character (such as one that turns the direction of
+/// writing), and none of `/ * $ # ?` (these have a meaning in the addresses of message brokers). Cloning copies a pointer.
 ///
 /// ```
 /// use actix_bully::protocol::AgentId;
@@ -54,7 +54,10 @@ impl AgentId {
             });
         }
         let forbidden = |c: char| {
-            c.is_whitespace() || c.is_control() || matches!(c, '/' | '*' | '$' | '#' | '?')
+            c.is_whitespace()
+                || c.is_control()
+                || is_format(c)
+                || matches!(c, '/' | '*' | '$' | '#' | '?')
         };
         match name.chars().find(|c| forbidden(*c)) {
             Some(found) => Err(IdError::Forbidden { found }),
@@ -73,6 +76,34 @@ impl AgentId {
     pub(super) const fn hash(&self) -> u32 {
         self.hash
     }
+}
+
+/// Whether a character is seen by what it does to others alone (the category Cf of Unicode 16): names that have it look
+/// like other names, or turn what is written beside them.
+const fn is_format(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{890}'..='\u{891}'
+            | '\u{8e2}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{110bd}'
+            | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0001}'
+            | '\u{e0020}'..='\u{e007f}'
+    )
 }
 
 /// FNV-1a, 32 bits.
@@ -209,7 +240,7 @@ pub enum IdError {
     },
     /// The name has a character that addresses give a meaning to, or that cannot be seen.
     #[error(
-        "an agent's name has {found:?}: use printable characters without white space and / * $ # ?"
+        "an agent's name has {found:?}: use printable characters without white space, format characters and / * $ # ?"
     )]
     Forbidden {
         /// The first such character.
@@ -338,10 +369,18 @@ mod tests {
             ("a\u{0}", '\u{0}'),
             ("ä?", '?'),
             ("a\u{a0}", '\u{a0}'),
+            ("a\u{202e}b", '\u{202e}'),
+            ("a\u{200b}", '\u{200b}'),
+            ("\u{feff}a", '\u{feff}'),
+            ("a\u{ad}b", '\u{ad}'),
+            ("a\u{2066}", '\u{2066}'),
+            ("a\u{e0041}", '\u{e0041}'),
         ] {
             assert_eq!(AgentId::new(name), Err(IdError::Forbidden { found }));
         }
-        assert!(AgentId::new("größe-1.Ω").is_ok());
+        for name in ["größe-1.Ω", "שרת-1", "خادم", "サーバ"] {
+            assert!(AgentId::new(name).is_ok(), "{name}");
+        }
     }
 
     #[test]

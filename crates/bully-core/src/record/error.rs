@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde_json::error::Category;
+
 use super::TooLong;
 use crate::protocol::Time;
 
@@ -28,7 +30,7 @@ pub enum RecordingError {
         newest: u32,
     },
     /// A line is no entry.
-    #[error("line {line} is no entry of a recording; within it: {source}")]
+    #[error("line {line} is no entry of a recording: {}", words(source))]
     Malformed {
         /// Which line.
         line: usize,
@@ -91,6 +93,25 @@ pub enum RecordingError {
         /// Which line.
         line: usize,
     },
+}
+
+/// What is wrong with a line, without the words of a parser.
+fn words(wrong: &serde_json::Error) -> String {
+    match wrong.classify() {
+        Category::Eof => "it breaks off in the middle: copy the whole file again".to_owned(),
+        Category::Syntax => {
+            let column = wrong.column();
+            format!("its character {column} is not JSON: was the file edited?")
+        }
+        Category::Data | Category::Io => {
+            let text = wrong.to_string();
+            // The place is of no use: each line is read by itself.
+            let (told, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
+            told.replace("missing field", "it lacks")
+                .replace("unknown variant", "this program does not know")
+                .replace("unknown field", "this program does not know")
+        }
+    }
 }
 
 /// Why a run cannot be told as commands or as a test.

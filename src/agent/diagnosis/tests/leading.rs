@@ -54,6 +54,10 @@ fn an_agent_above_the_leader_says_what_it_waits_for() {
 fn no_agent_takes_over_soon_without_a_majority() {
     let because = |names: &[&str]| {
         let mut facts = listed(1, names);
+        let half = names.len() / 2 + 1;
+        let voters: Vec<_> = names.iter().map(|name| id(name)).collect();
+        let rules = facts.requirements.as_mut().unwrap();
+        rules.voters = Some(Electorate::new(&voters, half, half));
         facts.status.leader = Some(leader("a"));
         facts.signs.leaderless_since = None;
         let of = |finding| {

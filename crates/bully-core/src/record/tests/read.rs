@@ -100,6 +100,33 @@ fn a_wrong_line_is_named() {
 }
 
 #[test]
+fn a_wrong_line_is_told_without_the_words_of_a_parser() {
+    for (wrong, words) in [
+        ("", "it breaks off in the middle: copy the whole file again"),
+        (
+            "{\"at_ns\":1,",
+            "it breaks off in the middle: copy the whole file again",
+        ),
+        (
+            "nonsense",
+            "its character 2 is not JSON: was the file edited?",
+        ),
+        ("{\"at_ns\":1}", "it lacks `what`"),
+        (
+            "{\"at_ns\":1,\"what\":{\"event\":{\"agent\":\"a\\u202eb\",\"event\":1}}}",
+            "an agent's name has '\\u{202e}': use printable characters without white space, format characters and / * $ # ?",
+        ),
+    ] {
+        let text = refused(&with(3, wrong));
+        assert_eq!(text, format!("line 3 is no entry of a recording: {words}"));
+    }
+    let unknown = refused(&with(3, "{\"at_ns\":1,\"what\":\"unheard_of\"}"));
+    let begins = "line 3 is no entry of a recording: this program does not know `unheard_of`";
+    assert!(unknown.starts_with(begins), "{unknown}");
+    assert!(!unknown.contains("column"), "{unknown}");
+}
+
+#[test]
 fn times_do_not_run_backwards_and_the_end_is_the_end() {
     let late = "{\"at_ns\":50000000,\"what\":{\"mark\":\"late\"}}";
     assert_eq!(

@@ -1,0 +1,135 @@
+//! Names and texts that turn the direction of writing, a recording that is refused, and a port that is taken.
+
+use actix_bully::testkit::cluster::Cluster;
+use actix_bully::{Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated};
+use actix_bully_dashboard_tests::{browser::Browser, command, run, stage};
+use serde_json::json;
+
+/// A name that is written from right to left.
+const TURNED: &str = "\u{5e9}\u{5e8}\u{5ea}-1";
+
+#[test]
+fn a_name_that_is_written_from_right_to_left_turns_nothing_beside_it() {
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agent(TURNED, 2).agent("low", 1));
+        command(&page, r#"{"speed":10}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        let isolated = format!("\u{2068}{TURNED}\u{2069}");
+        browser
+            .until(&format!(
+                "return by('status').textContent.startsWith('{isolated} leads in term ')"
+            ))
+            .await;
+        browser
+            .until(&format!(
+                "return document.title.startsWith('{isolated} leads')"
+            ))
+            .await;
+        for css in [
+            "#why p",
+            "#log li",
+            "#table button",
+            ".agent text:not(.word):not(.more)",
+        ] {
+            let script = format!(
+                "const with_it = [...document.querySelectorAll(`{css}`)].map((one) => one.textContent).filter((text) => text.includes('{TURNED}')); \
+                return with_it.length > 0 && with_it.every((text) => text.split('{isolated}').length === text.split('{TURNED}').length)"
+            );
+            browser.until(&script).await;
+        }
+        browser.until(&format!("return document.querySelector(`[data-id='agent:{TURNED}']`).getAttribute('aria-label').startsWith('{isolated}, ')")).await;
+        // What is shown stands in the order in which it is read: the term is to the right of the name.
+        let order = "const text = by('status').firstChild, at = text.data.indexOf('leads'), range = document.createRange(); \
+            range.setStart(text, 1); range.setEnd(text, 4); const name = range.getBoundingClientRect(); \
+            range.setStart(text, at); range.setEnd(text, at + 5); return range.getBoundingClientRect().left > name.right";
+        browser.until(order).await;
+        browser.shot("turned").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn no_character_of_a_text_turns_the_page() {
+    run(async {
+        let group = Group::new("orders").unwrap();
+        let agent = BullyAgent::builder("a").score(1).join(&group);
+        let agent = agent.start().unwrap();
+        let browser = Browser::of(&Dashboard::new(Operated::new(&agent)), &[]).await;
+        browser.until("return state.now !== null").await;
+        let told = browser.script("return [isolate('a\u{202e}b'), isolate('abc'), isolated('x \u{2067}y', ['x']), isolated('\u{5d0}1 follows \u{5d0}', ['\u{5d0}', '\u{5d0}1'])]", Vec::new()).await;
+        assert_eq!(
+            told,
+            json!([
+                "a\u{fffd}b",
+                "abc",
+                "x \u{fffd}y",
+                "\u{2068}\u{5d0}1\u{2069} follows \u{2068}\u{5d0}\u{2069}"
+            ])
+        );
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_bad_recording_is_refused_by_its_line_and_in_words() {
+    run(async {
+        let (browser, page) = Browser::of_five(5).await;
+        command(&page, r#""pause""#).await;
+        let good = actix_bully_dashboard_tests::get(&page, "/copies/run.jsonl")
+            .await
+            .text;
+        let folder = tempfile::tempdir().unwrap();
+        let mut lines: Vec<&str> = good.lines().collect();
+        lines[2] = "{\"at_ns\":1,\"what\":{\"mark\":";
+        for (name, text, words) in [
+            (
+                "a.jsonl",
+                lines.join("\n"),
+                "a.jsonl: line 3 is no entry of a recording: it breaks off in the middle: copy the whole file again",
+            ),
+            (
+                "b.jsonl",
+                "a picture".to_owned(),
+                "b.jsonl: line 1 is no header of a recording",
+            ),
+            (
+                "c.jsonl",
+                good.replacen("agent-1", "agent\u{202e}1", 1),
+                "format characters",
+            ),
+        ] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            let field = browser.wait("[data-id=open]").await;
+            field.send_keys(file.to_str().unwrap()).await.unwrap();
+            browser
+                .until(&format!(
+                    "return by('answer').textContent.includes('{words}')"
+                ))
+                .await;
+        }
+        browser.noted().await; // the browser notes the refusals
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_in_words() {
+    run(async {
+        let group = Group::new("orders").unwrap();
+        let agent = BullyAgent::builder("a").score(1).join(&group);
+        let page = Dashboard::new(Operated::new(&agent.start().unwrap()));
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let Err(wrong) = page.serve(port) else {
+            panic!("the port is taken")
+        };
+        assert_eq!(
+            wrong.to_string(),
+            format!(
+                "port {port} of 127.0.0.1 is taken by another program: end that one, or choose another port (0 takes a free one)"
+            )
+        );
+        assert_eq!(wrong.kind(), std::io::ErrorKind::AddrInUse);
+    });
+}
