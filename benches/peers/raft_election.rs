@@ -354,6 +354,7 @@ impl Election for RaftElection {
             StateRole::Candidate | StateRole::PreCandidate => Role::Candidate,
         };
         View {
+            about: None,
             role,
             term: Term(self.node.raft.term),
             leader: self.following.clone(),

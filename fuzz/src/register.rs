@@ -8,7 +8,7 @@ use actix_bully::{
         },
         quorum::Micros,
     },
-    protocol::AgentId,
+    protocol::{About, AgentId},
 };
 
 use crate::core::{Choices, incarnation, name, score, some, term};
@@ -69,6 +69,7 @@ impl Register {
                     id: name(choices),
                     incarnation: incarnation(choices),
                     score: score(choices),
+                    about: some(choices, |_| About::new("x").ok()).flatten(),
                 }),
                 lease: Micros(u64::from(choices.byte()) << 12),
                 nonce: nonce(choices),

@@ -26,6 +26,7 @@ pub struct AgentBuilder<E: Election> {
     pub(super) name: String,
     pub(super) kind: MemberKind,
     pub(super) score: Option<Score>,
+    pub(super) about: Option<String>,
     pub(super) is_ineligible: bool,
     pub(super) config: E::Config,
     pub(super) basis: Basis,
@@ -52,6 +53,7 @@ impl<E: Election> Agent<E> {
             name: name.to_owned(),
             kind: MemberKind::Voter,
             score: None,
+            about: None,
             is_ineligible: false,
             config,
             basis: Basis::Given,
@@ -92,6 +94,16 @@ impl<E: Election> AgentBuilder<E> {
     /// Refused together with [`score`](Self::score).
     pub fn ineligible(mut self) -> Self {
         self.is_ineligible = true;
+        self
+    }
+
+    /// What the agent says of itself to all members of its group, such as the URL of its own server: 1 to 256 bytes, see
+    /// [`About`](crate::protocol::About). Default: nothing. It can be [changed](super::ElectionHandle::set_about).
+    ///
+    /// Members read what the [leader says](super::ElectionHandle::leader_about). No election depends on it, and it is no
+    /// secret: whoever reads the group's members or the record of its lease reads it.
+    pub fn about(mut self, text: impl Into<String>) -> Self {
+        self.about = Some(text.into());
         self
     }
 
@@ -181,6 +193,7 @@ impl<E: Election> fmt::Debug for AgentBuilder<E> {
             .field("kind", &self.kind)
             .field("score", &self.score)
             .field("is_ineligible", &self.is_ineligible)
+            .field("about", &self.about)
             .field("config", &self.config)
             .field("choices", &self.choices)
             .field("group", &self.group.as_ref().map(Group::name))

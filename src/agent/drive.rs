@@ -44,7 +44,7 @@ impl<E: Election> Agent<E> {
         let mut out = pool::take::<E>();
         self.machine.handle(now, input, &mut out);
 
-        let view = self.machine.view(now);
+        let view = self.view(now);
         // A leadership that is lost and won again in one step is withdrawn in between.
         let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
         let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
@@ -168,7 +168,7 @@ impl<E: Election> Agent<E> {
             self.spec.group.note_record(&self.spec.id);
         }
         // By the clock as it is now: the lease may have run out while the disk was busy.
-        let view = self.machine.view(self.shared.now());
+        let view = self.view(self.shared.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
         drop(span);
         self.follow_up(&view, ctx);

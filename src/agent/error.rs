@@ -6,7 +6,7 @@ use crate::{
     clock::ClockError,
     elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
     group::JoinError,
-    protocol::{AgentId, IdError, MembershipError},
+    protocol::{AboutError, AgentId, IdError, MembershipError},
     register::AttachError,
     store::{StoreError, StoreIdentity},
 };
@@ -18,6 +18,9 @@ pub enum StartError {
     /// The name breaks the rules.
     #[error("the agent's name is refused: {0}")]
     Id(#[from] IdError),
+    /// What the agent says of itself breaks the rules.
+    #[error("`about(..)` is refused: {0}")]
+    About(#[from] AboutError),
     /// The group does not take it.
     #[error("the group refuses the agent: {0}")]
     Join(#[from] JoinError),

@@ -321,7 +321,7 @@ impl<E: Election> ElectionHandle<E> {
         Ok(())
     }
 
-    fn must_go_on(&self) -> Result<(), CommandError> {
+    pub(super) fn must_go_on(&self) -> Result<(), CommandError> {
         if self.shared.is_over() || !self.addr.connected() {
             return Err(CommandError::Ended);
         }

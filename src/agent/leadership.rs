@@ -19,7 +19,7 @@
 
 use std::{fmt, time::Duration};
 
-use crate::protocol::{Incarnation, Leader, Role, Score, Term, Time, View};
+use crate::protocol::{About, Incarnation, Leader, Role, Score, Term, Time, View};
 
 use super::{
     eligibility::Eligibility,
@@ -46,6 +46,7 @@ struct LeadershipState {
     role: Role,
     term: Term,
     leader: Option<Leader>,
+    leader_about: Option<About>,
     /// The user asked the agent to leave: no other incarnation follows the present one.
     is_leaving: bool,
     remains: AgentRemains,
@@ -56,8 +57,7 @@ struct LeadershipState {
     work_stalls: u32,
     /// What the next incarnation begins with.
     eligibility: Eligibility,
-    /// Made when a caller first waits. Most agents of a large group are never waited for, and a
-    /// watch channel is as large as everything else that is shared of one agent.
+    /// Made when a caller first waits: most agents are never waited for, and a watch channel is large.
     updates: Option<watch::Sender<()>>,
 }
 
@@ -70,6 +70,7 @@ impl LeadershipMachine {
             role: Role::Follower,
             term: Term::ZERO,
             leader: None,
+            leader_about: None,
             is_leaving: false,
             remains: AgentRemains::default(),
             tenures: 0,
@@ -405,15 +406,17 @@ impl LeadershipState {
         self.phase = phase;
         self.role = Role::Follower;
         self.leader = None;
+        self.leader_about = None;
     }
 
     /// Takes over what a machine says; says whether that is another role, term or leader.
     fn show(&mut self, view: &View) -> bool {
-        let is_other =
-            (self.role, self.term) != (view.role, view.term) || self.leader != view.leader;
+        let is_other = (self.role, self.term) != (view.role, view.term)
+            || (&self.leader, &self.leader_about) != (&view.leader, &view.about);
         if is_other {
             (self.role, self.term) = (view.role, view.term);
             self.leader.clone_from(&view.leader);
+            self.leader_about.clone_from(&view.about);
         }
         is_other
     }
@@ -425,6 +428,7 @@ impl LeadershipState {
             role: self.role,
             term: self.term,
             leader: self.leader.clone(),
+            leader_about: self.leader_about.clone(),
             leading: self.phase.tenure().map(|tenure| tenure.term),
             draining: matches!(self.phase, LeadershipPhase::Draining(_)),
             work_panics: self.work_panics,

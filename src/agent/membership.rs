@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::{
     group::{AppMessage, Attachments, Counts, Group, PeerReport, ReachableMember},
-    protocol::{AgentId, Incarnation, Leader, MemberKind, Members, PeerMessage, Requirements},
+    protocol::{
+        About, AgentId, Incarnation, Leader, MemberKind, Members, PeerMessage, Requirements,
+    },
 };
 
 /// An agent's group as the agent's state needs it, whatever the type of the messages there is.
@@ -16,6 +18,8 @@ pub(super) trait GroupMembership: Send + Sync {
     fn down(&self, id: &AgentId, incarnation: Incarnation);
     fn retire(&self, id: &AgentId, incarnation: Incarnation);
     fn leave(&self, id: &AgentId, incarnation: Incarnation);
+    /// What a member of this process says of itself from now on.
+    fn set_about(&self, id: &AgentId, about: Option<About>);
     /// What that member takes part as, if it is one.
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
     /// Where its agents' applications speak to each other, if the group's name leaves room for that.
@@ -50,6 +54,9 @@ impl<M: PeerMessage> GroupMembership for Group<M> {
     }
     fn leave(&self, id: &AgentId, incarnation: Incarnation) {
         Self::leave(self, id, incarnation);
+    }
+    fn set_about(&self, id: &AgentId, about: Option<About>) {
+        Self::set_about(self, id, about);
     }
     fn kind(&self, id: &AgentId) -> Option<MemberKind> {
         Self::members(self).get(id).map(|member| member.kind)

@@ -60,6 +60,7 @@
 //! missing leader, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score
 //! that counts, `builder.rs` the start.
 
+mod about;
 mod actor;
 pub(crate) mod any;
 mod arbiter;

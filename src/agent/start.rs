@@ -12,7 +12,7 @@ use crate::{
     clock::{BootClock, Clock, RuntimeClock, WallClock},
     group::Group,
     protocol::{
-        AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
+        About, AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
         Requirements, Score, Storage, StoreId,
     },
     store::{StoreIdentity, TermStore},
@@ -59,7 +59,15 @@ impl<E: Election> AgentBuilder<E> {
         let store = ready.store.as_deref().and_then(TermStore::id);
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
         // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
-        join_group(&ready.spec, &ready.shared, ready.incarnation, store, &addr);
+        let about = ready.about.take();
+        join_group(
+            &ready.spec,
+            &ready.shared,
+            ready.incarnation,
+            store,
+            about,
+            &addr,
+        );
         // The arbiter may have stopped since it was asked, and dropped the agent before it had this
         // membership. The shared state hears of the end in any case, before or after this question.
         if ready.shared.is_over() {
@@ -85,6 +93,11 @@ impl<E: Election> AgentBuilder<E> {
             (None, true) => None,
         };
         let id = AgentId::new(&self.name)?;
+        let about = self
+            .about
+            .take()
+            .map(|text| About::new(&text))
+            .transpose()?;
         let group = self.group.take().ok_or(StartError::NotJoined)?;
         if let Some(attachment) = &attachment {
             attachment.precede(&mut config, &group);
@@ -101,6 +114,7 @@ impl<E: Election> AgentBuilder<E> {
             mode: mode.unwrap_or_else(|| ElectionMode::own(&requirements)),
             requirements,
             score: own_score,
+            about,
             store,
             rest: self,
         };
@@ -141,6 +155,7 @@ impl<E: Election> AgentBuilder<E> {
             mode,
             requirements,
             score,
+            about,
             store,
             mut rest,
         } = settled;
@@ -173,6 +188,7 @@ impl<E: Election> AgentBuilder<E> {
             spec,
             shared: Arc::new(shared),
             store,
+            about,
             incarnation,
             birth: rest.birth,
             stored,
@@ -191,6 +207,7 @@ pub(super) struct Settled<E: Election> {
     pub(super) mode: ElectionMode,
     pub(super) requirements: Requirements,
     pub(super) score: Option<Score>,
+    pub(super) about: Option<About>,
     pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
     pub(super) rest: AgentBuilder<E>,
 }
@@ -275,6 +292,7 @@ struct PreparedAgent<E: Election> {
     spec: Arc<Spec<E>>,
     shared: Arc<SharedState>,
     store: Option<Arc<dyn TermStore<E::Durable>>>,
+    about: Option<About>,
     incarnation: Incarnation,
     birth: Birth,
     stored: StoredState<E::Durable>,
@@ -316,7 +334,7 @@ impl<E: Election> PreparedAgent<E> {
     /// Makes the first incarnation, as a member of the group.
     fn birth(&mut self) -> impl FnOnce(&mut Context<Agent<E>>) -> Agent<E> + Send + use<E> {
         let (spec, shared) = (Arc::clone(&self.spec), Arc::clone(&self.shared));
-        let store = self.store.take();
+        let (store, about) = (self.store.take(), self.about.clone());
         let (incarnation, birth) = (self.incarnation, self.birth);
         let stored = StoredState {
             generation: self.stored.generation,
@@ -324,7 +342,7 @@ impl<E: Election> PreparedAgent<E> {
         };
         move |ctx| {
             let store_id = store.as_deref().and_then(TermStore::id);
-            join_group(&spec, &shared, incarnation, store_id, &ctx.address());
+            join_group(&spec, &shared, incarnation, store_id, about, &ctx.address());
             Agent::new(spec, shared, store, incarnation, birth, stored)
         }
     }
@@ -358,12 +376,14 @@ fn join_group<E: Election>(
     shared: &SharedState,
     incarnation: Incarnation,
     store: Option<StoreId>,
+    about: Option<About>,
     addr: &Addr<Agent<E>>,
 ) {
     let requirements = spec.group.requirements();
     let kind = requirements.map_or(spec.kind, |all| member_kind(&all, &spec.id, spec.kind));
     let member = Member {
         store,
+        about,
         ..Member::up(spec.id.clone(), kind, shared.score(), incarnation)
     };
     spec.group.join_counted(member, addr.clone());

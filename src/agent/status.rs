@@ -1,6 +1,6 @@
 //! The state of an agent, as its users read it. `status_json.rs` writes it for other programs.
 
-use crate::protocol::{AgentId, Incarnation, Leader, Role, Term};
+use crate::protocol::{About, AgentId, Incarnation, Leader, Role, Term};
 
 /// An agent's state at one moment; see [`ElectionHandle::current`](super::ElectionHandle::current).
 ///
@@ -18,6 +18,8 @@ pub struct Status {
     pub term: Term,
     /// The leader that it follows, or the agent itself.
     pub leader: Option<Leader>,
+    /// What that leader says of itself.
+    pub leader_about: Option<About>,
     /// The term in which it leads, if it does.
     pub leading: Option<Term>,
     /// Whether the work of this leader has to end, because it hands over.
@@ -51,6 +53,7 @@ impl Status {
         if self.leading.is_some() || self.leader.as_ref().is_some_and(|l| l.id == *id) {
             self.role = Role::Follower;
             self.leader = None;
+            self.leader_about = None;
             self.leading = None;
             self.draining = false;
         }
@@ -75,13 +78,15 @@ mod tests {
                 incarnation: Incarnation(1),
                 term: Term::ZERO,
             }),
+            leader_about: About::new("of x").ok(),
             leading: None,
             draining: false,
             work_panics: 0,
             work_stalls: 0,
             tie_broken: false,
         };
-        assert_eq!(status.clone().without_own(&y).leader, status.leader);
-        assert_eq!(status.without_own(&x).leader, None);
+        assert_eq!(status.clone().without_own(&y), status);
+        let without = status.without_own(&x);
+        assert_eq!((without.leader, without.leader_about), (None, None));
     }
 }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    protocol::{Incarnation, Role, Term},
+    protocol::{About, Incarnation, Role, Term},
     shown::{self, ShownLeader},
 };
 
@@ -23,6 +23,7 @@ impl Serialize for Status {
             #[serde(serialize_with = "shown::text")]
             term: Term,
             leader: Option<ShownLeader<'a>>,
+            leader_about: Option<&'a About>,
             #[serde(serialize_with = "shown::optional_text")]
             leading: Option<Term>,
             draining: bool,
@@ -37,6 +38,7 @@ impl Serialize for Status {
             role,
             term,
             leader,
+            leader_about,
             leading,
             draining,
             work_panics,
@@ -49,6 +51,7 @@ impl Serialize for Status {
             role: *role,
             term: *term,
             leader: leader.as_ref().map(ShownLeader::from),
+            leader_about: leader_about.as_ref(),
             leading: *leading,
             draining: *draining,
             work_panics: *work_panics,
@@ -105,6 +108,7 @@ mod tests {
                 incarnation: Incarnation(115_964_116_992_000_001),
                 term: Term(9_007_199_254_740_993),
             }),
+            leader_about: About::new("http://\"x\"").ok(),
             leading: Some(Term(9_007_199_254_740_993)),
             draining: false,
             work_panics: 1,
@@ -116,7 +120,7 @@ mod tests {
             concat!(
                 r#"{"lifecycle":"running","incarnation":"115964116992000001","role":"leader","#,
                 r#""term":"9007199254740993","leader":{"id":"x","incarnation":"115964116992000001","#,
-                r#""term":"9007199254740993"},"leading":"9007199254740993","draining":false,"#,
+                r#""term":"9007199254740993"},"leader_about":"http://\"x\"","leading":"9007199254740993","draining":false,"#,
                 r#""work_panics":1,"work_stalls":2,"tie_broken":false}"#
             )
         );

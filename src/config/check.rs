@@ -13,7 +13,7 @@ use crate::{
         quorum::{Diskless, QuorumConfig, QuorumError},
     },
     group::Group,
-    protocol::{AgentId, Timings, TimingsError},
+    protocol::{About, AgentId, Timings, TimingsError},
     remote::{Limits, MayBe, NodeId, is_loopback},
     store::{OpenStore, StoreIdentity},
 };
@@ -65,6 +65,9 @@ impl Config {
             value: cut(&self.group),
             wanted: "a name that does not end in \"!messages\", as those of this crate's own groups do",
         })?;
+        if let Some(text) = &self.about {
+            About::new(text).map_err(|reason| ConfigError::About { reason })?;
+        }
         self.check_bridge()?;
         self.check_kubernetes()?;
         Ok(Plan {

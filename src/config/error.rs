@@ -4,7 +4,7 @@ use std::{fmt, io, path::PathBuf};
 
 use crate::{
     elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
-    protocol::{IdError, TimingsError},
+    protocol::{AboutError, IdError, TimingsError},
     remote::{LimitsError, NodeIdError},
 };
 
@@ -138,6 +138,13 @@ pub enum ConfigError {
         #[source]
         reason: LeaseError,
     },
+    /// What the agent would say of itself breaks the rules.
+    #[error("`about` is refused: {reason}")]
+    About {
+        /// Why.
+        #[source]
+        reason: AboutError,
+    },
     /// A part of the margin is negative.
     #[error("`margin` is refused: {reason}")]
     Margin {
@@ -202,6 +209,7 @@ impl ConfigError {
             | Self::Lease { key, .. }
             | Self::NoFeature { key, .. } => Some((*key).to_owned()),
             Self::Limits { reason } => Some(format!("limits.{}", limit_of(reason))),
+            Self::About { .. } => Some(String::from("about")),
             Self::Margin { .. } => Some(String::from("margin")),
             Self::NoZenoh => Some(String::from("zenoh")),
             Self::Prefix { .. }

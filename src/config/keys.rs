@@ -27,6 +27,7 @@ impl Keys for Config {
         v.visit("group", &mut self.group)?;
         v.visit("role", &mut self.role)?;
         v.visit("score", &mut self.score)?;
+        v.visit("about", &mut self.about)?;
         v.visit("listen", &mut self.listen)?;
         v.visit("peers", &mut self.peers)?;
         v.visit("peers_name_all", &mut self.peers_name_all)?;

@@ -33,6 +33,9 @@ pub struct Config {
     pub role: MayBe,
     /// The agent's score: the highest leads. Default: 0.
     pub score: Score,
+    /// What the agent says of itself, such as the URL of its own server: 1 to 256 bytes, which all members of the group
+    /// read. Default: nothing.
+    pub about: Option<String>,
     /// Where other nodes dial this one: `host:port`, with port 0 for any that is free. Default: nowhere.
     pub listen: Option<String>,
     /// The other nodes. Default: none; then the group does not leave this process.
@@ -107,6 +110,7 @@ impl Default for Config {
             group: String::new(),
             role: MayBe::Leader,
             score: Score::default(),
+            about: None,
             listen: None,
             peers: Vec::new(),
             peers_name_all: false,

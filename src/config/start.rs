@@ -265,6 +265,9 @@ impl Starter {
             MayBe::Voter => builder.ineligible(),
             MayBe::Observer => builder.observer(),
         };
+        if let Some(about) = &self.config.about {
+            builder = builder.about(about);
+        }
         let Some(store) = self.store()? else {
             return Ok(builder);
         };

@@ -25,6 +25,7 @@
 //! another host; a bridge adds members by `Remote::apply` that look like any other.
 
 use bully_core::driver::MemberReports as _;
+mod about;
 mod apart;
 mod companion;
 mod counters;

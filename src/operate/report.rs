@@ -14,7 +14,8 @@ use crate::group::ReachableMember;
 use crate::{
     agent::{Lifecycle, Status},
     protocol::{
-        AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score, Term,
+        About, AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score,
+        Term,
     },
     remote::{BridgeHandle, LinkStatus, PeerStatus},
     shown::in_millis,
@@ -53,6 +54,9 @@ pub struct AgentReport {
     /// The leader that it follows, or the agent itself.
     #[serde(with = "json::optional_leader")]
     pub leader: Option<Leader>,
+    /// What that leader says of itself.
+    #[serde(default)]
+    pub leader_about: Option<About>,
     /// The term in which it leads, if it does.
     #[serde(with = "json::optional_text")]
     pub leading: Option<Term>,
@@ -100,6 +104,9 @@ pub struct MemberReport {
     /// The last incarnation known.
     #[serde(with = "json::optional_text")]
     pub incarnation: Option<Incarnation>,
+    /// What it says of itself in that incarnation.
+    #[serde(default)]
+    pub about: Option<About>,
 }
 
 /// A bridge at one moment.
@@ -206,6 +213,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
         role,
         term,
         leader,
+        leader_about,
         leading,
         draining,
         work_panics,
@@ -240,6 +248,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
         role,
         term,
         leader,
+        leader_about,
         leading,
         draining,
         work_panics,
@@ -264,6 +273,7 @@ fn ordered(members: &Members) -> Vec<MemberReport> {
         score: member.score,
         presence: member.presence,
         incarnation: member.incarnation,
+        about: member.about.clone(),
     };
     ranked.into_iter().take(MOST).map(report).collect()
 }

@@ -9,6 +9,7 @@ mod common;
 #[path = "../common/logging.rs"]
 mod logging;
 
+mod about;
 mod bully;
 mod commands;
 mod deadline;

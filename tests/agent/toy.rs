@@ -253,6 +253,7 @@ impl Election for Toy {
             None => self.leader.clone(),
         };
         View {
+            about: None,
             role: self.leading.map_or(Role::Follower, |_| Role::Leader),
             term: leader.as_ref().map_or(Term::ZERO, |l| l.term),
             leader,

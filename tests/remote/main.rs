@@ -5,6 +5,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+mod about;
 mod ages;
 mod changes;
 mod chaos;

@@ -207,6 +207,7 @@ impl Election for AsWritten {
         let leading = me.then_some(TERM);
         let leader = me.then(|| self.me_as_leader());
         View {
+            about: None,
             role,
             term: TERM,
             leader,

@@ -222,6 +222,7 @@ impl Election for AsWritten {
             None => Role::Follower,
         };
         View {
+            about: None,
             role,
             term: Term(self.max.0),
             leader: self.leader(),

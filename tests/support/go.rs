@@ -321,6 +321,7 @@ impl Election for Node {
 
     fn view(&self, _now: Time) -> View {
         View {
+            about: None,
             role: match self.state {
                 NodeState::Follower => Role::Follower,
                 NodeState::Candidate => Role::Candidate,

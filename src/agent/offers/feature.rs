@@ -49,6 +49,7 @@ features! {
     Preemption "`preemption`",
     ChangeVoters "a change of the voters",
     Diagnosis "`diagnosis`",
+    About "`about`",
     LeaderRoute "the route `/leader`",
     HealthRoutes "the routes `/health`",
     StatusRoute "the route `/status`",
@@ -95,6 +96,7 @@ impl Feature {
             | Self::Leave
             | Self::Score
             | Self::Diagnosis
+            | Self::About
             | Self::LeaderRoute
             | Self::HealthRoutes
             | Self::StatusRoute

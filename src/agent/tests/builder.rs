@@ -28,6 +28,7 @@ fn setters() -> BTreeMap<&'static str, Call> {
         all.insert(name, Box::new(call));
     };
     add("score", |it| it.score(7));
+    add("about", |it| it.about("http://a"));
     add("ineligible", BullyBuilder::ineligible);
     add("observer", BullyBuilder::observer);
     add("clock", |it| it.clock(BootClock::new().unwrap()));

@@ -23,6 +23,7 @@ const FIRST: Incarnation = Incarnation(1);
 fn leading(id: &AgentId, until: Time) -> View {
     let term = Term(1);
     View {
+        about: None,
         role: Role::Leader,
         term,
         leader: Some(Leader {

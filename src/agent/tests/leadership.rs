@@ -16,6 +16,7 @@ const NOW: Time = Time::from_millis(5);
 
 fn leading(by: Incarnation, term: u64, until: u64) -> View {
     View {
+        about: None,
         role: Role::Leader,
         term: Term(term),
         leader: Some(Leader {

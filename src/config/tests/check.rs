@@ -36,6 +36,26 @@ fn names_that_break_the_rules_are_refused() {
 }
 
 #[test]
+fn what_the_agent_says_of_itself_is_checked_before_it_starts() {
+    every_line_is_refused(
+        BARE,
+        r#"
+        about = "" | `about` is refused: what an agent says of itself is empty: leave it out, or give it 1 to 256 bytes
+        about = "a\u0007b" | `about` is refused: what an agent says of itself has '\u{7}': use printable characters in one line of text
+        about = "a\u202eb" | `about` is refused: what an agent says of itself has '\u{202e}': use printable characters in one line of text
+        about = 7 | `about` is 7: it has to be text in quotes
+    "#,
+    );
+    let long = format!("{BARE}\nabout = \"{}\"", "x".repeat(257));
+    assert_eq!(
+        refusal(&long),
+        "`about` is refused: what an agent says of itself has 257 bytes, and the limit is 256: shorten it"
+    );
+    let good = format!("{BARE}\nabout = \"http://10.0.0.3:8080\"");
+    assert_eq!(refusal(&good), "accepted");
+}
+
+#[test]
 fn peers_that_cannot_be_linked_are_refused() {
     every_line_is_refused(
         BARE,

@@ -227,7 +227,10 @@ impl<M: PeerMessage> Registry<M> {
         let incarnation = name.incarnation;
         let mark = |member: &mut Member| {
             member.score = score;
-            member.mark_up(incarnation)
+            let about = member.about.take(); // the same agent says it still
+            let is_up = member.mark_up(incarnation);
+            member.about = about;
+            is_up
         };
         self.mark(id, None, mark);
         self.changed();

@@ -53,6 +53,7 @@ fn status(leading: Option<u64>, leader: Option<Leader>) -> Status {
         role: Role::Follower,
         term: Term(5),
         leader,
+        leader_about: None,
         leading: leading.map(Term),
         draining: false,
         work_panics: 0,

@@ -14,7 +14,7 @@
 //!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
 //!                         opening: [name, rules, epoch, voters?]
 //!                         voters:  [how many, to elect, for a lease, digest of their names; without disks P and E in us]
-//!                         member:  [agent, name, kind, score?, presence, incarnation?, ended?]
+//!                         member:  [agent, name, kind, score?, presence, incarnation?, [ended ..], store?, about?]
 //!                         leader:  [agent, incarnation, term]
 //!  93 03 ………  MESSAGES  3, seq, [message ..]
 //!                         message: [group, from, incarnation, to, payload: bytes]
@@ -24,7 +24,7 @@
 //!  92 06 ………  GOODBYE  6, why                                            the same for ever
 //!
 //!  x? is x or nil. All numbers are unsigned but for a score's four. kind: 0 voter, 1 observer.
-//!  presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
+//!  about: what the agent says of itself, 1 to 256 bytes of text in one line. presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
 //! ```
 //! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All others come
 //! after them; GOODBYE may come at any time.

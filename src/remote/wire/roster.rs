@@ -17,7 +17,7 @@ use super::{
 use crate::{
     group::Pace,
     protocol::{
-        AgentId, Electorate, Ends, Incarnation, Leader, Member, MemberKind, Presence, Score,
+        About, AgentId, Electorate, Ends, Incarnation, Leader, Member, MemberKind, Presence, Score,
         StoreId, Term,
     },
 };
@@ -150,7 +150,7 @@ impl<'a> RosterFrame<'a> {
     /// Appends a roster frame.
     ///
     /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says, but no
-    /// more than [`MAX_MEMBERS`](Self::MAX_MEMBERS): 9 in the shortest that a peer may ask for.
+    /// more than [`MAX_MEMBERS`](Self::MAX_MEMBERS): 5 in the shortest that a peer may ask for.
     /// Send the others in rosters without an opening.
     pub fn encode(
         seq: u64,
@@ -180,7 +180,7 @@ impl<'a> RosterFrame<'a> {
     /// The most members in one roster: what is made of them is larger than their bytes.
     pub const MAX_MEMBERS: usize = 256;
     /// The most bytes that one member takes.
-    pub const MAX_MEMBER: usize = 359;
+    pub const MAX_MEMBER: usize = 618;
     /// The most bytes that a roster takes beside its members and the numbers that left (5 each).
     pub const MAX_REST: usize = 640;
 }
@@ -230,7 +230,7 @@ fn write_hint(hint: Option<LeaderHint>, out: &mut BytesMut) {
 }
 
 fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
-    write::array(out, 8);
+    write::array(out, 9);
     write::unsigned(out, number.into());
     write::text(out, member.id.as_str());
     write::unsigned(
@@ -264,6 +264,10 @@ fn write_member(number: u32, member: &Member, out: &mut BytesMut) {
         write::unsigned(out, ended.0);
     }
     number_or_nil(member.store.map(StoreId::get), out);
+    match &member.about {
+        None => write::nil(out),
+        Some(about) => write::text(out, about.as_str()),
+    }
 }
 
 fn number_or_nil(number: Option<u64>, out: &mut BytesMut) {
@@ -274,7 +278,7 @@ fn number_or_nil(number: Option<u64>, out: &mut BytesMut) {
 }
 
 fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
-    cursor.array_of(8)?;
+    cursor.array_of(9)?;
     let number = cursor.small()?;
     let member = Member {
         id: AgentId::new(cursor.text()?).map_err(|_| WireError::Value)?,
@@ -296,6 +300,7 @@ fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
         ends: ends(cursor)?,
         former: None,
         store: store(cursor)?,
+        about: about(cursor)?,
     };
     Ok((number, member))
 }
@@ -356,6 +361,15 @@ fn optional(cursor: &mut Cursor<'_>) -> Result<Option<u64>, WireError> {
         return Ok(None);
     }
     cursor.unsigned().map(Some)
+}
+
+/// Of a peer that says too much, or what cannot be shown, the link is closed as for any other value that there is not.
+fn about(cursor: &mut Cursor<'_>) -> Result<Option<About>, WireError> {
+    if cursor.nil() {
+        return Ok(None);
+    }
+    let about = About::new(cursor.text()?).map_err(|_| WireError::Value)?;
+    Ok(Some(about))
 }
 
 fn store(cursor: &mut Cursor<'_>) -> Result<Option<StoreId>, WireError> {

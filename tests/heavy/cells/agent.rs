@@ -35,6 +35,7 @@ const NOW: Time = Time::from_millis(5);
 
 fn leading(by: Incarnation) -> View {
     View {
+        about: None,
         role: Role::Leader,
         term: Term(1),
         leader: Some(Leader {

@@ -8,9 +8,12 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 
-use actix::{Actor, Context, Handler, Message, clock::sleep};
+use actix::{
+    Actor, Context, Handler, Message,
+    clock::{sleep, timeout},
+};
 use actix_bully::{
-    agent::{BullyBuilder, BullyHandle, Feature, Finding, LeaderGuard, StartError},
+    agent::{BullyBuilder, BullyHandle, Feature, Finding, LeaderGuard, StartError, Status},
     group::Envelope,
     leader::{
         LeaderProxy, Messages, Singleton,
@@ -18,10 +21,10 @@ use actix_bully::{
         schedule::{Misfire, Tick},
     },
     operate::{Command, Operated, Order, Outcome, RecordRequest},
-    protocol::{Preemption, Score, VoterChange},
+    protocol::{About, Preemption, Score, VoterChange},
     record::RecordLimits,
 };
-use futures::stream;
+use futures::{StreamExt as _, future::ready, stream};
 use serde::{Deserialize, Serialize};
 
 use super::world::TrialWorld;
@@ -94,6 +97,7 @@ pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
             changed.map(drop).map_err(said)
         }
         Feature::Diagnosis | Feature::CtlDiagnosis => diagnosis(world),
+        Feature::About => about(world, &leader).await,
         Feature::LeaderRoute | Feature::HealthRoutes => {
             let node = Operated::new(&follower);
             check(node.is_ready() && node.has_leader(), "not healthy")
@@ -156,7 +160,7 @@ async fn with_guard<T: 'static>(
         seen.replace(Some(make(&guard)));
         async move { guard.stepping_down().await }
     });
-    actix::clock::timeout(SECOND, led).await.ok();
+    timeout(SECOND, led).await.ok();
     seen.take()
         .ok_or_else(|| String::from("the work did not run"))
 }
@@ -295,6 +299,34 @@ fn status(of: &BullyHandle, leader: &BullyHandle) -> Tried {
     let report = Operated::new(of).report();
     let known = report.agents[0].leader.as_ref().map(|known| &known.id);
     check(known == Some(leader.id()), format!("{report:?}"))
+}
+
+/// Each member reads what the leader says of itself, what it says next, and what its successor says.
+async fn about(world: &TrialWorld, leader: &BullyHandle) -> Tried {
+    all_read(world, &format!("http://{}:8080", leader.id())).await?;
+    let next = "http://10.0.0.3/ <b>über</b>";
+    let about = About::new(next).map_err(said)?;
+    leader.set_about(Some(about)).map_err(said)?;
+    all_read(world, next).await?;
+    leader.step_down(None).map_err(said)?;
+    world.led_by_another(leader).await?;
+    all_read(world, &format!("http://{}:8080", world.leader().id())).await
+}
+
+async fn all_read(world: &TrialWorld, text: &str) -> Tried {
+    for agent in &world.agents {
+        let reads = |status: &Status| {
+            let about = status.leader_about.as_ref();
+            about.is_some_and(|about| about.as_str() == text)
+        };
+        let read = agent.changes().filter(|status| ready(reads(status)));
+        let read = timeout(SOON, Box::pin(read).next()).await;
+        check(
+            read.is_ok(),
+            format!("{} reads {:?}", agent.id(), agent.current()),
+        )?;
+    }
+    Ok(())
 }
 
 async fn record(leader: &BullyHandle, follower: &BullyHandle) -> Tried {

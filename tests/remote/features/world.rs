@@ -166,6 +166,7 @@ impl TrialWorld {
             .score(i64::try_from(at).unwrap())
             .clock(VirtualClock::new())
             .wall_clock(self.wall.clone())
+            .about(format!("http://{name}:8080"))
             .join(&self.groups[at]);
         self.mode(builder, name)
     }

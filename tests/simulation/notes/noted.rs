@@ -201,6 +201,7 @@ impl Election for Noted {
     /// No node ever leads: the notes end before the work begins.
     fn view(&self, _: Time) -> View {
         View {
+            about: None,
             role: Role::Follower,
             term: Term::ZERO,
             leader: None,

@@ -248,6 +248,7 @@ impl Election for Ballot {
         let heard = self.core.voter.record.max.as_ref();
         let term = leader.as_ref().map(|leader| leader.term);
         View {
+            about: None,
             role: self.role(),
             term: term
                 .or_else(|| heard.map(BallotNumber::term))

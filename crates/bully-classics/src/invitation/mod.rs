@@ -205,6 +205,7 @@ impl Election for InvitationElection {
         let seen = self.core.numbers.seen;
         let detection = self.core.config.detector().detection;
         View {
+            about: None,
             role: self.state.role(),
             term: leader.as_ref().map_or(seen, |l| l.term),
             leader,

@@ -238,6 +238,7 @@ impl Election for Reorganization {
         let seen = self.core.numbers.seen;
         let detection = self.core.config.detector().detection;
         View {
+            about: None,
             role: self.state.role(),
             term: leader.as_ref().map_or(seen, |l| l.term),
             leader,

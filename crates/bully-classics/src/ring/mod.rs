@@ -206,6 +206,7 @@ impl Election for Ring {
         };
         let detection = self.core.config.detector().detection;
         View {
+            about: None,
             role: self.role(),
             term: leader.as_ref().map_or(self.core.seen, |l| l.term),
             leader,

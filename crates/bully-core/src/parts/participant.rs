@@ -9,7 +9,8 @@ use std::sync::Arc;
 use tracing::debug;
 
 use crate::protocol::{
-    AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score, Term,
+    About, AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score,
+    Term,
 };
 
 use super::slot;
@@ -63,6 +64,11 @@ impl Participant {
             birth: self.birth,
             store: Some(crate::protocol::StoreId::new(1)), // as in every fixture
         }
+    }
+
+    /// What it says of itself, as its group has it.
+    pub fn about(&self) -> Option<&About> {
+        self.members.get(&self.id)?.about_in(self.incarnation)
     }
 
     /// Whether it votes.

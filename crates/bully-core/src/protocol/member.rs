@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::driver::MemberReports;
 
-use super::{AgentId, Ends, Incarnation, Rank, Score, StoreId};
+use super::{About, AgentId, Ends, Incarnation, Rank, Score, StoreId};
 
 /// One member as the others see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,8 @@ pub struct Member {
     pub former: Option<Incarnation>,
     /// The store that keeps its votes, as its host told it; `None` while it was not told, and without a disk.
     pub store: Option<StoreId>,
+    /// What it says of itself in its last known incarnation; no election reads it.
+    pub about: Option<About>,
 }
 
 /// Whether a member is asked, or only told. Fixed when it joins, unless its election changes its voters while it runs.
@@ -84,6 +86,7 @@ impl Member {
             ends: Ends::default(),
             former: None,
             store: None,
+            about: None,
         }
     }
 
@@ -99,6 +102,7 @@ impl Member {
             ends: Ends::default(),
             former: None,
             store: None,
+            about: None,
         }
     }
 
@@ -173,8 +177,23 @@ impl Member {
     fn is_over(&mut self, incarnation: Incarnation) {
         // The report may be late: a later incarnation that is known goes on.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
-            (self.presence, self.incarnation) = (Presence::Down, Some(incarnation));
+            self.enter(Presence::Down, incarnation);
         }
+    }
+
+    /// What one incarnation said of itself is not said of another one.
+    fn enter(&mut self, presence: Presence, incarnation: Incarnation) {
+        if self.incarnation != Some(incarnation) {
+            self.about = None;
+        }
+        (self.presence, self.incarnation) = (presence, Some(incarnation));
+    }
+
+    /// What it says of itself in that incarnation.
+    pub fn about_in(&self, incarnation: Incarnation) -> Option<&About> {
+        self.about
+            .as_ref()
+            .filter(|_| self.incarnation == Some(incarnation))
     }
 
     /// Its rank, if it may be elected at all.
@@ -196,7 +215,7 @@ impl MemberReports for Member {
         if self.is_behind(incarnation) || self.is_up() && self.incarnation == Some(incarnation) {
             return false;
         }
-        (self.presence, self.incarnation) = (Presence::Up, Some(incarnation));
+        self.enter(Presence::Up, incarnation);
         true
     }
 
@@ -205,7 +224,7 @@ impl MemberReports for Member {
         if self.is_behind(incarnation) || is_known {
             return false;
         }
-        (self.presence, self.incarnation) = (Presence::Suspect, Some(incarnation));
+        self.enter(Presence::Suspect, incarnation);
         true
     }
 
@@ -253,6 +272,9 @@ impl MemberReports for Member {
                 }
                 Presence::Unseen | Presence::Down => {}
             }
+        }
+        if self.incarnation == newest.incarnation {
+            self.about.clone_from(&newest.about);
         }
         *self != before
     }
@@ -323,5 +345,45 @@ mod tests {
         assert!(told.is_up() && told.incarnation == Some(Incarnation(6)));
         let first_known = home.told();
         assert_eq!(which_ended(&first_known), which_ended(&told));
+    }
+
+    fn saying(text: &str, incarnation: u64) -> Member {
+        Member {
+            about: About::new(text).ok(),
+            incarnation: Some(Incarnation(incarnation)),
+            ..first()
+        }
+    }
+
+    #[test]
+    fn what_an_incarnation_said_of_itself_is_not_said_of_the_next() {
+        let about = |member: &Member, number| {
+            member
+                .about_in(Incarnation(number))
+                .map(ToString::to_string)
+        };
+        let mut known = saying("old", 3);
+        assert_eq!(about(&known, 3).as_deref(), Some("old"));
+        assert_eq!(about(&known, 4), None);
+        // Its restart is heard of before what it says then.
+        assert!(known.mark_up(Incarnation(4)));
+        assert_eq!(about(&known, 4), None);
+        assert!(known.bring_up_to_date(&saying("new", 4)));
+        assert_eq!(about(&known, 4).as_deref(), Some("new"));
+        // A report that is late changes nothing.
+        assert!(!known.bring_up_to_date(&saying("old", 3)));
+        assert_eq!(about(&known, 4).as_deref(), Some("new"));
+        assert!(known.mark_end_told(Incarnation(5)) && known.about.is_none());
+        let mut suspected = saying("old", 3);
+        assert!(suspected.mark_suspect(Incarnation(4)) && suspected.about.is_none());
+        // It is suspected where it is: it said that still.
+        let mut suspected = saying("old", 3);
+        assert!(suspected.mark_suspect(Incarnation(3)));
+        assert_eq!(about(&suspected, 3).as_deref(), Some("old"));
+        assert!(suspected.bring_up_to_date(&Member {
+            about: None,
+            ..saying("-", 3)
+        }));
+        assert_eq!(suspected.about, None);
     }
 }

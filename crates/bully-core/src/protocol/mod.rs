@@ -19,6 +19,7 @@
 //! it asks for that; [`Members`] is what every member knows of the others;
 //! [`Timings`] says how long to wait and why.
 
+mod about;
 mod admission;
 mod change;
 mod disowned;
@@ -46,6 +47,7 @@ mod timings;
 mod timings_builder;
 mod view;
 
+pub use about::{About, AboutError};
 pub use admission::Unheard;
 pub use change::{ChangeError, Changed, Contact, Decree, NewVoter, VoterChange, VotersEvent};
 pub use effect::{After, Effect, EffectOf, Effects, EffectsOf, MessageOf, To};

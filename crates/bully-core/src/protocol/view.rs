@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Leader, Term, Time};
+use super::{About, Leader, Term, Time};
 
 /// What a participant shows at one instant of its own clock; see [`Election::view`].
 ///
@@ -17,6 +17,8 @@ pub struct View {
     pub term: Term,
     /// The leader that it follows, or itself.
     pub leader: Option<Leader>,
+    /// What that leader says of itself, where the election's own records carry it. Else the members have it.
+    pub about: Option<About>,
     /// The term in which it considers itself leader, if it does.
     pub leading: Option<Term>,
     /// Until when it considers itself leader without another step; [`Time::MAX`] if nothing limits it.
@@ -31,6 +33,7 @@ impl View {
             role,
             term,
             leader: None,
+            about: None,
             leading: None,
             valid_until: Time::MAX,
         }

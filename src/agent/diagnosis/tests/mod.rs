@@ -59,6 +59,7 @@ fn vacant() -> Facts {
             role: Role::Follower,
             term: Term(6),
             leader: None,
+            leader_about: None,
             leading: None,
             draining: false,
             work_panics: 0,

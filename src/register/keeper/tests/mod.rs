@@ -34,6 +34,7 @@ fn lease(group: &str, attempt: u64) -> LeaseRecord {
             id: id("a"),
             incarnation: Incarnation(1),
             score: Score::from(1),
+            about: None,
         }),
         lease: Duration::from_secs(1).into(),
         nonce: nonce(attempt),

@@ -6,7 +6,7 @@ use crate::elections::AnyMessage;
 use crate::{
     group::Pace,
     protocol::{
-        AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, StoreId, Term,
+        About, AgentId, Electorate, Incarnation, Member, MemberKind, Presence, Score, StoreId, Term,
     },
     remote::{
         Challenge, ClusterId, EndDigest, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Nonce,
@@ -45,6 +45,7 @@ fn content() -> RosterContent {
     member.mark_end_told(Incarnation(7));
     member.mark_end_told(Incarnation(8));
     member.store = Some(StoreId::new(0xab));
+    member.about = About::new("r2").ok();
     let mut unseen = Member::unseen(AgentId::new("b").unwrap(), MemberKind::Observer, None);
     unseen.presence = Presence::Down;
     RosterContent {
@@ -247,8 +248,9 @@ fn version_1_roster() {
         }),
     };
     let golden = hex(
-        "0000003b 97 02 01 05 95 a167 a671756f72756d 03 94 05 03 04 cd0102 92 64 00 91 02
-        92 98 00 a161 00 94 1e fb 00 00 01 09 92 07 08 ccab 98 01 a162 01 c0 03 c0 90 c0 93 00 09 07",
+        "0000003f 97 02 01 05 95 a167 a671756f72756d 03 94 05 03 04 cd0102 92 64 00 91 02
+        92 99 00 a161 00 94 1e fb 00 00 01 09 92 07 08 ccab a27232 99 01 a162 01 c0 03 c0 90 c0 c0
+        93 00 09 07",
     );
     let encoded = written(|out| RosterFrame::encode(1, 5, Some(opening), &content(), out));
     assert_eq!(encoded, golden);

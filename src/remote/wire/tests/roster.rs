@@ -3,7 +3,7 @@
 use super::{body, bounds, hex, written};
 use crate::{
     group::Pace,
-    protocol::{AgentId, Electorate, Incarnation, Member, MemberKind, Score, StoreId, Term},
+    protocol::{About, AgentId, Electorate, Incarnation, Member, MemberKind, Score, StoreId, Term},
     remote::wire::{Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError},
 };
 use bully_core::driver::MemberReports as _;
@@ -24,6 +24,7 @@ fn largest() -> Member {
         member.mark_end_told(Incarnation(u64::MAX - back));
     }
     member.store = Some(StoreId::new(u64::MAX));
+    member.about = About::new(&"x".repeat(About::MAX_LEN)).ok();
     member
 }
 
@@ -65,7 +66,7 @@ fn a_sender_can_compute_what_fits() {
     content.members = vec![(u32::MAX, largest()); 10];
     assert_eq!(size(&content) - rest, 10 * RosterFrame::MAX_MEMBER);
     let smallest = usize::try_from(Hello::MIN_FRAME).unwrap();
-    assert!(RosterFrame::MAX_REST + 8 * RosterFrame::MAX_MEMBER + 16 * 5 <= smallest);
+    assert!(RosterFrame::MAX_REST + 5 * RosterFrame::MAX_MEMBER + 16 * 5 <= smallest);
 }
 
 #[test]
@@ -77,6 +78,30 @@ fn a_roster_is_read_as_it_was_written() {
     };
     let bytes = written(|out| RosterFrame::encode(9, 8, None, &content_written, out));
     assert_eq!(content(body(&bytes)), Ok(content_written));
+}
+
+#[test]
+fn what_an_agent_says_of_itself_is_bounded_and_in_one_line() {
+    let with = |text: &str| {
+        let mut bytes = hex("97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 07 90 c0");
+        let len = u16::try_from(text.len()).unwrap();
+        match len {
+            0..32 => bytes.push(0xa0 | u8::try_from(len).unwrap()),
+            32..256 => bytes.extend([0xd9, u8::try_from(len).unwrap()]),
+            256.. => bytes.extend([&[0xda][..], &len.to_be_bytes()].concat()),
+        }
+        bytes.extend(text.as_bytes());
+        bytes.push(0xc0);
+        content(&bytes)
+    };
+    for good in ["http://10.0.0.3:8080", &"x".repeat(256)] {
+        let members = with(good).unwrap().members;
+        assert_eq!(members[0].1.about, About::new(good).ok());
+    }
+    for bad in ["", "a\nb", "a\u{1b}[2J", "a\u{202e}b"] {
+        assert_eq!(with(bad), Err(WireError::Value), "{bad:?}");
+    }
+    assert_eq!(with(&"x".repeat(257)), Err(WireError::TextTooLong));
 }
 
 #[test]
@@ -92,28 +117,34 @@ fn a_roster_has_one_form() {
         ),
         ("97 02 01 00 c0 90 90 92 00 00".to_owned(), WireError::Type),
         ("97 02 01 00 c0 c0 90 c0".to_owned(), WireError::Type),
-        (with("98 00 a0 00 c0 01 c0 90 c0"), WireError::Value),
-        (with("98 00 a16a 02 c0 01 c0 90 c0"), WireError::Value),
-        (with("98 00 a16a 00 c0 04 c0 90 c0"), WireError::Value),
-        (with("98 00 a120 00 c0 01 c0 90 c0"), WireError::Value),
+        (with("99 00 a0 00 c0 01 c0 90 c0 c0"), WireError::Value),
+        (with("99 00 a16a 02 c0 01 c0 90 c0 c0"), WireError::Value),
+        (with("99 00 a16a 00 c0 04 c0 90 c0 c0"), WireError::Value),
+        (with("99 00 a120 00 c0 01 c0 90 c0 c0"), WireError::Value),
         (
-            with("98 00 a16a 00 93 00 00 00 01 c0 90 c0"),
+            with("99 00 a16a 00 93 00 00 00 01 c0 90 c0 c0"),
             WireError::Type,
         ),
         (
-            with("98 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 90 c0"),
+            with("99 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 90 c0 c0"),
             WireError::Value,
         ),
-        (with("97 00 a16a 00 c0 01 c0 90"), WireError::Type),
-        (with("98 00 a16a 00 c0 01 c0 91 ff c0"), WireError::Value),
-        (with("98 00 a16a 00 c0 01 c0 92 05 05 c0"), WireError::Value),
-        (with("98 00 a16a 00 c0 01 c0 92 05 04 c0"), WireError::Value),
+        (with("98 00 a16a 00 c0 01 c0 90 c0"), WireError::Type),
+        (with("99 00 a16a 00 c0 01 c0 91 ff c0 c0"), WireError::Value),
         (
-            with("98 00 a16a 00 c0 01 c0 95 01 02 03 04 05 c0"),
+            with("99 00 a16a 00 c0 01 c0 92 05 05 c0 c0"),
+            WireError::Value,
+        ),
+        (
+            with("99 00 a16a 00 c0 01 c0 92 05 04 c0 c0"),
+            WireError::Value,
+        ),
+        (
+            with("99 00 a16a 00 c0 01 c0 95 01 02 03 04 05 c0 c0"),
             WireError::Items,
         ),
-        (with("98 00 a16a 00 c0 01 c0 c0 c0"), WireError::Type),
-        (with("98 00 a16a 00 c0 01 c0 90 00"), WireError::Value),
+        (with("99 00 a16a 00 c0 01 c0 c0 c0 c0"), WireError::Type),
+        (with("99 00 a16a 00 c0 01 c0 90 00 c0"), WireError::Value),
     ] {
         assert_eq!(content(&hex(&bad)), Err(why), "{bad}");
     }

@@ -13,7 +13,7 @@ use super::{
     reads::{Looked, Reads},
     sight::Sight,
 };
-use crate::protocol::{AgentId, Leader, Rank, Score, Term, Time};
+use crate::protocol::{About, AgentId, Leader, Rank, Score, Term, Time};
 use crate::{
     elections::message::{
         record::{
@@ -131,6 +131,7 @@ impl Core {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
             score,
+            about: self.me.about().cloned(),
         };
         self.write(now, term, Some(holder), None, out)
     }
@@ -247,6 +248,17 @@ impl Core {
         holder.is_some_and(|holder| {
             holder.id == self.me.id && holder.incarnation == self.me.incarnation
         })
+    }
+
+    /// What a leader says of itself: the agent itself at once, another one with its next renewal.
+    pub(super) fn about(&self, leader: &Leader) -> Option<&About> {
+        let is_it =
+            |holder: &&Holder| holder.id == leader.id && holder.incarnation == leader.incarnation;
+        if leader.id == self.me.id {
+            return self.me.about();
+        }
+        let holder = self.sight.as_ref().and_then(Sight::holder);
+        holder.filter(is_it)?.about.as_ref()
     }
 
     /// What a read has shown of both records.

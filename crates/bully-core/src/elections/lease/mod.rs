@@ -253,6 +253,12 @@ impl Election for Lease {
 
     fn view(&self, now: Time) -> View {
         let own = |term| self.core.me.as_leader(term);
-        self.state.view(now, self.core.highest, own)
+        let view = self.state.view(now, self.core.highest, own);
+        let about = view
+            .leader
+            .as_ref()
+            .and_then(|leader| self.core.about(leader))
+            .cloned();
+        View { about, ..view }
     }
 }

@@ -416,6 +416,7 @@ impl Election for QuorumBully {
         let role = self.state.role();
         let has_expired = role == Role::Leader && lease.is_none(); // the next step says so
         View {
+            about: None,
             role: if has_expired { Role::Follower } else { role },
             term: leader.as_ref().map_or(self.core.voter.seen, |l| l.term),
             leader,

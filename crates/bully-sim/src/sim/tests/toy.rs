@@ -137,6 +137,7 @@ impl Election for Toy {
 
     fn view(&self, _now: Time) -> View {
         View {
+            about: None,
             role: if self.leads {
                 Role::Leader
             } else {

@@ -1,6 +1,7 @@
 //! The holder: its renewals, and the end of its leadership.
 
 use super::*;
+use crate::protocol::About;
 
 #[test]
 fn it_renews_with_a_fresh_nonce_and_reads_what_is_claimed() {
@@ -178,4 +179,48 @@ impl Kit {
         let sight = self.machine.core.sight.as_ref();
         sight.and_then(|sight| sight.record()).cloned()
     }
+}
+
+/// What the agent says of itself crosses in its next renewal; it shows that of itself at once.
+#[test]
+fn a_renewal_carries_what_the_holder_says_of_itself() {
+    let mut me = Kit::leading();
+    let about = About::new("http://me").ok();
+    me.told(|members| {
+        let known = members.get(&id(ME)).cloned().unwrap();
+        let about = about.clone();
+        members.join([Member { about, ..known }]);
+    })
+    .whatever();
+    assert_eq!(me.view().about, about);
+    me.later(H).fire(BullyTimer::Heartbeat).whatever();
+    let (_, record) = me.attempt();
+    assert_eq!(record.holder.unwrap().about, about);
+}
+
+#[test]
+fn a_follower_shows_what_the_record_of_its_leader_says_and_of_no_other_incarnation() {
+    let mut me = Kit::following();
+    assert_eq!(me.view().about, None);
+    let about = About::new("http://high").ok();
+    let saying = |incarnation, attempt| {
+        let mut record = held(HIGH, OLD, attempt);
+        if let Some(holder) = &mut record.holder {
+            holder.about.clone_from(&about);
+            holder.incarnation = Incarnation(incarnation);
+        }
+        record
+    };
+    me.later(READ).sees(Some(saying(1, 3))).whatever();
+    assert_eq!(me.view().about, about);
+    me.later(READ).sees(Some(held(HIGH, OLD, 4))).whatever();
+    assert_eq!(me.view().about, None, "it was taken back");
+    me.later(READ).sees(Some(saying(2, 5))).whatever();
+    let view = me.view();
+    let incarnation = view.leader.map(|leader| leader.incarnation);
+    assert_eq!(
+        view.about.is_some(),
+        incarnation == Some(Incarnation(2)),
+        "{incarnation:?}"
+    );
 }

@@ -67,6 +67,7 @@ pub(super) fn held(name: &str, term: u64, attempt: u64) -> LeaseRecord {
             id: id(name),
             incarnation: Incarnation(1),
             score: score_of(name),
+            about: None,
         }),
         lease: Duration::from_millis(LEASE).into(),
         nonce: nonce(name, attempt),

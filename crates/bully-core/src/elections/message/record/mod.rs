@@ -12,9 +12,10 @@
 //! lease 900000                   for how long it is not taken over, in microseconds
 //! nonce api-1 115964116992 17    who wrote it, and its number among the attempts of that incarnation
 //! next api-2 40000               for whom it was released, and for how long; or: next -
+//! about http://10.0.0.3:8080     what the holder says of itself; without that there is no such line
 //! ```
 //!
-//! Every line is there, in this order, and ends with a line feed; numbers are decimal, without sign (but for
+//! Every other line is there, in this order, and ends with a line feed; numbers are decimal, without sign (but for
 //! the parts of a score) and without leading zeros. So one record has one text, and a store may compare texts.
 
 mod present;
@@ -27,12 +28,12 @@ use std::{
 pub use present::PresentRecord;
 
 use super::Micros;
-use crate::protocol::{AgentId, Incarnation, Score, Term};
+use crate::protocol::{About, AgentId, Incarnation, Score, Term};
 
 /// The format that is written, and the only one that is read.
 pub const RECORD_FORMAT: u32 = 1;
 
-/// No text of a record is longer, in bytes: six names, and room for their lines.
+/// No text of a record is longer, in bytes: six names, what the holder says of itself, and room for their lines.
 pub const MAX_RECORD: usize = 2_048;
 
 /// A term above this one is nonsense: counting on from it would use up the terms.
@@ -71,6 +72,8 @@ pub struct Holder {
     pub incarnation: Incarnation,
     /// The score with which it leads.
     pub score: Score,
+    /// What it says of itself.
+    pub about: Option<About>,
 }
 
 /// For whom a lease was released.
@@ -181,6 +184,7 @@ impl RegisterRecord for LeaseRecord {
                 id,
                 incarnation,
                 score,
+                about: _,
             }) => line(
                 &mut text,
                 "holder",
@@ -197,12 +201,20 @@ impl RegisterRecord for LeaseRecord {
                 format_args!("{} {}", next.id, next.wait.0),
             ),
         }
+        // Last, and only where it is said: a record without it is one of before there was such a line.
+        if let Some(about) = self
+            .holder
+            .as_ref()
+            .and_then(|holder| holder.about.as_ref())
+        {
+            line(&mut text, "about", about);
+        }
         text
     }
 
     fn decode(text: &[u8]) -> Result<Self, RecordError> {
         let mut lines = RecordReader::of(text, "lease")?;
-        let record = Self {
+        let mut record = Self {
             name: lines.name()?,
             term: lines.one("term", term)?,
             holder: lines.option("holder", |words| {
@@ -210,6 +222,7 @@ impl RegisterRecord for LeaseRecord {
                     id: name(words)?,
                     incarnation: Incarnation(number(words)?),
                     score: score(words)?,
+                    about: None,
                 })
             })?,
             lease: lines.one("lease", |words| number(words).map(Micros))?,
@@ -221,6 +234,10 @@ impl RegisterRecord for LeaseRecord {
                 })
             })?,
         };
+        let about = lines.about()?;
+        if let Some(holder) = &mut record.holder {
+            holder.about = about;
+        }
         only(text, record)
     }
 
@@ -332,6 +349,13 @@ impl<'a> RecordReader<'a> {
             read(&mut words)
         };
         read().ok_or(RecordError::Line { line: word })
+    }
+
+    /// The last line, if it is there.
+    fn about(&mut self) -> Result<Option<About>, RecordError> {
+        let line = self.0.next().and_then(|line| line.strip_prefix("about "));
+        let about = line.map(About::new).transpose();
+        about.map_err(|_| RecordError::Line { line: "about" })
     }
 
     fn option<T>(

@@ -29,6 +29,7 @@ fn held() -> LeaseRecord {
             id: id("api-1"),
             incarnation: Incarnation(7),
             score: Score::from((3, -2)),
+            about: None,
         }),
         lease: Micros(900_000),
         nonce: nonce(17),
@@ -92,6 +93,7 @@ fn the_longest_record_has_room() {
             id: long.clone(),
             incarnation: Incarnation(most),
             score: Score::from((i64::MIN, i64::MIN, i64::MIN, i64::MIN)),
+            about: About::new(&"x".repeat(About::MAX_LEN)).ok(),
         }),
         lease: Micros(most),
         nonce: Nonce {
@@ -107,6 +109,51 @@ fn the_longest_record_has_room() {
     let text = record.encode();
     assert!(text.len() <= MAX_RECORD, "{}", text.len());
     assert_eq!(LeaseRecord::decode(text.as_bytes()), Ok(record));
+}
+
+fn saying(text: &str) -> LeaseRecord {
+    let about = About::new(text).ok();
+    let holder = held().holder.map(|holder| Holder { about, ..holder });
+    LeaseRecord { holder, ..held() }
+}
+
+#[test]
+fn what_the_holder_says_of_itself_is_the_last_line_and_may_be_missing() {
+    for text in ["http://10.0.0.3:8080/a?b=c", "-", " two words ", "über"] {
+        let record = saying(text);
+        let written = record.encode();
+        assert_eq!(written, format!("{HELD}about {text}\n"));
+        assert_eq!(LeaseRecord::decode(written.as_bytes()), Ok(record));
+    }
+    // As it was written before there was such a line.
+    assert_eq!(LeaseRecord::decode(HELD.as_bytes()), Ok(held()));
+}
+
+#[test]
+fn a_bad_word_of_the_holder_about_itself_is_no_record() {
+    let longer = "x".repeat(About::MAX_LEN + 1);
+    for (line, blamed) in [
+        ("about \n", "about"),
+        (&*format!("about {longer}\n"), "about"),
+        ("about a\u{1b}[2J\n", "about"),
+        ("about a\u{202e}b\n", "about"),
+        ("about\n", "actix-bully"),
+        ("about a\r\n", "actix-bully"),
+        ("about a\nabout b\n", "actix-bully"),
+        ("about a", "actix-bully"),
+    ] {
+        let read = LeaseRecord::decode(format!("{HELD}{line}").as_bytes());
+        assert_eq!(read, Err(RecordError::Line { line: blamed }), "{line:?}");
+    }
+    // A leadership that was released has no holder that could say it.
+    let released = released().encode() + "about a\n";
+    let read = LeaseRecord::decode(released.as_bytes());
+    assert_eq!(
+        read,
+        Err(RecordError::Line {
+            line: "actix-bully"
+        })
+    );
 }
 
 /// What is replaced in the text above, by what, and the first word of the line that is blamed.

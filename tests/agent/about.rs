@@ -1,0 +1,158 @@
+//! What an agent says of itself, in one process: which text, of which incarnation, and when its members read it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
+
+use std::{cell::RefCell, rc::Rc};
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle, CommandError, StartError, Status},
+    protocol::{About, AboutError, Incarnation, Timings},
+    testkit::Inject,
+};
+use futures::StreamExt;
+
+use crate::stage::{MS, play};
+
+fn agent(group: &Group, name: &str, score: i32, about: Option<&str>) -> BullyHandle {
+    let agent = BullyAgent::builder(name).score(score);
+    let agent = agent.timings(Timings::lan()).join(group);
+    match about {
+        Some(text) => agent.about(text),
+        None => agent,
+    }
+    .start()
+    .unwrap()
+}
+
+/// The leader in a status: its name, its incarnation, and what it says of itself.
+type Led = (String, Incarnation, Option<String>);
+
+/// What the changes of an agent show of its leaders from now on, each once.
+fn leaders(agent: &BullyHandle) -> Rc<RefCell<Vec<Led>>> {
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let (mut changes, noted) = (agent.changes(), Rc::clone(&seen));
+    actix::spawn(async move {
+        while let Some(Status {
+            leader,
+            leader_about,
+            ..
+        }) = changes.next().await
+        {
+            let Some(leader) = leader else {
+                assert_eq!(leader_about, None, "nobody says it");
+                continue;
+            };
+            let about = leader_about.map(|about| about.to_string());
+            let led = (leader.id.to_string(), leader.incarnation, about);
+            let mut all = noted.borrow_mut();
+            if all.last() != Some(&led) {
+                all.push(led);
+            }
+        }
+    });
+    seen
+}
+
+#[test]
+fn each_member_reads_what_the_leader_says_and_hears_of_a_change() {
+    play(async {
+        let group = Group::new("demo").unwrap();
+        let low = agent(&group, "a", 1, Some("http://a"));
+        let other = BullyAgent::builder("o")
+            .observer()
+            .join(&group)
+            .start()
+            .unwrap();
+        clock::sleep(MS(500)).await;
+        assert_eq!(low.leader_about(), About::new("http://a").ok(), "its own");
+        let high = agent(&group, "b", 2, None);
+        clock::sleep(MS(500)).await;
+        let (seen, observed) = (leaders(&low), leaders(&other));
+        clock::sleep(MS(1)).await;
+        for about in ["http://b", "http://b2"].map(|text| About::new(text).ok()) {
+            high.set_about(about.clone()).unwrap();
+            high.set_about(about).unwrap(); // the same is no change
+            clock::sleep(MS(1)).await;
+        }
+        high.set_about(None).unwrap();
+        clock::sleep(MS(1)).await;
+        // Another one speaks of itself: that is not of the leader.
+        low.set_about(About::new("http://a2").ok()).unwrap();
+        clock::sleep(MS(1)).await;
+        let led = |about: Option<&str>| {
+            let incarnation = high.current().incarnation;
+            ("b".to_owned(), incarnation, about.map(str::to_owned))
+        };
+        let all = [None, Some("http://b"), Some("http://b2"), None].map(led);
+        assert_eq!(*seen.borrow(), all);
+        assert_eq!(*observed.borrow(), all);
+        high.leave(MS(1_000)).await.unwrap();
+        clock::sleep(MS(500)).await;
+        let about = About::new("http://a2").ok();
+        assert_eq!(
+            (other.leader_about(), low.leader_about()),
+            (about.clone(), about)
+        );
+    });
+}
+
+#[test]
+fn it_outlasts_a_crash_and_is_not_said_of_another_agent_of_the_name() {
+    play(async {
+        let group = Group::new("demo").unwrap();
+        let low = agent(&group, "a", 1, None);
+        let high = agent(&group, "b", 2, Some("first"));
+        clock::sleep(MS(500)).await;
+        let seen = leaders(&low);
+        let first = high.current().incarnation;
+        high.addr().do_send(Inject::Crash);
+        clock::sleep(MS(2_000)).await;
+        let second = high.current().incarnation;
+        assert!(second > first && high.is_leader());
+        assert_eq!(low.leader_about(), About::new("first").ok());
+        high.leave(MS(1_000)).await.unwrap();
+        let next = agent(&group, "b", 2, None);
+        clock::sleep(MS(2_000)).await;
+        let third = next.current().incarnation;
+        assert!(third > second && next.is_leader());
+        assert_eq!(low.leader_about(), None);
+        let of = |incarnation| {
+            let seen = seen.borrow();
+            let led = seen
+                .iter()
+                .filter(|(name, of, _)| name == "b" && *of == incarnation);
+            led.map(|(.., about)| about.clone()).collect::<Vec<_>>()
+        };
+        let said = vec![Some("first".to_owned())];
+        assert_eq!(
+            (of(first), of(second), of(third)),
+            (said.clone(), said, vec![None])
+        );
+    });
+}
+
+#[test]
+fn a_text_that_breaks_the_rules_starts_no_agent_and_an_agent_that_ended_says_nothing() {
+    play(async {
+        let group = Group::new("demo").unwrap();
+        let with = |text: String| BullyAgent::builder("a").about(text).join(&group).start();
+        for (text, error) in [
+            (String::new(), AboutError::Empty),
+            ("x".repeat(257), AboutError::TooLong { len: 257, max: 256 }),
+            ("a\nb".to_owned(), AboutError::Forbidden { found: '\n' }),
+        ] {
+            let Err(StartError::About(refused)) = with(text) else {
+                panic!("it starts");
+            };
+            assert_eq!(refused, error);
+        }
+        assert!(group.members().is_empty(), "nothing was changed");
+        let agent = with("x".repeat(256)).unwrap();
+        agent.leave(MS(1_000)).await.unwrap();
+        assert_eq!(agent.set_about(None), Err(CommandError::Ended));
+    });
+}
