@@ -70,6 +70,8 @@ mod choices;
 mod diagnosis;
 mod drive;
 mod eligibility;
+#[cfg(feature = "actix-web")]
+mod entry;
 mod error;
 mod expiry;
 mod failing;
@@ -118,6 +120,8 @@ pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
 #[cfg(feature = "testkit")]
 pub(crate) use choices::{Basis, Choices, Mode};
 pub use diagnosis::{Diagnosis, Finding, NotLeading, ScheduleFinding, VoterCount};
+#[cfg(feature = "actix-web")]
+pub(crate) use entry::LeaderEntry;
 pub use error::{CommandError, LeadError, LeaveError, ProgressError, StartError, WaitError};
 pub use guard::{ConditionalFence, Epoch, Fence, LeaderGuard};
 pub use handle::ElectionHandle;

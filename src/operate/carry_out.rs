@@ -81,15 +81,15 @@ impl Operated {
         outcome
     }
 
-    /// The leader that the agent that is meant knows, and whether it is that agent itself.
+    /// The agent that is meant, and what it knows.
     #[cfg(feature = "actix-web")]
-    pub(crate) fn leader(
+    pub(crate) fn knows(
         &self,
         group: Option<&str>,
         id: Option<&AgentId>,
-    ) -> Result<(Option<Leader>, bool), CommandRefusal> {
-        let status = self.choose(group, id)?.status();
-        Ok((status.leader, status.leading.is_some()))
+    ) -> Result<(AgentId, crate::agent::Status), CommandRefusal> {
+        let agent = self.choose(group, id)?;
+        Ok((agent.id().clone(), agent.status()))
     }
 
     /// The one agent that is meant.

@@ -20,7 +20,7 @@
 //!
 //! | route | answer | status |
 //! |---|---|---|
-//! | `GET /leader` | the leader as this node knows it, and whether it is here | 200; 503 while no leader is known; 307 to another node's own URL if [asked for](Routes::redirect) |
+//! | `GET /leader` | the leader as this node knows it, and whether it is here | 200; 503 while no leader is known; 307 to what another node's leader says of itself if [asked for](Routes::redirect), 508 for a request that comes back |
 //! | `GET /health` | why there is no leader, or why this one leads, as each agent [explains](crate::operate::Explanation) it | 200; 503 while an agent knows no leader |
 //! | `GET /health/live` | whether no agent of the node hangs or has ended | 200 or 503: then a restart helps |
 //! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [asked for](Routes::ready_when_leading) | 200 or 503 |
@@ -32,8 +32,11 @@
 //!
 //! Where a node has several agents, `?group=..&agent=..` says of `/leader` which one is meant.
 //!
-//! Every follower answers `/leader` itself with 200: it knows the leader's name, and not where that node's
-//! HTTP server is. An application that knows says so by [`redirect`](Routes::redirect).
+//! # The way to the leader
+//! An agent says of itself where its server is: `.about("http://10.0.0.3:8080")`, or the key `about` of a configuration.
+//! Every follower shows that in its answer to `/leader`, and redirects there if [asked to](Routes::redirect). Routes of the
+//! application that only the leader answers stand behind [`while_leading`]. That asks **before the work, not
+//! during it**: a write that has to be the leader's takes the fence along.
 //!
 //! # Commands
 //! ```text
@@ -54,7 +57,9 @@
 //! command ([`operate`](crate::operate)).
 
 mod commands;
+mod leading;
 mod read;
+mod redirect;
 mod token;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -68,8 +73,9 @@ use actix_web::{
 };
 use serde::Serialize;
 
-use crate::{operate::Operated, protocol::Leader, record::BoundedText};
+use crate::{operate::Operated, record::BoundedText};
 
+pub use leading::{LeadingService, WhileLeading, while_leading};
 pub use token::{Token, TokenError};
 
 #[cfg(feature = "dashboard")]
@@ -81,7 +87,7 @@ pub fn routes(operated: Operated) -> Routes {
         operated,
         token: None,
         needs_leadership: false,
-        redirect: None,
+        redirects: false,
         render: None,
     }
 }
@@ -92,11 +98,10 @@ pub struct Routes {
     operated: Operated,
     token: Option<Token>,
     needs_leadership: bool,
-    redirect: Option<Redirect>,
+    redirects: bool,
     render: Option<Render>,
 }
 
-type Redirect = Arc<dyn Fn(&Leader) -> Option<String> + Send + Sync>;
 type Render = Arc<dyn Fn() -> String + Send + Sync>;
 
 impl Routes {
@@ -117,13 +122,16 @@ impl Routes {
         self
     }
 
-    /// Answers `/leader` with 307 to the URL that `url` knows of a leader on another node; 200 where it knows none.
+    /// Answers `/leader` with 307 to the URL that a leader on another node [says of
+    /// itself](crate::agent::AgentBuilder::about); 200 where that is no URL.
+    ///
+    /// The URL is of http or https, without user, query and fragment. Path and query of the request are kept behind it,
+    /// and each node that redirects adds `bully-via` with its agent's name to the query: a request that comes back, or was
+    /// redirected four times, is answered with 508. Switch it on where every member of the group may send clients
+    /// anywhere: a leader names the server.
     #[must_use]
-    pub fn redirect(
-        mut self,
-        url: impl Fn(&Leader) -> Option<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.redirect = Some(Arc::new(url));
+    pub fn redirect(mut self) -> Self {
+        self.redirects = true;
         self
     }
 
@@ -224,6 +232,12 @@ pub(crate) async fn read_body(
             Err(refusal(StatusCode::REQUEST_TIMEOUT, &message))
         }
     }
+}
+
+/// The answer to a request that nodes redirect to each other.
+fn came_back() -> HttpResponse {
+    let message = "the nodes redirect this request to each other: ask again when they agree on a leader, and give each agent an `about` of its own";
+    refusal(StatusCode::LOOP_DETECTED, message)
 }
 
 /// An answer that says what is wrong, and what to do.

@@ -1,7 +1,7 @@
 //! The routes that read. None of them goes through an agent's mailbox, but `/health/live`, whose question that is.
 
 use actix_web::{
-    HttpResponse,
+    HttpRequest, HttpResponse,
     http::{StatusCode, header},
     web::{Data, Query},
 };
@@ -9,12 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     operate::Explanation,
-    protocol::{AgentId, Leader},
+    protocol::{About, AgentId},
     record::BoundedText,
     shown::ShownLeader,
 };
 
-use super::{Routes, json, refusal};
+use super::{
+    Routes, came_back, json,
+    redirect::{Onward, onward},
+    refusal,
+};
 
 /// Which agent of the node is meant.
 #[derive(Debug, Deserialize)]
@@ -26,10 +30,14 @@ pub(super) struct Which {
 pub(super) async fn leader(
     node: Data<Routes>,
     which: Result<Query<Which>, actix_web::Error>,
+    request: HttpRequest,
 ) -> HttpResponse {
     #[derive(Serialize)]
     struct Led<'a> {
         leader: Option<ShownLeader<'a>>,
+        /// What it says of itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        about: Option<&'a About>,
         /// Whether it is here.
         here: bool,
     }
@@ -39,32 +47,33 @@ pub(super) async fn leader(
             "name an agent by ?group=..&agent=..",
         );
     };
-    let (leader, here) = match node.operated.leader(group.as_deref(), agent.as_ref()) {
+    let (id, known) = match node.operated.knows(group.as_deref(), agent.as_ref()) {
         Ok(known) => known,
         Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
     };
-    let elsewhere = |leader: &Leader| {
-        let redirect = node.redirect.as_ref().filter(|_| !here)?;
-        redirect(leader)
+    let here = known.leading.is_some();
+    let onward = match &known.leader {
+        Some(_) if node.redirects && !here => {
+            onward(known.leader_about.as_ref(), request.uri(), &id)
+        }
+        Some(_) | None => Onward::Nowhere,
     };
-    let status = match &leader {
-        Some(_) => StatusCode::OK,
-        None => StatusCode::SERVICE_UNAVAILABLE,
+    let status = match (&known.leader, &onward) {
+        (_, Onward::CameBack) => return came_back(),
+        (_, Onward::To(_)) => StatusCode::TEMPORARY_REDIRECT,
+        (Some(_), Onward::Nowhere) => StatusCode::OK,
+        (None, Onward::Nowhere) => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let url = leader.as_ref().and_then(elsewhere);
     let body = Led {
-        leader: leader.as_ref().map(ShownLeader::from),
+        leader: known.leader.as_ref().map(ShownLeader::from),
+        about: known.leader_about.as_ref(),
         here,
     };
-    // A URL that no header carries is the application's mistake: the leader is told all the same.
-    match url.and_then(|url| header::HeaderValue::from_str(&url).ok()) {
-        Some(url) => {
-            let mut response = json(StatusCode::TEMPORARY_REDIRECT, &body);
-            response.headers_mut().insert(header::LOCATION, url);
-            response
-        }
-        None => json(status, &body),
+    let mut response = json(status, &body);
+    if let Onward::To(url) = onward {
+        response.headers_mut().insert(header::LOCATION, url);
     }
+    response
 }
 
 pub(super) async fn health(node: Data<Routes>) -> HttpResponse {

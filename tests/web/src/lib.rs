@@ -46,6 +46,7 @@ pub async fn trio() -> [BullyHandle; 3] {
     let group = Group::new("orders").expect("a name");
     let agents = [("c", 3), ("b", 2), ("a", 1)].map(|(name, score)| {
         let agent = BullyAgent::builder(name).score(score);
+        let agent = agent.about(format!("http://{name}.example"));
         let agent = agent.preemption(Preemption::Never).join(&group);
         agent.start().expect("it starts")
     });

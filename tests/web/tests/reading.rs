@@ -24,7 +24,7 @@ fn every_node_names_the_leader_and_says_whether_it_is_here() {
             assert_eq!(told.header("cache-control"), "no-store");
             assert_eq!(told.header("content-type"), "application/json");
             let shown = format!(
-                r#"{{"leader":{{"id":"c","incarnation":"1","term":"{term}"}},"here":{here}}}"#
+                r#"{{"leader":{{"id":"c","incarnation":"1","term":"{term}"}},"about":"http://c.example","here":{here}}}"#
             );
             assert_eq!(told.text, shown);
         }
@@ -57,22 +57,39 @@ fn without_a_leader_the_node_is_unavailable_for_that_and_ready_all_the_same() {
 }
 
 #[test]
-fn a_leader_elsewhere_is_redirected_to_where_the_application_knows_it() {
+fn a_leader_elsewhere_is_redirected_to_where_it_says_it_is() {
     play(async {
         let [c, b, _a] = trio().await;
-        let url = |leader: &actix_bully::protocol::Leader| {
-            Some(format!("http://{}.example/leader", leader.id))
-        };
-        let told = get(&routes(Operated::new(&b)).redirect(url), "/leader").await;
+        let told = get(&routes(Operated::new(&b)), "/leader").await;
+        assert_eq!(told.status, 200, "nobody asked for it");
+        let redirects = |agent| routes(Operated::new(agent)).redirect();
+        let told = get(&redirects(&b), "/leader?agent=b&x=%20").await;
         assert_eq!(told.status, 307);
-        assert_eq!(told.header("location"), "http://c.example/leader");
+        let location = "http://c.example/bully/leader?agent=b&x=%20&bully-via=b";
+        assert_eq!(told.header("location"), location);
+        assert_eq!(told.header("cache-control"), "no-store");
         assert_eq!(told.json()["leader"]["id"], "c");
-        let told = get(&routes(Operated::new(&c)).redirect(url), "/leader").await;
+        let told = get(&redirects(&c), "/leader?bully-via=b").await;
         assert_eq!(told.status, 200, "it is here");
-        for unknown in [None, Some("a\r\nheader: x".to_owned())] {
-            let unknown = routes(Operated::new(&b)).redirect(move |_| unknown.clone());
-            assert_eq!(get(&unknown, "/leader").await.status, 200);
+        let told = get(&redirects(&b), "/leader?bully-via=c&bully-via=b").await;
+        assert_eq!(told.status, 508, "it was here before");
+        assert!(told.message().contains("`about` of its own"), "{told:?}");
+        for no_url in [
+            "a rack",
+            "ftp://c",
+            "http://user@c",
+            "http://c?x",
+            "<script>",
+        ] {
+            c.set_about(Some(no_url.parse().unwrap())).unwrap();
+            settle().await;
+            let told = get(&redirects(&b), "/leader").await;
+            assert_eq!((told.status, &told.json()["about"]), (200, &no_url.into()));
         }
+        c.set_about(None).unwrap();
+        settle().await;
+        let told = get(&redirects(&b), "/leader").await;
+        assert_eq!((told.status, told.json().get("about")), (200, None));
     });
 }
 

@@ -1,0 +1,61 @@
+//! A guard for a piece of work that begins while an agent leads, such as the answer to a request.
+//!
+//! Decided here: that none begins while the agent hands over. Not here: work that ends with the leadership (`lead.rs`);
+//! a hand-over does not wait for the work of this file.
+
+use std::{fmt, sync::Arc};
+
+use actix::Recipient;
+
+use crate::protocol::{AgentId, Election};
+
+use super::{
+    ElectionHandle, LeaderGuard, Status, message::AgentCommand, progress::Progress,
+    shared::SharedState,
+};
+
+/// Asks one agent whether it leads, at each piece of work.
+#[derive(Clone)]
+pub(crate) struct LeaderEntry {
+    shared: Arc<SharedState>,
+    agent: Recipient<AgentCommand>,
+}
+
+impl<E: Election> ElectionHandle<E> {
+    /// Asks the agent whether it leads, at each piece of work.
+    pub(crate) fn entry(&self) -> LeaderEntry {
+        LeaderEntry {
+            shared: Arc::clone(&self.shared),
+            agent: self.addr.clone().recipient(),
+        }
+    }
+}
+
+impl LeaderEntry {
+    /// The agent's name.
+    pub(crate) fn id(&self) -> &AgentId {
+        self.shared.id()
+    }
+
+    /// See [`ElectionHandle::current`].
+    pub(crate) fn current(&self) -> Status {
+        self.shared.status()
+    }
+
+    /// A guard of the present leadership, unless the agent does not lead or hands over.
+    pub(crate) fn enter(&self) -> Option<LeaderGuard> {
+        let guard = LeaderGuard {
+            tenure: self.shared.tenure()?,
+            shared: Arc::clone(&self.shared),
+            agent: self.agent.clone(),
+            progress: Progress::default(),
+        };
+        (guard.is_leader() && !self.shared.is_draining()).then_some(guard)
+    }
+}
+
+impl fmt::Debug for LeaderEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LeaderEntry").field(self.id()).finish()
+    }
+}

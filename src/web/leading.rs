@@ -1,0 +1,158 @@
+//! Routes of an application that only the leader answers.
+//!
+//! Decided here: what the others answer in its place. **It is asked before the work, not during it.** A handler that takes
+//! long, or waits, may lose the leadership on the way: let each write take the guard's fence along, by which the database
+//! refuses it then, or ask the guard again. Not here: work that ends with the leadership
+//! ([`lead`](crate::agent::ElectionHandle::lead)).
+
+use actix_web::{
+    Error, HttpMessage as _, HttpResponse,
+    body::{EitherBody, MessageBody},
+    dev::{Service, ServiceRequest, ServiceResponse, Transform, forward_ready},
+    http::{StatusCode, header},
+};
+use futures::future::{FutureExt as _, LocalBoxFuture, Ready, ready};
+
+use crate::{
+    agent::{ElectionHandle, LeaderEntry},
+    protocol::Election,
+};
+
+use super::{
+    came_back,
+    redirect::{Onward, onward},
+    refusal,
+};
+
+/// Lets requests pass only while that agent leads, and does not hand over.
+///
+/// A handler takes the [`LeaderGuard`](crate::agent::LeaderGuard) of its request as `web::ReqData<LeaderGuard>`, and with it the
+/// [fence](crate::agent::LeaderGuard::fence). Elsewhere the answer is 503 with `Retry-After`, or a
+/// [redirect](WhileLeading::redirect). Whether the agent leads is asked **before the work, not during it**: a write that
+/// has to be the leader's takes the fence along.
+///
+/// ```
+/// use actix_bully::{agent::{BullyHandle, LeaderGuard}, web::while_leading};
+/// use actix_web::{App, HttpResponse, web};
+///
+/// async fn order(leader: web::ReqData<LeaderGuard>) -> HttpResponse {
+///     match leader.fence() {
+///         Some(fence) => HttpResponse::Ok().body(fence.number().to_string()),
+///         None => HttpResponse::NotImplemented().finish(),
+///     }
+/// }
+///
+/// # fn demo(agent: &BullyHandle) {
+/// let orders = web::scope("/orders").wrap(while_leading(agent).redirect()).route("", web::post().to(order));
+/// let app = App::new().service(orders);
+/// # drop(app);
+/// # }
+/// ```
+pub fn while_leading<E: Election>(agent: &ElectionHandle<E>) -> WhileLeading {
+    WhileLeading {
+        entry: agent.entry(),
+        redirects: false,
+    }
+}
+
+/// Made by [`while_leading`], for `wrap` of a scope or a resource. Clones are the same; each worker of a server may have one.
+#[derive(Clone, Debug)]
+pub struct WhileLeading {
+    entry: LeaderEntry,
+    redirects: bool,
+}
+
+impl WhileLeading {
+    /// Redirects (307) to the URL that the leader [says of itself](crate::agent::AgentBuilder::about), under the rules of
+    /// [`Routes::redirect`](super::Routes::redirect): so all nodes have to have the route at the same path.
+    #[must_use]
+    pub fn redirect(mut self) -> Self {
+        self.redirects = true;
+        self
+    }
+
+    /// What is answered in place of the work.
+    fn refuse(&self, request: &ServiceRequest) -> HttpResponse {
+        let status = self.entry.current();
+        let elsewhere = status
+            .leader
+            .as_ref()
+            .filter(|it| it.id != *self.entry.id());
+        if self.redirects && elsewhere.is_some() {
+            match onward(status.leader_about.as_ref(), request.uri(), self.entry.id()) {
+                Onward::To(url) => return moved(url),
+                Onward::CameBack => return came_back(),
+                Onward::Nowhere => {}
+            }
+        }
+        later(&match (elsewhere, &status.leader) {
+            (Some(leader), _) => format!("{} leads: ask that one", leader.id),
+            (None, Some(_)) => "this agent hands over: ask again".to_owned(),
+            (None, None) => "no agent leads: ask again".to_owned(),
+        })
+    }
+}
+
+fn moved(url: header::HeaderValue) -> HttpResponse {
+    let mut response = HttpResponse::TemporaryRedirect();
+    response.insert_header((header::LOCATION, url));
+    response
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .finish()
+}
+
+fn later(message: &str) -> HttpResponse {
+    let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, message);
+    let seconds = header::HeaderValue::from_static("1");
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    response
+}
+
+impl<S, B> Transform<S, ServiceRequest> for WhileLeading
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    S::Future: 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<EitherBody<B>>;
+    type Error = Error;
+    type InitError = ();
+    type Transform = LeadingService<S>;
+    type Future = Ready<Result<Self::Transform, ()>>;
+
+    fn new_transform(&self, service: S) -> Self::Future {
+        let leading = self.clone();
+        ready(Ok(LeadingService { leading, service }))
+    }
+}
+
+/// A service behind [`WhileLeading`].
+#[derive(Debug)]
+pub struct LeadingService<S> {
+    leading: WhileLeading,
+    service: S,
+}
+
+impl<S, B> Service<ServiceRequest> for LeadingService<S>
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = Error> + 'static,
+    S::Future: 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<EitherBody<B>>;
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<Self::Response, Error>>;
+
+    forward_ready!(service);
+
+    fn call(&self, request: ServiceRequest) -> Self::Future {
+        let Some(guard) = self.leading.entry.enter() else {
+            let refused = self.leading.refuse(&request);
+            let refused = request.into_response(refused).map_into_right_body();
+            return ready(Ok(refused)).boxed_local();
+        };
+        request.extensions_mut().insert(guard);
+        let answer = self.service.call(request);
+        async move { Ok(answer.await?.map_into_left_body()) }.boxed_local()
+    }
+}

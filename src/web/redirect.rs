@@ -1,0 +1,174 @@
+//! Where a request goes on that only the leader answers: to the URL that the leader says of itself.
+//!
+//! Decided here: which text is such a URL, and when a request has come back. Not here: whether anything is redirected.
+
+use actix_web::http::{Uri, header::HeaderValue};
+
+use crate::protocol::{About, AgentId};
+
+/// Where a request goes on.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Onward {
+    /// To this URL.
+    To(HeaderValue),
+    /// It has been here, or at many nodes: they name each other as the leader, or one URL for several.
+    CameBack,
+    /// The leader says nothing of itself that is a URL.
+    Nowhere,
+}
+
+/// Where a request to the agent `me` goes on, whose leader says that of itself. Path and query are kept, and the agent is
+/// noted in the query.
+pub(super) fn onward(about: Option<&About>, request: &Uri, me: &AgentId) -> Onward {
+    let Some(base) = about.and_then(base) else {
+        return Onward::Nowhere;
+    };
+    let (query, mark) = (request.query().unwrap_or_default(), mark(me));
+    let marks = query.split('&').filter(|part| part.starts_with(MARK));
+    if marks.clone().any(|part| part == mark) || marks.count() >= MOST {
+        return Onward::CameBack;
+    }
+    let parts = if query.is_empty() {
+        mark
+    } else {
+        format!("{query}&{mark}")
+    };
+    let url = format!("{base}{}?{parts}", request.path());
+    HeaderValue::try_from(url).map_or(Onward::Nowhere, Onward::To)
+}
+
+/// The beginning of a URL of http or https: without user, query and fragment, and without the slash at its end.
+fn base(about: &About) -> Option<String> {
+    let text = about.as_str();
+    // A browser takes a backslash for a slash.
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\');
+    if !text.bytes().all(is_plain) {
+        return None;
+    }
+    let url: Uri = text.parse().ok()?;
+    let (scheme, authority) = (url.scheme_str()?, url.authority()?);
+    let has_port = authority.as_str() != authority.host();
+    let is_host = !authority.host().is_empty()
+        && !authority.as_str().contains('@')
+        && (!has_port || authority.port_u16().is_some());
+    let is_web = matches!(scheme, "http" | "https");
+    let path = url.path().trim_end_matches('/');
+    (is_host && is_web).then(|| format!("{scheme}://{authority}{path}"))
+}
+
+/// The part of a query that says by which agent a request was redirected.
+fn mark(agent: &AgentId) -> String {
+    let mut mark = String::from(MARK);
+    for byte in agent.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            mark.push(char::from(byte));
+        } else {
+            mark.extend(['%', hex(byte >> 4), hex(byte & 15)]);
+        }
+    }
+    mark
+}
+
+fn hex(digit: u8) -> char {
+    char::from_digit(digit.into(), 16)
+        .unwrap_or_default()
+        .to_ascii_uppercase()
+}
+
+const MARK: &str = "bully-via=";
+
+/// A request that was redirected more often finds no leader, however many nodes there are.
+const MOST: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to(about: &str, request: &str, me: &str) -> Result<String, Onward> {
+        let about = About::new(about).unwrap();
+        let (request, me) = (request.parse().unwrap(), me.parse().unwrap());
+        match onward(Some(&about), &request, &me) {
+            Onward::To(url) => Ok(url.to_str().unwrap().to_owned()),
+            other => Err(other),
+        }
+    }
+
+    #[test]
+    fn path_and_query_are_kept_below_the_url_of_the_leader() {
+        for (about, request, expected) in [
+            (
+                "http://10.0.0.3:8080",
+                "/leader",
+                "http://10.0.0.3:8080/leader?bully-via=a",
+            ),
+            (
+                "https://b.example/",
+                "/x/y?q=1&r=%20",
+                "https://b.example/x/y?q=1&r=%20&bully-via=a",
+            ),
+            (
+                "http://[::1]:80/api/",
+                "/",
+                "http://[::1]:80/api/?bully-via=a",
+            ),
+            (
+                "http://b",
+                "//evil.example/",
+                "http://b//evil.example/?bully-via=a",
+            ),
+            ("http://b", "/?", "http://b/?bully-via=a"),
+        ] {
+            assert_eq!(to(about, request, "a").unwrap(), expected);
+        }
+        // A name has letters that a query gives a meaning to.
+        let named = to("http://b", "/", "a&b=\u{fc}%").unwrap();
+        assert_eq!(named, "http://b/?bully-via=a%26b%3D%C3%BC%25");
+    }
+
+    #[test]
+    fn what_is_no_url_of_a_server_leads_nowhere() {
+        for about in [
+            "rack 7",
+            "10.0.0.3:8080",
+            "//b",
+            "/b",
+            "ftp://b",
+            "javascript:alert(1)",
+            "http://",
+            "http:///x",
+            "http://user@b",
+            "http://user:word@b/",
+            "http://b\\@c",
+            "http://b?q",
+            "http://b#f",
+            "http://b:99999",
+            "http://b:x",
+            "http://b c",
+            "http://\u{fc}ber",
+            "file:///etc/passwd",
+        ] {
+            assert_eq!(to(about, "/leader", "a"), Err(Onward::Nowhere), "{about}");
+        }
+        let request = "/".parse().unwrap();
+        assert_eq!(
+            onward(None, &request, &"a".parse().unwrap()),
+            Onward::Nowhere
+        );
+    }
+
+    #[test]
+    fn a_request_that_comes_back_or_has_no_end_is_noticed() {
+        let first = to("http://b", "/x?y=1", "a").unwrap();
+        let request = first.strip_prefix("http://b").unwrap();
+        let second = to("http://a", request, "b").unwrap();
+        assert_eq!(second, "http://a/x?y=1&bully-via=a&bully-via=b");
+        let request = second.strip_prefix("http://a").unwrap();
+        assert_eq!(to("http://b", request, "a"), Err(Onward::CameBack));
+        // Another one may have become the leader meanwhile.
+        assert!(to("http://d", request, "c").is_ok());
+        // One agent's name is the beginning of another one's.
+        assert!(to("http://b", "/?bully-via=ab", "a").is_ok());
+        let many = "/?bully-via=b&bully-via=c&bully-via=d&bully-via=e";
+        assert_eq!(to("http://b", many, "a"), Err(Onward::CameBack));
+    }
+}
