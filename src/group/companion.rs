@@ -1,11 +1,11 @@
-//! The companion of a group: a second group of the same agents, for what an application says.
+//! The companion of a group: a second group of the same agents, which carries the messages of applications.
 //!
-//! Decided here: its name, which no other group can have, and the form of its one message: bytes under a name,
-//! which stay bytes until the receiver knows the name. A bridge that carries a group carries its companion too, so
-//! that an application's messages cross without another setting. A companion whose group sends nothing
-//! has no members, and nothing crosses for it.
+//! Decided here: its name, which no other group can have, and the form of its one message: bytes under a name. The
+//! bytes are decoded when the receiver knows the name. A bridge that carries a group carries its companion too, so an
+//! application's messages cross without another setting. A companion whose group sends nothing has no members, and
+//! nothing crosses for it.
 //!
-//! Not here: what the bytes mean, and which agent joins ([`leader`](crate::leader)).
+//! Not here: the meaning of the bytes, and which agent joins ([`leader`](crate::leader)).
 
 use std::{fmt, sync::Arc};
 
@@ -26,7 +26,7 @@ pub(crate) fn companion_of(name: &str) -> Option<&str> {
     name.strip_suffix(SUFFIX)
 }
 
-/// What the members of a companion share. None of them leads in it, so at most one does.
+/// The requirements of all members of a companion. None of them leads in it, so at most one does.
 pub(crate) fn companion_requirements() -> Requirements {
     Requirements {
         leaders: Leaders::PerTerm,
@@ -54,12 +54,12 @@ impl<M: PeerMessage> Group<M> {
     }
 }
 
-/// What an application says, as it crosses: a name that the receiver has to know, and bytes.
+/// A message of an application as it crosses: a name that the receiver has to know, and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct AppMessage {
     /// The name of the message's type.
     pub(crate) name: AgentId,
-    /// What the bytes are; a receiver leaves out what it does not know.
+    /// Kind of the bytes. A receiver ignores a kind that it does not know.
     pub(crate) kind: u8,
     pub(crate) body: AppBody,
 }

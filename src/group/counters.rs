@@ -1,4 +1,4 @@
-//! Counts of messages: of those that were sent, and of those that were lost, for each reason.
+//! Counters of the messages that were sent, and of the lost messages by reason.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -13,7 +13,7 @@ pub enum GroupError {
     /// The name breaks the rules, which are those of an agent's name.
     #[error("the group's name is refused; it follows the rules of an agent's name: {0}")]
     Name(#[source] IdError),
-    /// The name ends like those that this crate makes for its own groups.
+    /// The name has the ending that this crate uses for its own groups.
     #[error(
         "the group's name {name} ends in \"!messages\", which is kept for messages of applications: choose another end"
     )]
@@ -52,7 +52,7 @@ pub enum JoinError {
         group: AgentId,
         /// The rules of the members.
         theirs: Rules,
-        /// The rules of the one that would join.
+        /// The rules of the agent that wants to join.
         mine: Rules,
     },
     /// The members are of another epoch: they have other voters.
@@ -83,7 +83,7 @@ pub enum JoinError {
         epoch: u64,
         /// The voters of the members.
         theirs: Option<Box<Electorate>>,
-        /// The voters of the one that would join.
+        /// The voters of the agent that wants to join.
         mine: Option<Box<Electorate>>,
         /// Which of them only one side names.
         unshared: Box<Unshared>,

@@ -1,6 +1,6 @@
-//! What layers above keep of a group, or of an agent: one thing of each type.
+//! Values that layers above attach to a group or to an agent: one value of each type.
 //!
-//! Decided here: that all who ask for it find the same thing. Not here: what it is.
+//! Decided here: every caller that asks for a type gets the same value. Not here: the values.
 
 use std::{
     any::Any,
@@ -20,7 +20,7 @@ impl Attachments {
         &self,
         make: impl FnOnce() -> Result<Arc<T>, E>,
     ) -> Result<Arc<T>, E> {
-        // What is added under the lock is whole at once, so there is nothing to be poisoned.
+        // An entry is added in one step, so a panic under the lock cannot leave half an entry.
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().find_map(|one| Arc::clone(one).downcast().ok());
         if let Some(known) = known {

@@ -1,4 +1,4 @@
-//! What a group does after the present turn of its arbiter.
+//! Calls of a group after the present turn of its arbiter.
 
 use std::sync::Weak;
 

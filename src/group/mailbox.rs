@@ -1,9 +1,9 @@
-//! The mailbox of a member of this process, and how much of other hosts and of applications it holds.
+//! The mailbox of a member of this process, and the number of bytes of other hosts and of applications that it holds.
 //!
-//! Decided here: that a mailbox holds only so many bytes of them. An agent that does not read would
-//! otherwise keep everything that a peer sends within its rates. What applications say takes half of that at most, and
-//! counts until their own actor has it. All other messages between agents of this
-//! process are not counted: they are bounded by what the agents do.
+//! Decided here: a mailbox holds a limited number of these bytes. Without the limit, an agent that does not read would
+//! keep everything that a peer sends within its rates. Messages of applications take at most half of the limit, and
+//! count until the application's actor has them. All other messages between agents of this process are not counted: the
+//! agents' own behaviour bounds them.
 
 use std::{
     fmt,
@@ -58,7 +58,7 @@ pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
     fn inbox(&self) -> Recipient<Envelope<M>>;
 }
 
-/// What a mailbox did with a message.
+/// Result of putting a message into a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PutOutcome {
     Queued,
@@ -90,7 +90,7 @@ impl PutOutcome {
     }
 }
 
-/// What an address and a recipient of actix have in common.
+/// The methods that an address and a recipient of actix have in common.
 trait MessageQueue<L> {
     fn connected(&self) -> bool;
     fn try_send(&self, envelope: L) -> Result<(), SendError<L>>;

@@ -8,21 +8,18 @@
 //!                                       snapshot(): one Arc for all
 //! ```
 //!
-//! Decided here: that the membership is *pulled*. A change costs one small message to each member
-//! that is up to date, and nothing to one that has been notified already; a thousand agents that
-//! join in one turn of the arbiter are merged and sorted once. All share one snapshot: no agent
-//! keeps a map of the others.
+//! Decided here: members *pull* the membership. A change costs one small message to each member that is up to date, and
+//! nothing to a member that has been notified already. A thousand agents that join in one turn of the arbiter are
+//! merged and sorted once. All members share one snapshot: no agent keeps a map of the others.
 //!
-//! In which order the members are notified is the election's to choose, by
-//! [`Requirements::notify`]: all in one turn, or the highest in rank that is up one turn before the
-//! others. The group keeps the ranks for that, and draws nothing else from them.
+//! The election chooses the order in which the members are notified, by [`Requirements::notify`]: all in one turn, or
+//! the highest in rank that is up one turn before the others. The group keeps the ranks for this purpose only.
 //!
-//! A report counts only for the members of its own route: a report about an agent of this process
-//! changes nothing about a member of that name elsewhere, and another host reports through its
-//! own `Remote`.
+//! A report counts only for the members of its own route: a report about an agent of this process changes nothing about
+//! a member of that name on another host. Another host reports through its own `Remote`.
 //!
-//! Not here: what a membership means to an election ([`Members`]), and how a message crosses to
-//! another host; a bridge adds members by `Remote::apply` that look like any other.
+//! Not here: the meaning of a membership to an election ([`Members`]), and the transport of a message to another host.
+//! A bridge adds members by `Remote::apply`; they look like all other members.
 
 use bully_core::driver::MemberReports as _;
 mod about;
@@ -154,7 +151,7 @@ impl<M: PeerMessage> Group<M> {
         &self.0.kept
     }
 
-    /// The newest membership, for a reader that is no member.
+    /// The newest membership, for a reader that does not take part in the election.
     pub(crate) fn newest(&self) -> Arc<Snapshot<M>> {
         self.registry().snapshot(&self.0.delivery)
     }
@@ -188,9 +185,8 @@ impl<M: PeerMessage> Group<M> {
         self.registry().had_record(id, requirements)
     }
 
-    /// What the election of the group's agents in this process promises, and asks of all of them;
-    /// `None` while no agent has a name here. What an agent stores, and by which clock, is its own: this is
-    /// what was asked of the first one.
+    /// The requirements that the group's agents in this process share; `None` while no agent has a name here. Each
+    /// agent has its own store and clock: for these, this returns the requirements of the first agent.
     pub fn requirements(&self) -> Option<Requirements> {
         self.registry().requirements()
     }
@@ -242,15 +238,15 @@ macro_rules! drive_members {
                 self.newest().deliver(from, incarnation, to, message);
             }
 
-            /// Keeps a name for an agent that is about to [`join`](Self::join); says which incarnation begins.
+            /// Reserves a name for an agent that is about to [`join`](Self::join), and returns the incarnation that
+            /// begins.
             ///
             /// # Errors
-            /// [`JoinError::Taken`] when the name is in use. A name whose holder left or ended for good
-            /// is not: its next holder begins a later incarnation. Nor is a name of another host that is not
-            /// linked: it is taken over, and that host's agent of the name is no member here any more, unless
-            /// the name becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`]
-            /// and [`JoinError::Voters`] when other names are kept for agents that follow other rules, or
-            /// have other voters.
+            /// [`JoinError::Taken`] when the name is in use. A name whose holder left or ended for good is free: its
+            /// next holder begins a later incarnation. A name of another host that is not linked is free as well: it is
+            /// taken over, and that host's agent of this name is not a member here any more, unless the name becomes
+            /// free again. [`JoinError::Rules`], [`JoinError::Epoch`] and [`JoinError::Voters`] when other names are
+            /// reserved for agents that follow other rules, or have other voters.
             $vis fn reserve(
                 &self,
                 id: &AgentId,
@@ -410,7 +406,7 @@ impl<M: PeerMessage> Group<M> {
         applications: Arc<dyn LocalWire<AppMessage>>,
     ) -> Result<Self, GroupError> {
         let group = Self::with_wire(name, wire)?;
-        // Made here, at the first call: whoever asks for it later gets this one.
+        // The companion is made at this first call; later callers get the same companion.
         group.companion_by(Some(applications));
         Ok(group)
     }

@@ -1,7 +1,7 @@
-//! What those that carry a group to other hosts know of them, for people who ask why the group has no leader.
+//! The state of the peers of a group, as its carriers see them: it helps to find out why a group has no leader.
 //!
-//! Decided here: what is told of a peer, whatever carries the group. Not here: how a peer is reached
-//! ([`remote`](crate::remote)), and what follows from it for a leader ([`agent`](crate::agent)).
+//! Decided here: the fields of a peer's report, whatever carries the group. Not here: how a peer is reached
+//! ([`remote`](crate::remote)), and the consequences for a leader ([`agent`](crate::agent)).
 
 use std::{
     fmt,
@@ -30,7 +30,7 @@ use super::{Group, snapshot::Route};
 pub struct PeerReport {
     /// Its name.
     pub node: String,
-    /// What is dialled; `None` if it has to dial.
+    /// The address that this node dials; `None` if the peer has to dial.
     pub address: Option<String>,
     /// For how long there has been no link with it, or since this side began; `None` while there is one. As
     /// JSON: `unlinked_ms`.
@@ -107,8 +107,8 @@ pub(crate) trait PeerReporter: Send + Sync {
     /// The voters of the group of that name, as they were decided: their nodes become peers. Lists may be told in another
     /// order than they were decided in; their epochs say which one is the latest.
     fn note_voters(&self, group: &str, decree: &Decree);
-    /// That agent of the group of that name shall become a voter, and the leader has not heard it: its node becomes a peer
-    /// until the next list, as one that may only observe.
+    /// Notes that the agent `new` of the group shall become a voter, and that the leader has not heard it. Its node
+    /// becomes a peer until the next list, as a node that may only observe.
     fn want_voter(&self, group: &str, new: &NewVoter);
 }
 
@@ -119,7 +119,7 @@ pub(super) struct Reporters(Mutex<Carriers>);
 #[derive(Default)]
 struct Carriers {
     all: Vec<Weak<dyn PeerReporter>>,
-    /// The latest list of voters that was decided, for those that come later.
+    /// The latest list of voters that was decided, for carriers that are added later.
     decree: Option<Arc<Decree>>,
 }
 
@@ -143,7 +143,7 @@ impl Reporters {
             .collect()
     }
 
-    /// Keeps the list, if it is later than the one that is kept; says whether it is.
+    /// Keeps the list if it is later than the list that is kept; returns whether it is later.
     fn keep(&self, decree: &Decree) -> bool {
         let mut carriers = self.carriers();
         let known = carriers.decree.as_ref();

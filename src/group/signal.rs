@@ -19,11 +19,11 @@ impl Signal {
     /// The next change gives the signal. Call this before the look: a change in between is signalled
     /// once more, and none is missed.
     pub(super) fn arm(&self) {
-        // A swap as in `give`, so that the two have one order and what was changed before is seen.
+        // A swap as in `give`: it orders the two calls, so the caller sees all changes before it.
         self.is_given.swap(false, Ordering::AcqRel);
     }
 
-    /// There is a change; called under the lock of what has changed.
+    /// Signals a change. The caller holds the lock of the changed state.
     pub(super) fn give(&self) {
         if !self.is_given.swap(true, Ordering::AcqRel) {
             (self.call)();

@@ -14,13 +14,13 @@ use crate::protocol::AgentId;
 pub struct Unshared {
     /// Those that only the members name.
     pub theirs: Vec<AgentId>,
-    /// Those that only the one that would join names.
+    /// Names that only the agent that wants to join has.
     pub mine: Vec<AgentId>,
 }
 
 impl Unshared {
     for_tests! {
-        /// So many names of a side are kept.
+        /// Maximum number of names that are kept of each side.
         const MOST: usize = 5;
     }
 

@@ -1,8 +1,8 @@
-//! What the members of a group share, and how it changes while they run.
+//! The requirements that the members of a group share, and their changes while the members run.
 //!
-//! Decided here: that one epoch has one list of voters, and that the group is what its member of the latest epoch
-//! says. Where the rules [learn](crate::protocol::Epochs::Learned) of epochs, members of several are here at once for
-//! a moment: those behind are told by the others.
+//! Decided here: one epoch has one list of voters, and the requirements of the group are those of its member of the
+//! latest epoch. Where the rules [learn](crate::protocol::Epochs::Learned) of epochs, members of several epochs are
+//! here at once for a moment: members in an older epoch learn the newer one from the others.
 
 use std::mem;
 
@@ -58,7 +58,7 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Whether an agent that would join shares what the members share.
+/// Checks that an agent that wants to join has the requirements that the members share.
 pub(super) fn check_alike(
     id: &AgentId,
     group: &AgentId,

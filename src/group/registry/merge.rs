@@ -1,4 +1,4 @@
-//! Merges what was gathered into the membership: one sort, however much there is.
+//! Merges the gathered changes into the membership with a single sort, whatever their number.
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
@@ -8,7 +8,7 @@ use super::{A_FEW, MemberEntry, Registry};
 use bully_core::driver::MembersReports as _;
 
 impl<M: PeerMessage> Registry<M> {
-    /// Merges what was gathered.
+    /// Merges the gathered changes.
     pub(super) fn merge(&mut self) {
         if self.staged.is_empty() && self.left.is_empty() {
             return;
@@ -88,7 +88,7 @@ impl<M: PeerMessage> Registry<M> {
 
 const NO_POSITION: usize = usize::MAX;
 
-/// The members except those that left; sorts once, however many they are.
+/// Returns the members without the members that left; sorts once, whatever their number.
 fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, MemberEntry<M>>) -> Members {
     let mut others = Members::new(members.is_closed());
     others.join(

@@ -1,9 +1,8 @@
 //! The registry of a group, behind its lock: names, members, routes, and the members to notify.
 //!
-//! Decided here: what a change costs. Joins, leaves and scores are gathered and merged once, at the
-//! next look (one sort, however many there are); presence changes touch neither the order nor the
-//! routes, and many at once are gathered likewise. A change notifies the members that have looked
-//! since the last one.
+//! Decided here: the cost of a change. Joins, leaves and scores are gathered and merged at the next look, with a single
+//! sort. Presence changes touch neither the order nor the routes; many at once are gathered in the same way. A change
+//! notifies the members that have looked since the last change.
 
 mod epochs;
 mod merge;
@@ -31,9 +30,10 @@ use bully_core::driver::{MemberReports as _, MembersReports as _};
 use epochs::check_alike;
 
 pub(super) struct Registry<M: PeerMessage> {
-    /// Every name in use, and those whose holder ended for good.
+    /// Every name in use, and the names whose holder ended for good.
     names: BTreeMap<AgentId, NameRecord>,
-    /// What all of them share, as the first one of the latest epoch stated it; `None` before there was one.
+    /// The requirements that all of them share, as the first agent of the latest epoch stated them; `None` before there
+    /// was an agent.
     requirements: Option<Requirements>,
     /// Every incarnation that is handed out is later than this one.
     floor: Incarnation,
@@ -47,7 +47,7 @@ pub(super) struct Registry<M: PeerMessage> {
     was_opened: bool,
     /// This process, as other nodes know it.
     node: NodeDigest,
-    /// The signals of those that watch the membership without being members.
+    /// The signals of readers that watch the membership and are not members.
     signals: Vec<Weak<Signal>>,
 
     members: Arc<Members>,
@@ -65,7 +65,7 @@ pub(super) struct Registry<M: PeerMessage> {
     hints: Vec<Hint>,
 
     version: u64,
-    /// The last one that was made.
+    /// The last snapshot that was made.
     current: Option<Arc<Snapshot<M>>>,
     freshness: Freshness,
     /// The members that have seen the newest membership, by position.
@@ -197,9 +197,9 @@ impl<M: PeerMessage> Registry<M> {
         Ok(name.incarnation)
     }
 
-    /// Makes the agent for which a name was reserved a member; says whether the name was reserved for
-    /// this incarnation. It may have ended on another thread, and the name may be reserved for its
-    /// successor by now: messages to the successor must not go to the one that ended.
+    /// Makes the agent for which a name was reserved a member; returns whether the name was reserved for this
+    /// incarnation. The agent may have ended on another thread, and the name may be reserved for its successor by now:
+    /// messages to the successor must not go to the ended agent.
     pub(super) fn join(&mut self, member: Member, route: Route<M>) -> bool {
         let name = self.names.get_mut(&member.id);
         let is_reserved = |name: &&mut NameRecord| {
@@ -361,7 +361,7 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
         self.is_due = !self.due.is_empty();
-        // Outside of an arbiter there is no later turn.
+        // Outside of an arbiter, a later turn does not exist.
         if self.is_due && !(self.later)() {
             self.notify_remaining();
         }

@@ -55,7 +55,7 @@ impl<M: PeerMessage> Registry<M> {
         names.any(|name| name.state != NameState::Free)
     }
 
-    /// What the members share; `None` while no agent of this process has a name.
+    /// Returns the requirements that the members share; `None` while no agent of this process has a name.
     pub(in crate::group) fn requirements(&self) -> Option<Requirements> {
         self.requirements.clone().filter(|_| !self.names.is_empty())
     }

@@ -15,9 +15,9 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Whether a holder of this name made one by these rules: where a record is needed, an agent
-    /// that comes back without it has forgotten what it promised. A promise of an earlier epoch binds
-    /// no agent of a later one.
+    /// Returns whether a holder of this name made a record durable under these rules. Where a record is needed, an
+    /// agent that comes back without it has forgotten its promises. A promise of an earlier epoch does not bind an
+    /// agent of a later epoch.
     pub(in crate::group) fn had_record(&self, id: &AgentId, now: &Requirements) -> bool {
         let is_bound = |noted: &Requirements| noted.rules == now.rules && noted.epoch >= now.epoch;
         self.records.get(id).is_some_and(is_bound)
