@@ -32,8 +32,8 @@ impl VirtualClock {
         Self::default()
     }
 
-    /// Turns this clock on, as if its host had been suspended for so long: what is measured by it has run out
-    /// when that was longer, and no timer has fired. The runtime's time and other clocks stay as they are.
+    /// Advances this clock, as if its host had been suspended for the time `by`: a span that this clock measures and
+    /// that is shorter has run out, and no timer has fired. The runtime's time and other clocks stay as they are.
     pub fn skip(&self, by: Duration) {
         let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         // It ends at the last instant that there is, and never begins anew.
@@ -92,7 +92,8 @@ impl VirtualWallClock {
         }
     }
 
-    /// Sets it: so many milliseconds ahead of where it would be if it had never been set, or behind.
+    /// Sets the clock to `millis` ahead of the time that it would show if it had never been set; a negative number sets
+    /// it back.
     pub fn set_ahead(&self, millis: i64) {
         self.ahead.store(millis, Relaxed);
     }

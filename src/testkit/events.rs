@@ -1,7 +1,7 @@
-//! What a test expects of an agent's events.
+//! Expectations of a test for an agent's events.
 //!
-//! Decided here: that an expectation that is not met says what came instead, and that no event is looked at
-//! twice: each expectation begins behind the event that met the one before.
+//! Decided here: an expectation that is not met reports the events that came instead. No event is examined twice: each
+//! expectation begins behind the event that met the one before.
 
 use std::{fmt, time::Duration};
 
@@ -39,7 +39,7 @@ use crate::{
 pub struct EventLog {
     agent: AgentId,
     events: UnboundedReceiver<LoggedEvent>,
-    /// Whoever holds its address keeps it alive.
+    /// Keeps the listener alive.
     _listener: Addr<EventListener>,
 }
 
@@ -70,11 +70,10 @@ impl EventLog {
         })
     }
 
-    /// Waits for the first event that meets `is_it`; those before it are passed over. `what` names it in
-    /// the error.
+    /// Waits for the first event that meets `is_it`, and skips the events before it. `what` names it in the error.
     ///
     /// # Errors
-    /// [`Unexpected`] when there was none within so long.
+    /// [`Unexpected`] when no such event came within the time.
     pub async fn expect(
         &mut self,
         within: Duration,
@@ -91,7 +90,7 @@ impl EventLog {
         })
     }
 
-    /// Waits for so long, and takes the events that come.
+    /// Waits for the given time, and takes the events that come.
     ///
     /// # Errors
     /// [`Unexpected`] as soon as one of them meets `is_it`; it is the last one of [`Unexpected::came`].
@@ -142,7 +141,7 @@ impl EventLog {
 pub struct Unexpected {
     /// The agent.
     pub agent: AgentId,
-    /// What was expected.
+    /// The expected event.
     pub expected: String,
     /// Within which time.
     pub within: Duration,
@@ -168,7 +167,7 @@ impl fmt::Display for Unexpected {
     }
 }
 
-/// Writes down what the agent says.
+/// Records the events of the agent.
 #[derive(Debug)]
 struct EventListener {
     into: UnboundedSender<LoggedEvent>,

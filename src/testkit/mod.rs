@@ -13,12 +13,12 @@
 //! | to test | there is |
 //! |---|---|
 //! | your agents, with your options and your actors, under crash, freeze and partition | [`ClusterBuilder::wired`](cluster::ClusterBuilder::wired) |
-//! | what becomes of your messages to the leader when it is cut off, frozen or killed | the same: [messages of applications](cluster#messages-of-applications) meet the cluster's faults |
+//! | your messages to a leader that is cut off, frozen or killed | the same: [messages of applications](cluster#messages-of-applications) meet the cluster's faults |
 //! | hosts with bridges, in one process and virtual time | [`Pipes`](crate::remote::transport::Pipes) as [`transport`](crate::remote::BridgeBuilder::transport), a [`Process`] for each, a [`KeptStore`] for its votes |
 //! | a host that stands still, or is killed | [`Process::freeze`], [`Process::kill`] |
 //! | a lease that runs out | [`Cluster::expire`](cluster::Cluster::expire), [`VirtualClock::skip`] |
 //! | a disk that is slow, full or broken | [`FaultyStore`] |
-//! | what an agent has to say, and must not | [`EventLog`] |
+//! | the events that an agent must send, and must not send | [`EventLog`] |
 //!
 //! An application switches it on for its tests only:
 //!
@@ -27,8 +27,8 @@
 //! actix-bully = { version = "0.1", features = ["testkit"] }
 //! ```
 //!
-//! A production build has none of it: in particular no message that crashes or hangs an agent, and
-//! no clock that passes a paused time for one that counts a suspended host.
+//! A production build contains none of it: in particular no message that crashes or hangs an agent, and no clock that
+//! follows a paused runtime and claims to count the time of a suspended host.
 #![cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
 
 pub mod cluster;

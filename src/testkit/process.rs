@@ -1,9 +1,9 @@
 //! A process of a test: everything that was started inside of it is frozen together, and killed together.
 //!
-//! Decided here: that a process is a set of tasks that one task polls, or does not. An actor of actix is a
-//! task, so that the application's actors, timers and futures stand still with the agent, as they do when a
-//! host is suspended or a process is sent SIGSTOP. Not here: what the others make of the silence, and what the
-//! clock of a frozen agent shows when it runs again (it has gone on).
+//! Decided here: a process is a set of tasks that one task polls, or does not poll. An actor of actix is a task, so the
+//! application's actors, timers and futures stop with the agent, as they do when a host is suspended or a process is
+//! sent SIGSTOP. Not here: the reaction of the others to the silence, and the clock of a frozen agent when it runs
+//! again (it has gone on).
 
 use std::{
     cell::{RefCell, RefMut},
@@ -15,11 +15,11 @@ use std::{
 
 use tokio::task::LocalSet;
 
-/// A process of a test; see the [example](#example). Clones are the same process. It is killed when the last
-/// clone is dropped.
+/// A process of a test; see the [example](#example). Clones are the same process. It is killed when the last clone is
+/// dropped.
 ///
-/// Everything has to be started by [`run`](Self::run), on the System's own thread: what was started on another
-/// arbiter, on a thread or with `Arbiter::current().spawn(..)` is not in it.
+/// Start everything by [`run`](Self::run), on the System's own thread: an actor or task that was started on another
+/// arbiter, on a thread or with `Arbiter::current().spawn(..)` does not belong to the process.
 ///
 /// # Example
 /// ```
@@ -110,8 +110,8 @@ impl Process {
         Self(Rc::new(ProcessOwner(state)))
     }
 
-    /// Calls `start` inside of the process: the actors and local tasks that it starts belong to it. In a
-    /// process that is frozen they wait; in one that was killed they never run.
+    /// Calls `start` inside of the process: the actors and local tasks that it starts belong to it. In a frozen process
+    /// they wait; in a killed process they never run.
     pub fn run<R>(&self, start: impl FnOnce() -> R) -> R {
         if matches!(self.state().tasks, Tasks::Busy) {
             return start(); // this is called inside of it
@@ -143,7 +143,7 @@ impl Process {
         self.state().is_frozen
     }
 
-    /// Ends all that runs in it at once, as `kill -9` does: nobody hands over, connections break.
+    /// Ends everything in the process at once, as `kill -9` does: leaders do not hand over, connections break.
     pub fn kill(&self) {
         self.0.kill();
     }

@@ -41,10 +41,10 @@ pub struct FaultyStore<S> {
 #[derive(Clone, Copy, Debug)]
 enum FaultyDisk {
     Good,
-    /// So many saves end well.
+    /// This number of saves ends well.
     Wearing(u32),
     Bad,
-    /// Each save fails with this error. What is on it can be read.
+    /// Each save fails with this error. The stored data can be read.
     Refuses(io::ErrorKind),
 }
 
@@ -64,13 +64,13 @@ impl<S> FaultyStore<S> {
         *self.disk() = FaultyDisk::Wearing(save.saturating_sub(1));
     }
 
-    /// Saves fail from now on because the disk is full, before anything is written, until
-    /// [`make_room`](Self::make_room). What was saved can be loaded.
+    /// Makes saves fail from now on because the disk is full, before anything is written, until
+    /// [`make_room`](Self::make_room). Saved data can be loaded.
     pub fn fill(&self) {
         self.refuse(io::ErrorKind::StorageFull);
     }
 
-    /// The same with any error, such as one that passes.
+    /// Does the same with any error, such as a temporary one.
     pub fn refuse(&self, kind: io::ErrorKind) {
         *self.disk() = FaultyDisk::Refuses(kind);
     }
@@ -88,7 +88,7 @@ impl<S> FaultyStore<S> {
         self.held.send_replace(true);
     }
 
-    /// Saves go on, those that waited as well.
+    /// Lets saves go on, including the saves that waited.
     pub fn release(&self) {
         self.held.send_replace(false);
     }

@@ -9,7 +9,7 @@ use crate::{
     testkit::{Inject, Process, VirtualClock},
 };
 
-/// What is known of an agent beside its handle.
+/// The state of an agent that the cluster keeps beside its handle.
 #[derive(Debug)]
 pub(super) struct ClusterAgent<E: Election> {
     pub(super) kind: MemberKind,
@@ -17,7 +17,7 @@ pub(super) struct ClusterAgent<E: Election> {
     pub(super) handle: ElectionHandle<E>,
     pub(super) clock: VirtualClock,
     pub(super) making: Making<E>,
-    /// What was started with it, if it is of an application's making.
+    /// The process that was started with it, if the application wires its agents.
     process: Option<Process>,
     hang: Option<oneshot::Sender<Release>>,
 }
@@ -29,7 +29,7 @@ enum Release {
     Crashed,
 }
 
-/// What an agent is doing.
+/// The condition of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Condition {

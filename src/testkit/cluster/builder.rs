@@ -145,7 +145,7 @@ impl<E: Election> ClusterBuilder<E> {
         self
     }
 
-    /// What the network does to messages. Default: nothing, they arrive at once.
+    /// Sets the faults of the network. Default: none, messages arrive at once.
     pub fn network(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
         self
@@ -170,8 +170,8 @@ impl<E: Election> ClusterBuilder<E> {
         self
     }
 
-    /// A side of the network with fewer voters than this cannot elect: it is settled when no agent
-    /// leads there. Default: 0; in quorum mode what it needs.
+    /// Sets the number of voters that a side of the network needs to elect. A side with fewer voters is settled when no
+    /// agent leads there. Default: 0; in quorum mode the quorum.
     pub fn needs_voters(mut self, least: usize) -> Self {
         self.least = Some(least);
         self
@@ -376,7 +376,7 @@ pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
 /// No one else uses the group of a cluster, so any name will do.
 pub(super) const GROUP: &str = "cluster";
 const REMEMBERED: usize = 100_000;
-/// What the hosts' clocks show at first: 2026 began.
+/// Time that the hosts' clocks show at first: the beginning of 2026.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 const TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -1,4 +1,4 @@
-//! Why a cluster refuses what it is asked to do: what is wrong, and what to do instead.
+//! Errors of a cluster's commands: each states the problem and the remedy.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
-    /// There is no agent to start.
+    /// The cluster has no agent.
     #[error("a cluster needs an agent: name some by `agents(5)` or `agent(name, score)`")]
     Empty,
     /// An agent cannot be started.
@@ -30,10 +30,10 @@ pub enum ClusterError {
     Wiring {
         /// The agent's name.
         name: String,
-        /// What the application said.
+        /// The error of the application.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The application started another agent than the one that was added.
+    /// The application started another agent than the agent that was added.
     #[error("the start of {expected} gave back the agent {found}: call each by its own name")]
     OtherAgent {
         /// The name that was added.
@@ -105,7 +105,7 @@ pub enum ClusterError {
         /// The agent.
         name: AgentId,
     },
-    /// There is nobody to choose.
+    /// This election has no voters to choose.
     #[error("this election has no list of voters to change: only a quorum with disks has one")]
     NoVoters,
     /// It left, but not politely.
@@ -159,5 +159,5 @@ impl fmt::Display for AgentNames {
     }
 }
 
-/// So many names fit into a message.
+/// Maximum number of names in a message.
 const LISTED: usize = 10;

@@ -1,7 +1,7 @@
-//! What the cluster knows of its run: the network, the messages under way, and the record.
+//! The cluster's knowledge of its run: the network, the messages under way, and the record.
 //!
-//! Decided here: the order of messages, which is (time of arrival, order of sending), and what counts
-//! towards an election. Not here: when it is asked (`hub.rs`).
+//! Decided here: the order of messages, which is (time of arrival, order of sending), and which messages count towards
+//! an election. Not here: when it is asked (`hub.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +34,7 @@ pub(super) struct Journal<M: PeerMessage> {
     pub(super) trace: Trace,
     under_way: BTreeMap<(Time, u64), Load<M>>,
     sequence: u64,
-    /// What each said last of what it repeats.
+    /// The last repeated message of each sender to each receiver.
     said: BTreeMap<(AgentId, AgentId), M>,
 
     /// Grows whenever something happens that may belong to an election.
@@ -176,7 +176,7 @@ impl<M: PeerMessage> Journal<M> {
         last.map(|((at, _), _)| *at)
     }
 
-    /// Delivers what is due; says when to look again.
+    /// Delivers the messages that are due; returns the time until the next one.
     pub(super) fn deliver(&mut self) -> Option<Duration> {
         let now = self.now();
         while let Some(first) = self.under_way.first_entry() {
@@ -197,7 +197,7 @@ impl<M: PeerMessage> Journal<M> {
         None
     }
 
-    /// As the group does without a network: what is repeated anyway is dropped at a full mailbox.
+    /// Drops a repeated message at a full mailbox, as the group does without a network.
     fn put<T: PeerMessage>(&mut self, now: Time, parcel: Parcel<T>) {
         let Parcel {
             to,
@@ -258,7 +258,7 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// What a supervisor says: recorded unless it was done on purpose.
+    /// Records a report of a supervisor, unless the cluster caused the event on purpose.
     pub(super) fn supervision(&mut self, update: Supervision<AgentId>) {
         let (agent, what) = match update {
             Supervision::Up { child, .. } => (child, Happening::Restarted),
@@ -278,9 +278,9 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    // ---- what is done to the cluster --------------------------------------------------------
+    // ---- commands to the cluster -----------------------------------------------------------
 
-    /// Something is done: what follows is measured from here.
+    /// Notes a command: time and messages are measured from here.
     pub(super) fn acted(&mut self) {
         self.stir();
         self.last_action = LastAction {

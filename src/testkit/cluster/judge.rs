@@ -1,4 +1,4 @@
-//! Finds out whether it is settled which agents lead: what is easily seen comes first.
+//! Finds out whether it is settled which agents lead. Cheap checks come first.
 
 use std::{collections::BTreeSet, mem};
 
@@ -12,7 +12,7 @@ use crate::{
     protocol::{AgentId, Election, MemberKind, Requirements, Role, Term},
 };
 
-/// An agent that runs, and what it believes at this moment.
+/// An agent that runs, and the leader that it believes in at this moment.
 struct RunningAgent<'a> {
     /// Its number in the cluster.
     position: usize,
@@ -84,7 +84,7 @@ impl<E: Election> Cluster<E> {
         self.register.as_ref() == Some(one.id)
     }
 
-    /// No agent may follow one that is not there, or that it does not hear.
+    /// Checks that no agent follows an agent that is absent, or that it does not hear.
     fn astray(&self, all: &[RunningAgent<'_>], ids: &BTreeSet<&AgentId>) -> Result<(), Obstacle> {
         let journal = open(&self.journal);
         let is_lost = |one: &&RunningAgent<'_>| {

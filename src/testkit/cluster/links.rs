@@ -38,7 +38,7 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Cut(one, other))
     }
 
-    /// What the first says does not reach the second any more; the way back stays.
+    /// Cuts the messages from the first agent to the second; the way back stays.
     ///
     /// # Errors
     /// As [`cut`](Self::cut).
@@ -78,14 +78,14 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Heal).ok();
     }
 
-    /// Changes what the network does to all messages.
+    /// Changes the faults of the network for all messages.
     pub fn set_network(&mut self, conditions: Conditions) {
         // The type has no value that would be refused.
         self.at_once(&RecordedCommand::Network(conditions.to_record()))
             .ok();
     }
 
-    /// What the network does to all messages.
+    /// Returns the faults of the network.
     pub fn conditions(&self) -> Conditions {
         open(&self.journal).network.conditions()
     }

@@ -1,7 +1,6 @@
-//! What a dashboard reads of a cluster, without waiting for anything.
+//! Queries of a cluster for a dashboard. None of them waits.
 //!
-//! Decided here: nothing; each of these tells what the cluster knows. Not here: what is shown of it
-//! (`dashboard/stage`).
+//! Decided here: nothing; each query returns the cluster's knowledge. Not here: the presentation (`dashboard/stage`).
 
 use super::{Cluster, Condition, Obstacle, Settled, journal::open};
 use crate::{
@@ -10,7 +9,7 @@ use crate::{
     testkit::{faults::Separations, trace::TraceEntry},
 };
 
-/// One agent, and what is known of it beside its handle.
+/// One agent, and the cluster's knowledge of it beside its handle.
 #[derive(Debug)]
 pub(crate) struct AgentSight<'a, E: Election> {
     pub(crate) handle: &'a ElectionHandle<E>,
@@ -31,8 +30,8 @@ impl<E: Election> Cluster<E> {
         })
     }
 
-    /// Reads the record from an entry on; gives the number of the next one. Entries are numbered from the first that
-    /// there was, and those that are forgotten are skipped.
+    /// Reads the record from an entry on; returns the number of the next entry. Entries are numbered from the first
+    /// entry of the run; entries that are forgotten are skipped.
     pub(crate) fn read_trace(&self, from: u64, mut read: impl FnMut(&TraceEntry)) -> u64 {
         let journal = open(&self.journal);
         let first = journal.trace.forgotten();
@@ -53,7 +52,7 @@ impl<E: Election> Cluster<E> {
         open(&self.journal).believed()
     }
 
-    /// Whether it is settled at this moment which agents lead, and what it took.
+    /// Returns whether it is settled at this moment which agents lead, with the time and the messages that it took.
     pub(crate) fn settled_now(&self) -> Result<Settled, Obstacle> {
         let sides = self.judge()?;
         Ok(self.seen_settled(sides))

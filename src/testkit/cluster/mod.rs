@@ -1,5 +1,5 @@
-//! Many agents in this process, with everything that can happen to them: for demonstrations, and
-//! for tests of what you build on elections.
+//! Many agents in this process, with all events that can happen to them: for demonstrations, and for tests of
+//! applications that build on elections.
 //!
 //! ```text
 //!   crash stop hang restart join leave      ┌─────────┐  Envelope   every message, loss, role
@@ -27,14 +27,14 @@
 //! }).unwrap();
 //! ```
 //!
-//! Decided here: nothing about elections. The agents are real ones ([`agent`](crate::agent)); only
-//! their messages take the way through one actor, which loses, delays and records them.
+//! Decided here: nothing about elections. The agents are real agents ([`agent`](crate::agent)); only their messages
+//! pass through one actor, which loses, delays and records them.
 //!
 //! # Messages of applications
-//! What the applications of the agents say to each other ([`Messages`](crate::leader::Messages), and what is built on
-//! them: a [`LeaderProxy`](crate::leader::LeaderProxy), schedules) meets the same faults: an isolated agent gets none and
-//! reaches none. They arrive at most once and in order, as over a bridge, whatever is done to the agents' own
-//! messages. In the trace and for [`Network::ignore`](crate::testkit::faults::Network::ignore) their kind is
+//! The messages of the agents' applications ([`Messages`](crate::leader::Messages), and layers on them: a
+//! [`LeaderProxy`](crate::leader::LeaderProxy), schedules) meet the same faults: an isolated agent receives none and
+//! reaches no other agent. They arrive at most once and in order, as over a bridge, whatever faults the agents' own
+//! messages meet. In the trace and for [`Network::ignore`](crate::testkit::faults::Network::ignore) their kind is
 //! `application`; [`settle`](Cluster::settle) does not wait for them.
 //!
 //! # Virtual time
@@ -109,7 +109,7 @@ pub struct Cluster<E: Election = AnyBully> {
     timeout: Duration,
     /// How many voters a side needs to elect.
     least: usize,
-    /// The member that a side needs as well: it keeps the lease, and follows nobody.
+    /// The register that a side needs as well: it keeps the lease, and follows no agent.
     register: Option<AgentId>,
     clock: RuntimeClock,
     wall: VirtualWallClock,
@@ -127,8 +127,8 @@ impl<E: Election> Cluster<E> {
         &self.wall
     }
 
-    /// What an application would hold of that agent. After a [`restart`](Self::restart) it is
-    /// another one.
+    /// Returns the handle of that agent, as an application would hold it. After a [`restart`](Self::restart) it is
+    /// another handle.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -149,7 +149,7 @@ impl<E: Election> Cluster<E> {
         &self.group
     }
 
-    /// What has happened so far. The newest events may be missing until something is awaited.
+    /// Returns the trace so far. The newest events may be missing until something is awaited.
     pub fn trace(&self) -> Trace {
         open(&self.journal).trace.clone()
     }

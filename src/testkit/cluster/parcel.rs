@@ -1,7 +1,7 @@
 //! Messages under way between the agents of a cluster.
 //!
-//! Decided here: that what applications say to each other is carried like what their agents say, and is no part of
-//! an election. Not here: what becomes of a message, and in which order they arrive (`journal.rs`).
+//! Decided here: messages of applications are carried like messages of their agents, and are not part of an election.
+//! Not here: the fate of a message, and the order of arrival (`journal.rs`).
 
 use actix::Recipient;
 
@@ -29,16 +29,16 @@ impl<M: PeerMessage> Parcel<M> {
     }
 }
 
-/// What is under way.
+/// A message under way.
 #[derive(Clone, Debug)]
 pub(super) enum Load<M: PeerMessage> {
-    /// What an agent says, and what that is to the election.
+    /// A message of an agent, and its worth to the election.
     Agent(Parcel<M>, Worth),
-    /// What an application says.
+    /// A message of an application.
     Application(Parcel<AppMessage>),
 }
 
-/// What a message is to an election.
+/// The worth of a message to an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
     /// Part of it.
@@ -59,7 +59,7 @@ impl<M: PeerMessage> Load<M> {
         sender == from && receiver == to
     }
 
-    /// The receiver of one that may change something for the election.
+    /// Returns the receiver, if the message may change something for the election.
     pub(super) fn matters_to(&self) -> Option<&AgentId> {
         match self {
             Self::Agent(_, Worth::Nothing) | Self::Application(_) => None,

@@ -1,8 +1,8 @@
 //! A cluster whose agents hold a lease: their register is one more member, which can be cut off, crash and come back.
 //!
-//! Decided here: that the register is an agent of the cluster's own, in memory, that keeps its records through a crash
-//! as a database does; so what agents ask it takes the way of all messages. Not here: what it answers
-//! ([`lease::Simulated`](crate::elections::lease::Simulated)), when such a cluster has settled (`judge.rs`).
+//! Decided here: the register is an agent that the cluster makes, in memory. It keeps its records through a crash, as a
+//! database does. Questions of agents to it take the way of all messages. Not here: its answers
+//! ([`lease::Simulated`](crate::elections::lease::Simulated)), and when such a cluster has settled (`judge.rs`).
 
 use std::sync::Arc;
 

@@ -1,8 +1,7 @@
-//! A run as a recording, and a recording as a run.
+//! Saves a run as a recording, and repeats a recording as a run.
 //!
-//! Decided here: that a command is given at the moment at which it was given in the recording, whatever made the time
-//! pass then, and that a command of the recording that is refused ends the run. Not here: what a recording says
-//! ([`record`](crate::record)).
+//! Decided here: a command is given at its moment in the recording, whatever made the time pass then. A command of the
+//! recording that is refused ends the run. Not here: the contents of a recording ([`record`](crate::record)).
 
 use actix::clock::sleep;
 

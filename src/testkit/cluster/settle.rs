@@ -1,9 +1,9 @@
-//! Waits until it is settled which agents lead, and says what it took or what prevents it.
+//! Waits until it is settled which agents lead, and returns the cost or the obstacle.
 //!
-//! Decided here: *settled* means that on each side of the network the agents that run agree on one
-//! of them, that this one believes it leads and no other there does, and that nothing of an
-//! election is under way. A side on which no agent may be elected, or with too few voters, is
-//! settled without a leader. Not here: how that is found out (`judge.rs`).
+//! Decided here: *settled* means that on each side of the network the running agents agree on one of them, that this
+//! agent believes it leads and no other agent there does, and that no message of an election is under way. A side on
+//! which no agent may be elected, or with too few voters, is settled without a leader. Not here: how that is found out
+//! (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     record::{RecordedCommand, RecordedSide, What},
 };
 
-/// Which agents lead, and what it took since something was last done to the cluster.
+/// The agents that lead, and the time and messages since the last command to the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settled {
@@ -35,7 +35,7 @@ impl Settled {
         self.sides.iter().filter_map(|side| side.leader.as_ref())
     }
 
-    /// What a recording says of it.
+    /// Returns the entry for a recording.
     fn entry(&self) -> What {
         What::Settled {
             sides: self.sides.iter().map(RecordedSide::from).collect(),
@@ -150,11 +150,12 @@ impl fmt::Display for Obstacle {
 impl<E: Election> Cluster<E> {
     /// Waits until it is settled which agents lead.
     ///
-    /// Time and messages are counted from what was last done to the cluster. Returns a moment after
-    /// the last event; that moment does not count.
+    /// Time and messages are counted from the last command to the cluster. Returns a moment after the last event; that
+    /// moment does not count.
     ///
     /// # Errors
-    /// [`NotSettled`] when nothing comes of it: after a while that follows from the timings, see
+    /// [`NotSettled`] when the cluster does not settle within a time that follows from the timings, see
+    /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
@@ -191,7 +192,7 @@ impl<E: Election> Cluster<E> {
         settled
     }
 
-    /// The same, but not recorded: whoever only looks changes no recording.
+    /// Does the same, but records nothing: a query must not change a recording.
     pub(super) fn seen_settled(&self, sides: Vec<Side>) -> Settled {
         let journal = open(&self.journal);
         Settled {

@@ -50,7 +50,7 @@ impl<E: Election> Cluster<E> {
                 (kind, handle, None)
             }
             Making::Wired(start) => {
-                // What is left of its former process ends before another one begins.
+                // The rest of its former process ends before another process begins.
                 if let Ok(former) = self.find_mut(&name) {
                     former.kill();
                 }

@@ -19,7 +19,7 @@ pub struct AgentStatus {
     pub condition: Condition,
     /// Whether all its links are cut, by [`isolate`](Cluster::isolate).
     pub isolated: bool,
-    /// What it does.
+    /// Its role.
     pub role: Role,
     /// The highest term it has seen in this incarnation.
     pub term: Term,

@@ -69,8 +69,8 @@ impl<E: Election> Cluster<E> {
         self.apply(&RecordedCommand::Hang(self.id(name)?)).await
     }
 
-    /// All of an agent's process stands still, what the application has started in it as well. An agent
-    /// of the cluster's own making hangs.
+    /// Freezes all of an agent's process, including everything that the application has started in it. An agent that
+    /// the cluster makes hangs.
     ///
     /// # Errors
     /// As [`hang`](Self::hang).
@@ -87,8 +87,8 @@ impl<E: Election> Cluster<E> {
         self.apply(&RecordedCommand::Kill(self.id(name)?)).await
     }
 
-    /// The leadership of an agent runs out at this moment by its own clock, as if its host had been suspended
-    /// for so long: it does not lead any more, and finds that out with its next step.
+    /// Ends the leadership of an agent at this moment by its own clock, as if its host had been suspended for the rest
+    /// of the lease: it does not lead any more, and finds that out with its next step.
     ///
     /// # Errors
     /// [`ClusterError::NotLeading`]; [`ClusterError::NoLease`] where a leadership lasts until it is lost.
@@ -153,7 +153,7 @@ impl<E: Election> Cluster<E> {
 
     // ---- commands -----------------------------------------------------------------------------
 
-    /// An agent gets another score; one that is down, for its next incarnation.
+    /// Gives an agent another score; an agent that is down gets it for its next incarnation.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].

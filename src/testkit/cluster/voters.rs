@@ -1,7 +1,7 @@
 //! The voters of a quorum, and changes of them while the agents run.
 //!
-//! Decided here: which agent is asked, that nothing waits for the answer, and which agents count as voters now. Not here:
-//! what a change takes ([`epoch`](crate::elections::quorum::epoch)).
+//! Decided here: which agent is asked, that nothing waits for the answer, and which agents count as voters now. Not
+//! here: the steps of a change ([`epoch`](crate::elections::quorum::epoch)).
 
 use std::time::Duration;
 
@@ -65,11 +65,11 @@ impl<E: Election> Cluster<E> {
 }
 
 impl<E: Election> ClusterAgent<E> {
-    /// What it takes part as by that list: one that is not on it only follows.
+    /// The kind of this agent by that list: an agent that is not on it only follows.
     pub(super) fn kind_by(&self, list: Option<&Requirements>) -> MemberKind {
         list.map_or(self.kind, |list| member_kind(list, self.id(), self.kind))
     }
 }
 
-/// For so long an answer is waited for: longer than an election takes.
+/// Time for which an answer is awaited: longer than an election takes.
 const WITHIN: Duration = Duration::from_secs(30);

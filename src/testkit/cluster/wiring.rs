@@ -1,7 +1,7 @@
-//! Agents of an application's own making: its options, its actors around them, each in a process of its own.
+//! Agents that an application wires: its options, its actors around them, each agent in a process of its own.
 //!
-//! Decided here: what a cluster adds to an agent that it does not make (its group, clock, store and record),
-//! and what a process takes along when it ends.
+//! Decided here: the parts that a cluster adds to such an agent (its group, clock, store and record), and the parts
+//! that end together with a process.
 
 use std::{error::Error, fmt, rc::Rc};
 
@@ -14,8 +14,7 @@ use crate::{
     testkit::{Process, VirtualClock, VirtualWallClock},
 };
 
-/// What a closure of [`ClusterBuilder::wired`](super::ClusterBuilder::wired) is given at each start of its
-/// process.
+/// The argument of a closure of [`ClusterBuilder::wired`](super::ClusterBuilder::wired) at each start of its process.
 #[derive(Debug)]
 pub struct Wiring<E: Election> {
     name: String,
@@ -45,9 +44,10 @@ impl<E: Election> Wiring<E> {
         &self.process
     }
 
-    /// An agent of the cluster: in its group, by its clock, with a store that outlives the process unless its voters
-    /// have no disk, and in its trace. All else is the builder's: score, election, restart policy. What is set afterwards counts, such
-    /// as another store; it may subscribe others, but not have another parent, group or clock.
+    /// Makes the builder's agent an agent of the cluster: in its group, by its clock, in its trace, and with a store
+    /// that outlives the process unless its voters have no disk. All other options are the builder's: score, election,
+    /// restart policy. Options that are set afterwards count, such as another store. The agent may have more
+    /// subscribers, but not another parent, group or clock.
     pub fn prepare(&self, agent: AgentBuilder<E>) -> AgentBuilder<E> {
         let agent = agent
             .join(&self.group)
