@@ -94,7 +94,7 @@ fn has_tls(config: &Config) -> bool {
     config.tls.certificate_file.is_some()
 }
 
-/// What an operator is told, who has keys and no methods.
+/// Returns the error for an operator, who knows the keys of a configuration, not the methods of a builder.
 fn refused_endpoint(zenoh: &ZenohSettings, reason: ZenohError) -> ConfigError {
     match reason {
         ZenohError::Endpoint { endpoint } => ConfigError::Value {
@@ -160,7 +160,7 @@ mod tests {
 
     const TWO: &str = "node = \"a\"\ngroup = \"g\"\npeers = [{ node = \"b\" }]";
 
-    /// What a text and its check say.
+    /// Returns the error of a configuration's text or of its check.
     fn refusal(text: &str) -> String {
         let judged = Config::from_toml(text).and_then(|config| starter(&config));
         judged.map_or_else(|refused| refused.to_string(), |_| String::from("accepted"))

@@ -64,7 +64,7 @@ pub enum ZenohError {
     /// zenoh does not answer.
     #[error("no zenoh session within {limit:?}: do the names of all endpoints resolve?")]
     Late {
-        /// For so long it was waited for.
+        /// Time for which the start waited.
         limit: Duration,
     },
 }

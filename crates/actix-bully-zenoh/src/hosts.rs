@@ -1,10 +1,10 @@
-//! Which hosts are there, as their liveliness tokens say.
+//! The hosts that are present, by their liveliness tokens.
 //!
-//! Decided here: which session of a host is dialled, and what the end of a token means. Any process in the zenoh network can
-//! declare a token of any host's name: several sessions of one host are dialled in turn, the newest first, so that
-//! a forged token delays a link and does not prevent it; how many are kept is bounded. A session
-//! whose token is gone has probably ended; that a host's last one is gone is told once, and then its
-//! next one is waited for.
+//! Decided here: which session of a host is dialled, and the meaning of the end of a token. Any process in the zenoh
+//! network can declare a token of any host's name. Several sessions of one host are therefore dialled in turn, the
+//! newest first: a forged token delays a link and does not prevent it. The number of sessions that are kept is bounded.
+//! A session whose token is gone has probably ended. When a host's last session is gone, this is reported once; then
+//! the host's next session is awaited.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ impl Hosts {
     }
 }
 
-/// So many sessions of one host are known at a time.
+/// Maximum number of sessions of one host that are known at a time.
 const MOST_SESSIONS: usize = 8;
 
 #[cfg(test)]

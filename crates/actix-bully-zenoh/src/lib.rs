@@ -1,4 +1,5 @@
-//! zenoh as the network of a bridge: the same groups, agents, rights and findings, without an address for each host.
+//! Uses zenoh as the network of a bridge: the same groups, agents, rights and findings, without an address for each
+//! host.
 //!
 //! ```text
 //!  bridge ── link: hello, secret or TLS, frames, heartbeats, limits, as over TCP
@@ -9,14 +10,14 @@
 //! ```
 //!
 //! Decided here: how a connection between two hosts is made of zenoh's messages, and what its tokens say of a host. Not
-//! here: everything above a stream of bytes, which is word for word what it is over TCP. So what zenoh delivers is
-//! as bounded and as distrusted as what a socket delivers.
+//! here: everything above a stream of bytes, which is the same as over TCP. The data that zenoh delivers has the same
+//! limits and checks as the data of a socket.
 //!
 //! # When to use it
-//! Where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs about 270
-//! crates, 10 to 15 threads and 12 to 14 MiB a process; for up to about thirty hosts that know each other's addresses the
-//! bridge's own TCP is less. Every bridge is still linked with every peer that it is given: with many hosts let a
-//! few of them vote and the others observe. Rust 1.89 suffices, as for actix-bully.
+//! Use it where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs
+//! about 270 crates, 10 to 15 threads and 12 to 14 MiB a process. For up to about thirty hosts that know each other's
+//! addresses, the bridge's own TCP costs less. Every bridge is still linked with every peer that it is given: with many
+//! hosts, let a few of them vote and the others observe. Rust 1.89 suffices, as for actix-bully.
 //!
 //! ```no_run
 //! use actix_bully::{Group, remote::{Peer, RemoteBridge}};
@@ -37,35 +38,36 @@
 //! ```
 //! In a configuration it is the section `zenoh`, and the program starts by [`starter`] (feature `serde`).
 //!
-//! A peer is found by its name, and an address of it counts for nothing. One that is not seen within 10 s is told
-//! of by [`BridgeEvent::NeverSeen`](actix_bully::remote::BridgeEvent::NeverSeen), as elsewhere: zenoh itself says nothing of a
-//! router that cannot be reached, or of a neighbour whose certificate is not trusted, and goes on trying.
+//! A peer is found by its name, and its address counts for nothing. A peer that is not seen within 10 s is reported by
+//! [`BridgeEvent::NeverSeen`](actix_bully::remote::BridgeEvent::NeverSeen), as over TCP. zenoh itself does not report a
+//! router that cannot be reached or a neighbour whose certificate is not trusted; it goes on trying.
 //!
 //! # What you can rely on
-//! - **An end is noticed at once** where its neighbour is: the token of a process that was killed is gone within
-//!   milliseconds, a cut cable after 0.9 s by the bridge's own heartbeats. The end of a token is a suspicion, as a
-//!   refused redial is over TCP, and the election finds out. Of three processes the other two knew the next leader 10 ms after
-//!   a `kill -9` in the available mode, 0.32 s after it in the quorum mode, which waits for the lease.
-//! - **A router that is away** ends links, and a client of it takes no host for ended, since all tokens go with it; it waits
-//!   0.1 s to tell the one from the other. When the router is back, tokens are seen and links are made again.
-//! - **Order and loss** are those of a link: a message that zenoh loses or repeats breaks the connection, which
-//!   is made anew.
+//! - **An end is noticed at once** by neighbours in the network: the token of a process that was killed is gone within
+//!   milliseconds; the bridge's own heartbeats notice a cut cable after 0.9 s. The end of a token is a suspicion, as a
+//!   refused redial is over TCP, and the election finds out. In a group of three processes, the other two knew the next
+//!   leader 10 ms after a `kill -9` in the available mode. In the quorum mode, which waits for the lease, it took 0.32
+//!   s.
+//! - **A router that is away** ends links. All tokens go with it, so a client waits 0.1 s to distinguish the two cases,
+//!   and does not take a host for ended. When the router is back, tokens are seen and links are made again.
+//! - **Order and loss** are those of a link: a message that zenoh loses or repeats breaks the connection, and a new one
+//!   is made.
 //!
 //! # Security
-//! Every process in the zenoh network can publish under any key, read every inbox, and declare the token of any host. Packets
-//! that are none, belong to no connection or come too many are counted (`packet_malformed`, `packet_stray`,
-//! `packet_refused`, `token_refused`) and ignored. **To know which host speaks, use the bridge's own
+//! Every process in the zenoh network can publish under any key, read every inbox, and declare the token of any host.
+//! Packets that are malformed, belong to no connection or come too many are counted (`packet_malformed`,
+//! `packet_stray`, `packet_refused`, `token_refused`) and ignored. **To know which host speaks, use the bridge's own
 //! `.tls(..)`**: it runs end to end through all routers, and then `tcp/` may leave the host as well. With `.secret(..)`
-//! each host proves that it knows the secret when a link begins; a stranger in the same network could still put
-//! bytes into a link that it reads along. `quic/` keeps strangers out of the network; all holders of a
-//! certificate of that authority are one domain of trust, which zenoh's access control can narrow. A stranger
-//! inside can always break links, as one can that owns a switch.
+//! each host proves that it knows the secret when a link begins; a stranger in the same network that reads a link could
+//! still put bytes into it. `quic/` keeps strangers out of the network; all holders of a certificate of that authority
+//! are one domain of trust, which zenoh's access control can narrow. A stranger inside can always break links, as the
+//! owner of a switch can.
 //!
-//! zenoh is built without compression: `lz4_flex` 0.10, by which it would decompress, makes of invalid data what was left in
-//! memory (RUSTSEC-2026-0041). If another crate of an application asks for zenoh's feature `transport_compression`, Cargo
-//! builds it in here as well: leave it switched off.
+//! zenoh is built without compression: its decompressor, `lz4_flex` 0.10, can expose old contents of memory when it
+//! reads invalid data (RUSTSEC-2026-0041). If another crate of an application asks for zenoh's feature
+//! `transport_compression`, Cargo builds it in here as well: leave it switched off.
 //!
-//! Not here: a sentinel of actix-bully tells nothing over zenoh, as no address is known to it.
+//! Not here: a sentinel of actix-bully reports nothing over zenoh, because it does not know an address.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -1,8 +1,8 @@
 //! zenoh as a network of the bridge: hosts are dialled by their names, and connections are streams.
 //!
-//! Decided here: what a dial says of a host. A host whose token has gone is refused, once: its process has probably
-//! ended, and its agents are suspected; elections find out. One that was never seen, or cannot be because
-//! no router is there, is waited for.
+//! Decided here: the result of a dial. A host whose token has gone is refused, once: its process has probably ended,
+//! and its agents are suspected; elections find out. A host that was never seen, or cannot be seen because no router is
+//! there, is waited for.
 
 use std::{
     future::poll_fn,
@@ -90,7 +90,7 @@ impl ZenohTransport {
         if self.board.set(Arc::clone(&board)).is_err() {
             return Err(ZenohError::Open(io::ErrorKind::AlreadyExists.into()));
         }
-        // Before the session: dropped, it closes what was opened.
+        // Before the session: if it is dropped, it closes everything that was opened.
         let entrance = Entrance {
             board: Arc::clone(&board),
             arrivals,
@@ -335,7 +335,7 @@ fn broken(why: Over) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, why)
 }
 
-/// So many questions to the thread of the session wait for an answer.
+/// Maximum number of questions to the thread of the session that wait for an answer.
 const MOST_QUESTIONS: usize = 64;
-/// So many connections wait to be taken. Each costs a few bytes until then.
+/// Maximum number of connections that wait to be taken. Each costs a few bytes until then.
 const MOST_ARRIVALS: usize = 64;

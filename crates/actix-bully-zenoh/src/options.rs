@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{ZenohError, error::text};
 
-/// How a bridge takes part in a zenoh network: as a peer that is linked with others, or as a client of routers.
+/// Options for the part of a bridge in a zenoh network: a peer that is linked with others, or a client of routers.
 ///
 /// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` leads off loopback only where the bridge has
 /// `.tls(..)` or was told [`dangerous_plaintext`](actix_bully::remote::BridgeBuilder::dangerous_plaintext). A wrong endpoint is

@@ -1,4 +1,4 @@
-//! One packet: what one zenoh message carries between the two ends of a connection.
+//! One packet: the content of one zenoh message between the two ends of a connection.
 //!
 //! ```text
 //!  0      2   magic, 0xB7 0x5A
@@ -9,10 +9,10 @@
 //!  28     8   a position in the stream of bytes; what it means says the kind
 //!  36         the rest: a name or bytes
 //! ```
-//! Numbers are big-endian. A zenoh network delivers what any process in it publishes: what is none of these packets, in
-//! exactly this form, is counted and otherwise ignored.
+//! Numbers are big-endian. A zenoh network delivers packets of any process in it. A message that does not have exactly
+//! this form is counted and otherwise ignored.
 //!
-//! Decided here: the bytes. What a packet may say at that moment: [`flow`](super::flow).
+//! Decided here: the bytes. Which packet is allowed at a moment: [`flow`](super::flow).
 
 use actix_bully::remote::NodeId;
 
@@ -26,7 +26,7 @@ pub(super) struct Packet<'a> {
     pub(super) body: PacketBody<'a>,
 }
 
-/// What it says.
+/// The content of a packet, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PacketBody<'a> {
     /// This host, as it calls itself, opens a connection.

@@ -94,8 +94,8 @@ fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
     probed
 }
 
-/// Whether there is no router, without which a client hears of no host. zenoh takes back the tokens that came by a router
-/// a moment before it forgets the router.
+/// Returns whether the session has lost all routers; a client hears of hosts only through routers. zenoh takes back the
+/// tokens that came by a router a moment before it forgets the router.
 fn is_cut_off(session: &Session) -> bool {
     (0..LOOKS).any(|_| {
         let is_cut_off = session.info().routers_zid().wait().next().is_none();
@@ -166,16 +166,16 @@ fn declare(board: &Arc<Switchboard>, config: &Config) -> zenoh::Result<(Session,
     Ok((session, token))
 }
 
-/// For so long the network is asked for a host that seems to have ended.
+/// Time for which the network is asked for a host that seems to have ended.
 const PROBE: Duration = Duration::from_millis(500);
-/// Of a host's tokens no more are looked at.
+/// Maximum number of tokens of a host that are examined.
 const MOST_REPLIES: usize = 8;
-/// So often it is looked whether a router is there, and so long after one another.
+/// Number of checks for a router, and the pause between two checks.
 const LOOKS: u32 = 20;
 const MOMENT: Duration = Duration::from_millis(5);
-/// For so long a start waits for its session.
+/// Time for which a start waits for its session.
 const OPEN: Duration = Duration::from_secs(10);
-/// So long a session is kept after the end of its bridge for each connection that ends meanwhile.
+/// Time for which a session is kept after the end of its bridge. Each connection that ends meanwhile restarts it.
 const LINGER: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_millis(100);
 const RETRY_MOST: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! What the session, the streams and the bridge share: which connections there are, and who is waiting for what.
+//! The state that the session, the streams and the bridge share: the open connections, and the waiting tasks.
 //!
 //! Decided here: nothing about bytes ([`flow`](super::flow)) and hosts ([`hosts`](super::hosts)), only which
 //! connection a packet belongs to. zenoh calls from threads of its own; a connection is woken on the bridge's.
@@ -51,7 +51,7 @@ pub(super) struct Switchboard {
     wake: SyncSender<SessionWake>,
 }
 
-/// What the thread of the session is woken for.
+/// The reasons to wake the thread of the session.
 #[derive(Debug)]
 pub(super) enum SessionWake {
     /// It is to be closed, or the last connection has ended.
@@ -60,7 +60,7 @@ pub(super) enum SessionWake {
     Probe(NodeId, oneshot::Sender<Probed>),
 }
 
-/// What was found of a host whose last token is gone.
+/// Result of the search for a host whose last token is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probed {
     /// It is there: a stranger has taken back a copy of its token, or it has come again.
@@ -97,18 +97,18 @@ pub(super) struct LineEnd {
 #[derive(Debug)]
 pub(super) struct IncomingLine {
     pub(super) line: LineId,
-    /// What it calls itself.
+    /// The name that the other side gives itself.
     pub(super) host: NodeId,
 }
 
-/// What a zenoh network delivered and was ignored.
+/// Deliveries of a zenoh network that were ignored.
 #[derive(Clone, Copy, Debug)]
 enum RefusedPacket {
-    /// It is no packet.
+    /// The message is not a packet.
     Malformed,
     /// It belongs to no connection: late, or a stranger's.
     Stray,
-    /// A connection for which there is no room, or that is there already.
+    /// A connection beyond the limit, or one whose number is in use.
     Connection,
     /// A token that names no session, or one too many.
     Token,
@@ -176,7 +176,8 @@ impl Switchboard {
         self.is_closing.load(Relaxed)
     }
 
-    /// What has become of a host whose last token is gone. Asked of the thread of the session: zenoh panics elsewhere.
+    /// Returns whether a host whose last token is gone has ended. It asks the thread of the session, because zenoh
+    /// panics elsewhere.
     pub(super) async fn probe(&self, host: &NodeId) -> Probed {
         let (answer, answered) = oneshot::channel();
         let asked = self.wake.try_send(SessionWake::Probe(host.clone(), answer));
@@ -382,6 +383,6 @@ impl LineEnd {
     }
 }
 
-/// So many connections there may be. The gate of the bridge lets in fewer; those that wait for it are bounded by their
-/// queue.
+/// Maximum number of connections. The gate of the bridge lets in fewer; the queue of the gate bounds the waiting
+/// connections.
 const MOST_LINES: usize = 8_192;

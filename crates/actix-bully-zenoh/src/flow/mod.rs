@@ -1,9 +1,9 @@
-//! One end of a connection as a machine: which bytes come next, how many may be under way, and when it is over.
+//! One end of a connection as a state machine: the bytes that come next, the number that may be under way, and the end.
 //!
-//! Decided here: that zenoh's messages make a stream of bytes or none. A position that is missing, repeated or beyond
-//! the window breaks the connection: nothing is sent again, because the bridge makes a new link faster than a lost
-//! message could be asked for. The window bounds what a peer can make this side hold: a sender waits until
-//! the reader has taken what was sent, so that an honest one never exceeds it.
+//! Decided here: zenoh's messages make a complete stream of bytes, or the connection breaks. A position that is
+//! missing, repeated or beyond the window breaks it. Nothing is sent again, because the bridge makes a new link faster
+//! than a lost message could be requested. The window bounds the bytes that a peer can make this side hold: a sender
+//! waits until the reader has taken the bytes, so an honest sender never exceeds the window.
 
 use bytes::{Bytes, BytesMut};
 
@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 /// link (16 batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
 pub(super) const WINDOW: u64 = 256 * 1024;
 
-/// So much has to be taken before the sender is told: a packet for each read would double the traffic.
+/// Bytes that the reader takes before the sender is told. A packet for each read would double the traffic.
 const TELL_AFTER: u64 = WINDOW / 4;
 
 /// One end of a connection.
@@ -45,7 +45,7 @@ pub(super) enum Over {
     Gap {
         /// The position of the bytes.
         found: u64,
-        /// The one that comes next.
+        /// The position of the byte that comes next.
         expected: u64,
     },
     /// More bytes than the window.
@@ -56,7 +56,7 @@ pub(super) enum Over {
     Acknowledgement,
 }
 
-/// What a reader finds.
+/// Result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FlowRead {
     /// These bytes. If a position stands beside them, the sender is to be told of it.
@@ -87,7 +87,7 @@ impl Flow {
         self.over
     }
 
-    /// It is over; what it broke by first stays.
+    /// Ends the connection; the first reason stays.
     pub(super) fn end(&mut self, why: Over) {
         if self.over.is_none() {
             self.over = Some(why);
@@ -141,7 +141,7 @@ impl Flow {
         }
     }
 
-    /// Takes at most so many bytes.
+    /// Takes at most `most` bytes.
     pub(super) fn read(&mut self, most: usize) -> FlowRead {
         let len = self.unread.len().min(most);
         if len > 0 {
@@ -157,13 +157,13 @@ impl Flow {
         match self.over {
             _ if self.has_ended => FlowRead::End,
             None => FlowRead::Nothing,
-            // What was unread has been read: from here on it is as the end of a process.
+            // All bytes have been read: from here on, the reader sees the end of a process.
             Some(Over::Gone) => FlowRead::End,
             Some(broken) => FlowRead::Broken(broken),
         }
     }
 
-    /// Sends at most so many bytes: at which position, and how many. `None` while the window is full.
+    /// Sends at most `most` bytes; returns their position and their number. `None` while the window is full.
     pub(super) fn send(&mut self, most: usize) -> Option<(u64, usize)> {
         let under_way = self.sent.saturating_sub(self.acknowledged);
         let room = usize::try_from(WINDOW.saturating_sub(under_way)).unwrap_or(usize::MAX);
