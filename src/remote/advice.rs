@@ -1,8 +1,8 @@
 //! The advice to an operator for a link that ended or never came to be.
 //!
-//! Decided here: one piece of advice for each cause, and none for a link that ends in the ordinary way. Every report of a
-//! cause, in the log, the diagnosis and `/health`, takes its advice from here, so that no layer adds a guess of its own. Not
-//! here: the cause in words ([`Closed`]).
+//! Decided here: one piece of advice for each cause, and none for a link that ends in the ordinary way. The log,
+//! the diagnosis and `/health` all take their advice from here, so that no layer adds a guess of its own. Not here:
+//! the cause in words ([`Closed`]).
 
 use std::io::{self, ErrorKind};
 
@@ -106,7 +106,8 @@ const fn certificate(fault: CertificateFault) -> &'static str {
     }
 }
 
-/// The advice for an address that could not be dialled. It is about this host where the error is.
+/// Returns the advice for an address that could not be dialled. If the error is on this host, the advice is about
+/// this host.
 pub(crate) fn advice_to_dial(error: &io::Error) -> &'static str {
     if let Some(advice) = Outlook::of(error).advice() {
         return advice;
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use crate::{protocol::Term, remote::WireError};
 
-    /// The causes that one layer knows and another one shows, with a word of the advice for each.
+    /// Causes that one layer knows and another layer shows, with a word of the advice for each.
     const CAUSES: &[(Closed, &str)] = &[
         (
             Closed::Certificate(CertificateFault::Authority),

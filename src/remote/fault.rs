@@ -1,50 +1,50 @@
 //! The faults in the proof of a node: its certificate, or the secret.
 //!
-//! Decided here: which faults are told apart, for the log and the diagnosis of this side. The peer is told that it is not
-//! accepted, and no more. Not here: the advice for each (`advice.rs`).
+//! Decided here: which faults are told apart, for the log and the diagnosis of this side. The peer learns only that
+//! it is not accepted. Not here: the advice for each (`advice.rs`).
 
-/// Why a certificate is not accepted.
+/// The reason why a certificate is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateFault {
-    /// The peer showed none.
+    /// The peer showed no certificate.
     #[error("the peer showed no certificate")]
     NotShown,
-    /// The peer's is of an authority that this side does not trust.
+    /// The authority of the peer's certificate is not trusted by this side.
     #[error("the peer's certificate is of an authority that this side does not trust")]
     Authority,
-    /// The peer's has expired.
+    /// The peer's certificate has expired.
     #[error("the peer's certificate has expired")]
     Expired,
-    /// The peer's is not valid yet.
+    /// The peer's certificate is not valid yet.
     #[error("the peer's certificate is not valid yet")]
     NotYetValid,
-    /// The peer's is not for this end of a connection.
+    /// The peer's certificate is not for this end of a connection.
     #[error("the peer's certificate is not for this end of a connection")]
     Usage,
-    /// The peer's is damaged, or not its own.
+    /// The peer's certificate is damaged, or not its own.
     #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
-    /// The peer's does not name the node that is expected there.
+    /// The peer's certificate does not name the node that is expected there.
     #[error("the peer's certificate does not name the node that is expected there")]
     Name,
-    /// The peer's names a node that is not in the table.
+    /// The peer's certificate names a node that is not in the table.
     #[error("the peer's certificate names a node that is not in the table")]
     Stranger,
-    /// The peer does not trust the authority of this node's.
+    /// The peer does not trust the authority of this node's certificate.
     #[error("the peer does not trust the authority of this node's certificate")]
     OwnAuthority,
-    /// This node's is out of date by the peer's clock.
+    /// This node's certificate is out of date by the peer's clock.
     #[error("this node's certificate has expired or is not valid yet, says the peer")]
     OwnDates,
-    /// The peer does not accept this node's, or saw none, and does not say why.
+    /// The peer does not accept this node's certificate, or saw none, and does not give the reason.
     #[error("the peer does not accept this node's certificate")]
     OwnRefused,
 }
 
 impl CertificateFault {
-    /// Whether the certificate of the peer is at fault. Otherwise the peer says that this node's is: any client can say
-    /// so, and it is no evidence against the peer.
+    /// Whether the certificate of the peer is at fault. Otherwise the peer reports that this node's certificate is
+    /// at fault. Any client can report that, so it is not evidence against the peer.
     pub(crate) const fn is_of_peer(self) -> bool {
         match self {
             Self::NotShown
@@ -60,23 +60,23 @@ impl CertificateFault {
     }
 }
 
-/// Why two sides do not know the same secret.
+/// The reason why two sides do not know the same secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretFault {
-    /// This side has one and the peer has none.
+    /// This side has a secret and the peer has none.
     #[error("the peer has no secret, and this side has one")]
     NotThere,
-    /// The peer has one and this side has none.
+    /// The peer has a secret and this side has none.
     #[error("the peer asks for a secret, and this side has none")]
     NotHere,
-    /// The peer proved nothing, or that it knows another one.
+    /// The peer proved nothing, or proved another secret.
     #[error("the peer did not prove that it knows the secret of this side")]
     Unproved,
 }
 
 impl SecretFault {
-    /// The text in the security log.
+    /// Returns the text for the security log.
     pub(super) const fn detail(self) -> &'static str {
         match self {
             Self::NotThere => "it has no secret",

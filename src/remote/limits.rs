@@ -1,15 +1,14 @@
 //! Every limit of the bridge: one table with defaults and ranges.
 //!
-//! Decided here: how much a peer, or any stranger that finds the port, can make this side hold, wait for
-//! or do. Each number is a default that [`Limits::builder`] changes within its range.
-//!
-//! What a limit counts, which part enforces it, and what a breach is called: the docs of each.
+//! Decided here: how much a peer, or any stranger that finds the port, can make this side hold, wait for or do.
+//! Each number is a default that [`Limits::builder`] changes within its range. The docs of each limit state the
+//! counted quantity and the name of a breach.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
 use super::wire::Bounds;
 
-/// The limits of one bridge; one that exists is valid. [`Default`] suits most.
+/// The limits of one bridge. A value of this type is always valid. [`Default`] suits most bridges.
 ///
 /// ```
 /// use actix_bully::remote::Limits;
@@ -72,92 +71,92 @@ macro_rules! limits {
 }
 
 limits! {
-    /// From accepting or making a connection until both sides are ready, TLS included.
-    /// Breach: `handshake_timeout`.
+    /// Longest time from a new connection, accepted or made, until both sides are ready, TLS included. Breach:
+    /// `handshake_timeout`.
     handshake: Duration = ms(3_000), ms(100), ms(60_000);
-    /// From accepting a connection until its other end has said anything, TLS included; no longer
-    /// than [`handshake`](Self::handshake) in any case. Breach: `handshake_timeout`.
+    /// Longest time from an accepted connection until its other end has sent anything, TLS included. Never longer
+    /// than [`handshake`](Self::handshake). Breach: `handshake_timeout`.
     first_byte: Duration = ms(600), ms(20), ms(60_000);
-    /// The longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
+    /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
     early_frame: usize = KIB, KIB, 16 * KIB;
-    /// The longest frame afterwards, in bytes; the peer is told. Breach: `frame_too_large`.
+    /// Longest frame afterwards, in bytes; the peer is told. Breach: `frame_too_large`.
     frame: usize = 64 * KIB, 4 * KIB, MIB;
-    /// From the first byte of a frame to its last. Breach: `frame_timeout`.
+    /// Longest time from the first byte of a frame to its last. Breach: `frame_timeout`.
     frame_time: Duration = ms(5_000), ms(100), ms(60_000);
-    /// How deep arrays and options of a message may nest; less than 10 has no room for a list of voters that changes.
-    /// Breach: `malformed`.
+    /// Deepest nesting of arrays and options in a message. A list of voters that changes needs at least 10. Breach:
+    /// `malformed`.
     depth: u8 = 12, 4, 16;
-    /// The most items of all arrays of one message together, and of any one array of a frame: its
-    /// messages, the receivers of a message. Breach: `malformed`.
+    /// Most items in all arrays of one message together, and in any one array of a frame: its messages, the
+    /// receivers of a message. Breach: `malformed`.
     items: usize = 1_024, 64, 16_384;
-    /// The longest text, in bytes. Breach: `malformed`.
+    /// Longest text, in bytes. Breach: `malformed`.
     text: usize = 256, 256, 4 * KIB;
-    /// Connections that others made, in all. Beyond that one that is not ready yet gives way, or,
-    /// if there is none, the newest is refused: `too_many_connections`.
+    /// Most inbound connections in all. Beyond it a connection that is not ready yet is closed; if all are ready,
+    /// the newest is refused: `too_many_connections`.
     inbound: usize = 256, 1, 65_536;
-    /// Of those, the ones that are not ready yet, from addresses of no peer. Beyond that the oldest
-    /// gives way, those first that have said nothing: `too_many_connections`.
+    /// Most inbound connections that are not ready yet and come from addresses of no peer. Beyond it the oldest is
+    /// closed, silent ones first: `too_many_connections`.
     unready: usize = 32, 1, 65_536;
-    /// Of those that are not ready, the ones from one address; as many for each configured peer
-    /// that is there. Beyond that the oldest from there gives way.
+    /// Most connections from one address that are not ready yet; each configured peer at that address adds as many.
+    /// Beyond it the oldest from that address is closed.
     unready_per_address: usize = 8, 1, 65_536;
-    /// Bytes per second that a peer may send in the long run. Breach: `rate`. The peer is told,
-    /// and sends an eighth less, and half of [`burst`](Self::burst).
+    /// Bytes per second that a peer may send in the long run. Breach: `rate`. The peer is told; it sends an eighth
+    /// less, and half of [`burst`](Self::burst).
     rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
-    /// Bytes that a peer may send at once on top of that. Breach: `rate`.
+    /// Bytes that a peer may send at once on top of the rate. Breach: `rate`.
     burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
-    /// The first pause before a peer that broke [`rate`](Self::rate) is linked again.
+    /// Shortest pause before a peer that broke [`rate`](Self::rate) is linked again.
     rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
-    /// The longest such pause.
+    /// Longest pause before a peer that broke [`rate`](Self::rate) is linked again.
     rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
-    /// Bytes that wait to be sent to a peer; no more than [`rate`](Self::rate) lets through in
-    /// [`ping_after`](Self::ping_after), but a frame in any case. Beyond that the newest messages
-    /// are lost, and counted; repeated ones have a quarter more room. Breach by a peer that has not
-    /// taken what was written for 1/32 of [`write_time`](Self::write_time): `slow_peer`.
+    /// Bytes that may wait to be sent to a peer: at most as many as [`rate`](Self::rate) allows within
+    /// [`ping_after`](Self::ping_after), but always one frame. Beyond it the newest messages are lost and counted;
+    /// repeated messages have a quarter more room. If the peer has not taken the written bytes for 1/32 of
+    /// [`write_time`](Self::write_time), a full queue is a breach: `slow_peer`.
     queue: usize = MIB, 64 * KIB, 64 * MIB;
-    /// Bytes of messages of all peers together that wait in the mailbox of one agent here. Beyond
-    /// that the newest is dropped: `mailbox_full`. What applications say takes half of it at most, and counts until their
-    /// own actor has it. Messages of agents of the same process are not
-    /// counted, nor dropped.
+    /// Bytes of messages of all peers together that may wait in the mailbox of one agent here. Beyond it the newest
+    /// message is dropped: `mailbox_full`. Messages of applications take at most half of it, and count until their
+    /// own actor has them. Messages of agents of the same process are neither counted nor dropped.
     mailbox: usize = MIB, 16 * KIB, 64 * MIB;
-    /// How long a message may wait to be sent. Breach: `slow_peer`.
+    /// Longest time for which a message may wait to be sent. Breach: `slow_peer`.
     queue_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// The most messages in one frame that is sent.
+    /// Most messages in one frame that is sent.
     messages: usize = 1_024, 1, 16_384;
-    /// How long one write may take, and how long the kernel tries to deliver. Breach: `slow_peer`.
+    /// Longest time for one write, and for the kernel's attempts to deliver. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// After so much silence this side asks whether the peer is there; a quarter later where agents talk. A link on which nothing
-    /// depends is asked 16 times less often for each peer that there is, but every 2 minutes: one between followers of a quorum whose
-    /// leader is heard. When that leader falls silent all links are asked at once.
+    /// Silence after which this side sends a ping; a quarter longer where agents talk. A link on which nothing
+    /// depends, such as a link between followers of a quorum that hear their leader, waits 16 times as long for
+    /// each peer of this node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
-    /// After so much silence a peer counts as gone, where it is asked after [`ping_after`](Self::ping_after); elsewhere
-    /// when it has not answered for the rest of it. Breach: `silent`.
+    /// Silence after which a peer counts as gone, on a link that is pinged after [`ping_after`](Self::ping_after).
+    /// On other links the peer counts as gone if it has not answered a ping for the rest of this time. Breach:
+    /// `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);
-    /// The first pause between two attempts to dial.
+    /// Shortest pause between two attempts to dial.
     dial_min: Duration = ms(100), ms(1), ms(60_000);
-    /// The longest one.
+    /// Longest pause between two attempts to dial.
     dial_max: Duration = ms(10_000), ms(10), ms(600_000);
-    /// After so long without a link to a peer, the last incarnation of it is forgotten, and one with
-    /// an earlier number is let in: a node that was started once with a clock far ahead. Choose more
-    /// than any lease: within this time an earlier number is a former process, whose promises and
-    /// ends must not be mixed with those of the last one. A recorded greeting gains nothing by it: no
-    /// link is made without an answer to this side's own nonce.
+    /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a
+    /// lower number is accepted, such as that of a node that was once started with a clock far ahead. Choose more
+    /// than any lease: within this time a lower number means a former process, whose promises and ends must not be
+    /// mixed with those of the last one. A recorded greeting gains nothing by it: a link needs an answer to this
+    /// side's own nonce.
     forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
-    /// Messages to agents or groups that are not here, forgiven within
-    /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`. So many groups may begin
-    /// anew in it as well. Breach: `openings`.
+    /// Messages to unknown agents or groups that are tolerated within [`unknown_window`](Self::unknown_window).
+    /// Breach: `unknown_targets`. The peer may also begin this number of groups anew in that window. Breach:
+    /// `openings`.
     unknown: usize = 100, 1, 100_000;
-    /// The window in which those are counted.
+    /// Window in which both are counted.
     unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
-    /// The most groups a peer may announce. Breach: `too_many_agents`.
+    /// Most groups that a peer may announce. Breach: `too_many_agents`.
     groups: usize = 1_024, 1, 65_536;
-    /// The most agents a peer may announce, in all groups. Breach: `too_many_agents`.
+    /// Most agents that a peer may announce, in all groups. Breach: `too_many_agents`.
     agents: usize = 16_384, 1, 1_048_576;
 }
 
 impl Limits {
     for_tests! {
-        /// Bytes read beyond what a frame needs: how far ahead a reader reads.
+        /// Bytes that a reader may read beyond the frame that it needs.
         const READ_AHEAD: usize = 8 * KIB;
     }
 
@@ -167,7 +166,7 @@ impl Limits {
     }
 
     for_tests! {
-        /// What a message may be made of.
+        /// Returns the bounds of a message.
         #[must_use]
         fn bounds(&self) -> Bounds {
             Bounds {
@@ -202,7 +201,7 @@ impl LimitsBuilder {
                 "unready",
                 table.unready_per_address <= table.unready,
             ),
-            // A peer that has nothing to say must have the time to answer.
+            // A peer that sends nothing must have the time to answer.
             (
                 "silence",
                 "ping_after",
@@ -238,28 +237,28 @@ fn check<T: PartialOrd + Debug>(
     })
 }
 
-/// Why limits were refused.
+/// The reason why limits were refused.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitsError {
     /// A limit lies outside of its range.
     #[error("the limit `{limit}` is {value}: choose from {min} to {max}")]
     Range {
-        /// Which.
+        /// The limit.
         limit: &'static str,
-        /// What it is.
+        /// Its value.
         value: Box<str>,
-        /// The smallest that is allowed.
+        /// The smallest allowed value.
         min: Box<str>,
-        /// The largest.
+        /// The largest allowed value.
         max: Box<str>,
     },
     /// Two limits contradict each other.
     #[error("the limits `{limit}` and `{other}` contradict each other: see the docs of both")]
     Relation {
-        /// One.
+        /// The first limit.
         limit: &'static str,
-        /// The other.
+        /// The other limit.
         other: &'static str,
     },
 }

@@ -1,6 +1,6 @@
-//! Names and numbers of processes: which node, in which cluster, in which incarnation, over which link.
+//! Names and numbers of processes: the node, its cluster, its incarnation, and its links.
 //!
-//! Decided here: what a valid node name is. Not here: which node may speak for which agents
+//! Decided here: the form of a valid node name. Not here: the agents for which a node may speak
 //! ([`Rights`](super::Rights)), and which of two links stays.
 
 use std::{fmt, str::FromStr, sync::Arc};
@@ -11,9 +11,9 @@ use crate::protocol::{AgentId, IdError};
 
 /// The name of one process that takes part through a bridge, unique within its cluster.
 ///
-/// It is a DNS name as well, because a certificate vouches for it: labels of 1 to 63 lower-case
-/// letters, digits and inner hyphens, joined by dots, 253 bytes at most; the last label has a
-/// letter, so that no name looks like an address. Cloning copies a pointer.
+/// It is also a DNS name, because a certificate contains it: labels of 1 to 63 lower-case letters, digits and inner
+/// hyphens, joined by dots, at most 253 bytes. The last label has a letter, so that no name looks like an address.
+/// A clone copies a pointer.
 ///
 /// ```
 /// use actix_bully::remote::NodeId;
@@ -26,14 +26,14 @@ pub struct NodeId(Arc<str>);
 
 impl NodeId {
     for_tests! {
-        /// The longest name, in bytes: that of a DNS name.
+        /// Longest name in bytes: that of a DNS name.
         const MAX_LEN: usize = 253;
     }
 
     /// Checks a name.
     ///
     /// # Errors
-    /// [`NodeIdError`] when it is not a DNS name of the form above.
+    /// [`NodeIdError`] if it is not a DNS name of the form above.
     pub fn new(name: &str) -> Result<Self, NodeIdError> {
         if name.is_empty() {
             return Err(NodeIdError::Empty);
@@ -55,13 +55,13 @@ impl NodeId {
         Ok(Self(name.into()))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A label of a DNS name in lower case (RFC 1123, section 2.1).
+/// Whether this is a label of a DNS name in lower case (RFC 1123, section 2.1).
 fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len())
         && !label.starts_with('-')
@@ -110,14 +110,14 @@ impl AsRef<str> for NodeId {
     }
 }
 
-/// Why a node's name was refused.
+/// The reason why a node's name was refused.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeIdError {
-    /// It has no characters.
+    /// The name is empty.
     #[error("a node's name is empty: give it the host's DNS name, or a word like host-a")]
     Empty,
-    /// It is longer than a DNS name may be.
+    /// The name is longer than a DNS name may be.
     #[error("a node's name of {len} bytes exceeds the limit of {max}: shorten it")]
     TooLong {
         /// Its length in bytes.
@@ -164,7 +164,8 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// Which incarnation of a node this is: larger after each restart, by more than agents there began or restarted.
+/// The incarnation of a node. After each restart it is larger, by more than the number of agents that began or
+/// restarted there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIncarnation(pub u64);
 
@@ -181,21 +182,21 @@ impl Serialize for NodeIncarnation {
     }
 }
 
-/// What one side draws for a new link: its half of the [`LinkId`]. Must be unpredictable.
+/// The half of a [`LinkId`] that one side draws for a new link. It must be unpredictable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; 8]);
 
 /// The name of one link between two nodes: 128 bits, a half drawn by each side.
 ///
-/// Both sides compute the same, and compare it. Of two links between the same incarnations of two nodes,
-/// the larger one stays.
+/// Both sides compute the name and compare it. Of two links between the same incarnations of two nodes, the link
+/// with the larger name stays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub [u8; 16]);
 
 impl LinkId {
     for_tests! {
         #[doc(hidden)]
-        /// The link between `a` and `b`, whose nonces these are; the order of the sides is no matter.
+        /// Computes the link between `a` and `b` from their nonces. The order of the sides does not matter.
         #[must_use]
         fn between(a: (&NodeId, Nonce), b: (&NodeId, Nonce)) -> Self {
             let (first, second) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };

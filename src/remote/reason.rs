@@ -1,15 +1,15 @@
-//! Why a link was closed, and why a message was dropped.
+//! The reasons for which a link is closed or a message is dropped.
 //!
-//! Decided here: the names under which both are counted, and what the other side is told. Most
-//! breaches are answered by closing without a word: the sender of such bytes learns nothing.
+//! Decided here: the names under which both are counted, and the farewell to the peer. Most breaches are answered
+//! by closing without a farewell: the sender of such bytes learns nothing.
 
 use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 
-/// Why a link was closed, or never came to be.
+/// The reason why a link was closed, or was never made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
-    /// Not ready within the limit after the connection was made.
+    /// The link was not ready within the limit after the connection was made.
     #[error("the peer was not ready in time")]
     HandshakeTimeout,
     /// A frame is longer than the limit.
@@ -23,13 +23,13 @@ pub enum Closed {
     /// A frame did not arrive whole within the limit.
     #[error("a frame did not arrive whole in time")]
     FrameTimeout,
-    /// Bytes that are no frame of this protocol, or not in its one form.
+    /// The bytes are not a frame of this protocol, or not in its one form.
     #[error("malformed frame: {0}")]
     Malformed(WireError),
-    /// A frame that has no place at this point: anything before HELLO, HELLO twice.
+    /// A frame that is not allowed at this point: any other frame before HELLO, or a second HELLO.
     #[error("a frame out of place")]
     Protocol,
-    /// No common version.
+    /// The two sides have no common version.
     #[error("the two sides have no common version of the protocol")]
     Version,
     /// The peer belongs to another cluster.
@@ -38,17 +38,17 @@ pub enum Closed {
     /// The peer claims to be this node.
     #[error("the peer has this node's name")]
     IsSelf,
-    /// The peer asks for a feature that this side does not have, or lacks one it needs.
+    /// The peer asks for a feature that this side does not have, or lacks a feature that this side needs.
     #[error("a required feature is missing on one side")]
     Feature,
     /// The peer is not in the table, or is not the node that its certificate names.
     #[error("the peer is not in the table under the name that it uses")]
     Auth,
-    /// Another node answers than this side dialled.
+    /// Another node answers than the node that this side dialled.
     #[error("another node answers there than the one that was dialled")]
     OtherNode,
-    /// A certificate is not accepted, or none was shown. Counted as `auth_failed`, or as `tls` where the peer does not
-    /// accept this node's.
+    /// A certificate is not accepted, or none was shown. Counted as `auth_failed`, or as `tls` if the peer does not
+    /// accept this node's certificate.
     #[error("{0}")]
     Certificate(CertificateFault),
     /// The two sides do not know the same secret.
@@ -66,8 +66,8 @@ pub enum Closed {
     /// A later incarnation of the peer is known.
     #[error("a former incarnation of the peer")]
     Stale,
-    /// An earlier process of the peer's name is linked, and voters here have no disk: the later one takes no part as
-    /// long as that one lives.
+    /// An earlier process with the peer's name is linked, and voters here have no disk. The later process takes no
+    /// part while the earlier one lives.
     #[error("an earlier process of the peer's name is linked")]
     NameHeld,
     /// The peer answered with another link's name.
@@ -78,16 +78,16 @@ pub enum Closed {
     Sequence {
         /// The number of the frame.
         found: u64,
-        /// The number of the one before it.
+        /// The number of the frame before it.
         last: u64,
     },
     /// The peer spoke for an agent that it may not speak for, or that it never announced.
     #[error("the peer spoke for an agent that it may not speak for")]
     FromNotAllowed,
-    /// The peer's agent said something for which it would have to be more than its rights allow.
+    /// The peer's agent sent a message for which its rights are too low.
     #[error("the peer's agent said {kind}, which its rights do not allow")]
     Role {
-        /// The [kind](crate::protocol::PeerMessage::kind) of what it said.
+        /// The [kind](crate::protocol::PeerMessage::kind) of the message.
         kind: &'static str,
     },
     /// The peer began its groups anew more often than the limit.
@@ -105,13 +105,13 @@ pub enum Closed {
     /// More bytes than the limit.
     #[error("the peer sends faster than the limit")]
     Rate,
-    /// This side has more groups or agents than the peer said that it takes: nothing is announced that it would refuse.
+    /// This side has more groups or agents than the peer accepts. It announces nothing that the peer would refuse.
     #[error("this side has more groups or agents than the peer takes")]
     PeerLimit,
     /// The peer does not read: its queue is full, too old, or a write took too long.
     #[error("the peer reads too slowly")]
     SlowPeer,
-    /// The peer has been silent for too long.
+    /// The peer sent nothing for too long.
     #[error("the peer is silent")]
     Silent,
     /// Another link to the same peer replaced this one.
@@ -137,7 +137,7 @@ macro_rules! closed_table {
             /// All names, in the order of the counters.
             pub(crate) const NAMES: &[&str] = &[$($name),*];
 
-            /// The name under which it is counted.
+            /// Returns the name under which the reason is counted.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $($pattern => $name),* }
@@ -202,14 +202,14 @@ closed_table! {
 }
 
 impl Closed {
-    /// What the peer is told before the link is closed; `None`: nothing.
+    /// Returns the farewell that the peer gets before the link is closed; `None`: no farewell.
     #[must_use]
     pub(crate) const fn farewell(self) -> Option<Farewell> {
         match self {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
-            // In plain: by bytes that are not TLS the peer learns that this side has none.
+            // Sent in plain text: the peer learns from bytes that are not TLS that this side has no TLS.
             Self::Feature | Self::Encrypted => Some(Farewell::Feature),
             Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),
@@ -255,11 +255,11 @@ impl From<TermFault> for Closed {
     }
 }
 
-/// Why one side says goodbye. On the wire it is a number from 0 to 255; those that this version
-/// does not know are [`Other`](Self::Other).
+/// The reason that one side gives when it says goodbye. On the wire it is a number from 0 to 255. A number that
+/// this version does not know is [`Other`](Self::Other).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Farewell {
-    /// 0: it stops, or has removed the peer from its table.
+    /// 0: the sender stops, or has removed the peer from its table.
     Leaving,
     /// 1: no common version.
     Version,
@@ -341,30 +341,31 @@ impl std::fmt::Display for Farewell {
     }
 }
 
-/// Why a message, or the roster of a group, was dropped while its link stays.
+/// The reason why a message, or the roster of a group, was dropped while its link stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DropReason {
     /// The group is not carried here.
     UnknownGroup,
-    /// No such agent here.
+    /// The agent is not here.
     UnknownAgent,
     /// The two sides follow different rules in that group.
     Mismatch,
     /// A former incarnation of the sender.
     FormerIncarnation,
-    /// The sender is no member here by its node: another node's agent has the name, or the node's agents are none since it
-    /// followed other rules, and this is a late message of a link that was replaced.
+    /// The sender is not a member here under its node. Either an agent of another node has the name, or the node's
+    /// agents are not members because the node followed other rules, and this is a late message of a link that was
+    /// replaced.
     RefusedName,
-    /// The mailbox of the receiver holds as much of other hosts as
-    /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows, or is full: it does not keep up. Counted
+    /// The receiver's mailbox is full, or holds as many bytes from other hosts as
+    /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows: the receiver does not keep up. Counted
     /// once for each receiver.
     MailboxFull,
-    /// A voter named a term that is more than 2^20 above the highest known here, and not yet a quorum of voters has named
-    /// one as high: this node was cut off for long, or that voter lies.
+    /// A voter named a term that is more than 2^20 above the highest term known here, and a quorum of voters has
+    /// not yet named a term as high. Either this node was cut off for long, or that voter lies.
     UnvouchedTerm,
-    /// A message of an agent here has more items, longer texts or a longer frame than the peer said that it takes: it was
-    /// not sent, since the peer would close the link for it.
+    /// A message of an agent here has more items, longer texts or a longer frame than the peer accepts. It was not
+    /// sent, because the peer would close the link for it.
     TooMuchForPeer,
 }
 
@@ -381,7 +382,7 @@ impl DropReason {
         "too_much_for_peer",
     ];
 
-    /// The name under which it is counted.
+    /// Returns the name under which the reason is counted.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
-//! What a listener does when the system gives it no connection.
+//! The pauses of a listener when the operating system gives it no connection.
 //!
-//! Decided here: that an error of one connection costs no pause; that any other one, such as no file descriptor left, is
-//! followed by a pause that doubles, since the system would say the same at once; and that it is said once until a
-//! connection is taken again.
+//! Decided here: an error of one connection causes no pause. After any other error, such as a missing file
+//! descriptor, the listener pauses, because the next attempt would fail at once; the pause doubles with each
+//! failure. The first failure in a row is logged.
 
 use std::{
     io::{self, ErrorKind},
@@ -17,7 +17,7 @@ use tracing::{info, warn};
 pub(crate) struct Refusals(u32);
 
 impl Refusals {
-    /// A connection was taken.
+    /// A connection was accepted.
     pub(crate) fn end(&mut self) {
         let failures = std::mem::take(&mut self.0);
         if failures > 0 {
@@ -25,9 +25,9 @@ impl Refusals {
         }
     }
 
-    /// None was taken. Returns the pause before the next attempt.
+    /// An attempt to accept failed. Returns the pause before the next attempt.
     pub(crate) fn pause_after(&mut self, reason: &io::Error) -> Option<Duration> {
-        // Its other side has closed it already.
+        // The other side has already closed this connection.
         let is_of_one = [ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];
         if is_of_one.contains(&reason.kind()) {
             return None;
@@ -45,7 +45,7 @@ impl Refusals {
 
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// 1.6 s is the longest pause.
+/// Longest pause: 1.6 s.
 const MOST_DOUBLINGS: u32 = 4;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! A secret that all nodes of a cluster share: which node connects, where there is no TLS.
+//! A secret that all nodes of a cluster share: it proves without TLS which node connects.
 //!
-//! On loopback plain text is allowed, and any local user may connect to a loopback port: without a
-//! secret such a stranger can say that it is any node of the table, and that this node's leader has
-//! ended. With one, both ends of every connection prove that they know the secret before anything
-//! else is read, and it is never sent.
+//! On loopback plain text is allowed, and any local user may connect to a loopback port. Without a secret such a
+//! stranger can claim the name of any node of the table, and report that this node's leader has ended. With a
+//! secret, both ends of every connection prove that they know it before anything else is read. The secret itself is
+//! never sent.
 //!
 //! ```
 //! use actix_bully::remote::{RemoteBridge, secret::Secret};
@@ -20,36 +20,36 @@
 //! # }
 //! ```
 //!
-//! # What is proved
-//! Both sides draw 32 random bytes for each connection, and send them once HELLO has said which nodes they
-//! are. A proof is HMAC-SHA-256, keyed by the secret, of all that was said until then: versions,
-//! cluster, both names, both incarnations, both nonces and so the link, both challenges, the limits;
-//! and of its prover's part in it, whether it dialled or accepted. The side that dialled proves first. So
-//! nothing that was overheard can be used again, a proof cannot be sent back to its maker or be used
-//! for another node, and a stranger that can only dial learns nothing to find the secret by. A peer without a
-//! secret, or with another one, is refused, counted as `secret`, and told by
-//! [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven); leaving the proof out is no way around it.
+//! # The proof
+//! Both sides draw 32 random bytes for each connection, and send them after HELLO has named the nodes. A proof is
+//! HMAC-SHA-256, keyed by the secret, over everything that was sent until then: versions, cluster, both names, both
+//! incarnations, both nonces and so the link, both challenges, the limits; and over the role of its prover, who
+//! dialled or accepted. The side that dialled proves first. So no recorded bytes can be used again, a proof cannot
+//! be sent back to its maker or be used for another node, and a stranger that can only dial learns nothing that
+//! helps to find the secret. A peer without a secret, or with another secret, is refused and counted as `secret`,
+//! and [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven) reports it. A peer that leaves the proof out is
+//! refused as well.
 //!
-//! # What is not
-//! Nothing is encrypted, and nothing after the handshake carries a proof: a secret says which node is
-//! there, not that no third node is between. That is enough where others can connect but cannot alter
-//! what crosses: on loopback a local user without privileges can neither read nor change another
-//! user's connections. It is not enough
-//! - on a network: an attacker that can change packets can change what follows the handshake. Use
-//!   TLS (feature `tls`), and call
-//!   [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where no other process is;
-//! - where a stranger can listen at an address that a node dials while the node that belongs there
-//!   can be reached elsewhere, such as `localhost` of which a node listens at one of two addresses:
-//!   it can pass the handshake on, and speak itself afterwards. Dial the very address at which the
-//!   other node listens.
+//! # What it does not prove
+//! # Limits of the proof
+//! but not that no third node is between the two. That is enough where others can connect but cannot alter the
+//! bytes: on loopback a local user without privileges can neither read nor change another user's connections. It is
+//! not enough
 //!
-//! Every node has the same secret, so it says that a node is one of the cluster, not which. A node
-//! that has it can use any name of the table.
+//! - on a network: an attacker that can change packets can change the bytes after the handshake. Use TLS (feature
+//!   `tls`), and call [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where no other
+//!   process is;
+//! - where a stranger can listen at an address that a node dials, while the right node can be reached elsewhere. An
+//!   example is `localhost` with two addresses, of which the node listens at one: the stranger can forward the
+//!   handshake, and send its own bytes afterwards. Dial the exact address at which the other node listens.
+//!
+//! All nodes have the same secret. It proves that a process belongs to the cluster, but not which node it is: a
+//! node that has the secret can use any name of the table.
 //!
 //! # How to change it
-//! Each node accepts two secrets while they are changed, and proves both. Start every node with
-//! `new.also_accept(old)`, one after the other; when all have it, start every node with the new one
-//! alone. Whatever knows the old secret is a node until then.
+//! During a change each node accepts two secrets, and proves both. Start every node with `new.also_accept(old)`,
+//! one after the other. When all nodes have it, start every node with the new secret alone. Until then a process
+//! that knows the old secret is accepted as a node.
 
 use std::{
     fmt,
@@ -66,27 +66,27 @@ use bully_register::password::is_open_to_others;
 
 use super::{Challenge, Credential, Proof};
 
-/// A secret that all nodes of a cluster share. It is wiped when it is dropped, and shown nowhere.
+/// A secret that all nodes of a cluster share. It is wiped from memory when it is dropped, and is never displayed.
 #[derive(Clone)]
 pub struct Secret {
     key: Key,
     former: Option<Key>,
 }
 
-/// The secret as HMAC takes it: filled up with zeros, or hashed if it is longer.
+/// The secret in the form that HMAC takes: padded with zeros, or hashed if it is longer.
 #[derive(Clone)]
 struct Key(Zeroizing<[u8; BLOCK]>);
 
 const BLOCK: usize = 64;
 
 impl Secret {
-    /// The shortest secret, in bytes.
+    /// Shortest secret, in bytes.
     pub const MIN_LEN: usize = 16;
-    /// The longest one, in bytes.
+    /// Longest secret, in bytes.
     pub const MAX_LEN: usize = 4 * 1024;
 
-    /// A secret of these bytes. Draw them: a process that listens where this node dials can try secrets out on
-    /// leisure, and a phrase is guessed.
+    /// Makes a secret of these bytes. Draw them at random: a process that listens where this node dials has all the
+    /// time it wants to try secrets, and a phrase can be guessed.
     ///
     /// # Errors
     /// [`SecretError::TooShort`] or [`SecretError::TooLong`].
@@ -106,11 +106,10 @@ impl Secret {
         Ok(Self { key, former: None })
     }
 
-    /// The secret in a file: all of it but line ends at its end.
+    /// Reads the secret from a file: all of it except line ends at its end.
     ///
-    /// Only its owner may be able to read the file (`chmod 600`); on systems without such
-    /// permissions that is not looked at. It is read once, when this is called: a small blocking
-    /// read.
+    /// Only the owner of the file may be able to read it (`chmod 600`). On systems without such permissions this is
+    /// not checked. The file is read once, during this call: a small blocking read.
     ///
     /// # Errors
     /// [`SecretError`].
@@ -120,13 +119,13 @@ impl Secret {
             reason,
         };
         let file = File::open(path.as_ref()).map_err(unreadable)?;
-        // Asked of the file that is open: its path could lead to another one by now.
+        // The open file is checked, because its path could lead to another file by now.
         if is_open_to_others(&file).map_err(unreadable)? {
             return Err(SecretError::OpenToOthers {
                 path: path.as_ref().to_owned(),
             });
         }
-        // All room at once: a buffer that grows leaves copies behind.
+        // The buffer has its full size from the start: a buffer that grows leaves copies behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(ROOM));
         let most = u64::try_from(ROOM).unwrap_or(u64::MAX);
         file.take(most)
@@ -139,8 +138,8 @@ impl Secret {
         Self::new(&bytes)
     }
 
-    /// Accepts, and proves, this other secret as well, while one takes the place of the other. A
-    /// secret that `old` itself accepted is not taken over, and a second call replaces the first: two are accepted at most.
+    /// Accepts and proves this other secret as well, during the change from one to the other. A secret that `old`
+    /// itself accepted is not taken over. A second call replaces the first: at most two secrets are accepted.
     #[must_use]
     pub fn also_accept(self, old: Self) -> Self {
         Self {
@@ -181,8 +180,8 @@ impl Key {
 impl Credential for Secret {
     fn challenge(&self) -> io::Result<Challenge> {
         let mut challenge = Challenge([0; 32]);
-        // Not from the bridge's own generator, which can be foreseen: a challenge that is known
-        // before can be answered by a proof that was recorded.
+        // Not from the bridge's own generator, which can be predicted: a challenge that is known in advance can be
+        // answered by a recorded proof.
         getrandom::fill(&mut challenge.0).map_err(io::Error::other)?;
         Ok(challenge)
     }
@@ -193,7 +192,7 @@ impl Credential for Secret {
     }
 
     fn accepts(&self, statement: &[u8], proofs: &[Proof]) -> bool {
-        // All are looked at, whichever is right; each comparison takes as long as any other.
+        // Every key and proof is compared, even after a match; each comparison takes the same time.
         self.keys().fold(false, |accepted, key| {
             proofs.iter().fold(accepted, |accepted, proof| {
                 key.mac(statement).verify_slice(&proof.0).is_ok() | accepted
@@ -202,18 +201,18 @@ impl Credential for Secret {
     }
 }
 
-/// That there is one, and nothing of it.
+/// Shows that there is a secret, and nothing of it.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Secret").finish_non_exhaustive()
     }
 }
 
-/// Why a secret is none. Nothing of it is shown.
+/// The reason why a secret is refused. Nothing of the secret is shown.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretError {
-    /// It could be guessed.
+    /// The secret could be guessed.
     #[error(
         "a secret of {len} bytes is too short: {min} are needed; draw one, as `openssl rand -base64 32` does"
     )]
@@ -223,10 +222,10 @@ pub enum SecretError {
         /// The shortest, in bytes.
         min: usize,
     },
-    /// It is no secret but some other file.
+    /// The file is too long, so it is probably not a secret.
     #[error("a secret is no longer than {max} bytes: is this the right file?")]
     TooLong {
-        /// The longest, in bytes.
+        /// The longest secret, in bytes.
         max: usize,
     },
     /// The file cannot be read.
@@ -234,7 +233,7 @@ pub enum SecretError {
     Unreadable {
         /// The file.
         path: std::path::PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         reason: io::Error,
     },
@@ -250,5 +249,5 @@ pub enum SecretError {
 
 debug_is_text!(SecretError);
 
-/// The longest secret, line ends, and one byte by which a longer file is known.
+/// Room for the longest secret, line ends, and one byte that shows that a file is longer.
 const ROOM: usize = Secret::MAX_LEN + 3;

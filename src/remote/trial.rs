@@ -1,7 +1,7 @@
-//! How far a peer is, before any bridge runs.
+//! The measured distance to a peer, before any bridge runs.
 //!
-//! Decided here: that a connection is made and closed again, which takes the way there and back once, as an echo does. No
-//! byte is sent, so no peer takes this for a node. Not here: how long it may take (`config/preflight/`).
+//! Decided here: a connection is made and closed again, which takes one round trip, as an echo does. No byte is
+//! sent, so no peer takes this process for a node. Not here: the longest acceptable time (`config/preflight/`).
 
 use std::{io, time::Duration};
 
@@ -12,7 +12,7 @@ use super::{
     transport::{Tcp, Transport},
 };
 
-/// A peer that could not be reached, in words and with what to do.
+/// A peer that could not be reached: the reason in words, and the advice.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}: {advice}")]
 pub(crate) struct Unreached {
@@ -27,17 +27,17 @@ impl From<io::Error> for Unreached {
     }
 }
 
-/// Connects to that address for this time, three times at least. Returns how long each connection took.
+/// Connects to the address for this time, at least three times. Returns the duration of each connection attempt.
 ///
 /// # Errors
-/// [`Unreached`] if there was none.
+/// [`Unreached`] if no connection could be made.
 pub(crate) async fn time_connections(
     address: &str,
     within: Duration,
 ) -> Result<Vec<Duration>, Unreached> {
     let tcp = Tcp::default();
     let began = Instant::now();
-    // The name is resolved once: a bridge that is linked does not resolve it either.
+    // The name is resolved once, because a linked bridge does not resolve it either.
     let found = within_limit(tcp.addresses(address)).await?;
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in found {
@@ -68,7 +68,7 @@ async fn within_limit<T>(done: impl Future<Output = io::Result<T>>) -> io::Resul
 
 const FEWEST: usize = 3;
 
-/// Between two connections: a bridge has a limit for what one host may open.
+/// Pause between two connections: a bridge limits the connections of one host.
 const PAUSE: Duration = Duration::from_millis(200);
 
 const LIMIT: Duration = Duration::from_secs(3);
