@@ -1,4 +1,4 @@
-//! What is measured of one agent, and of its group.
+//! The metrics of one agent, and of its group.
 
 use std::{
     sync::{
@@ -22,8 +22,8 @@ use super::{
 
 /// The series of one agent.
 ///
-/// They are asked for by their names: what they count happens when a leadership changes, and each of thousands of
-/// agents would keep all of them for that.
+/// Each call looks up an instrument by its name. These events are rare: they happen when a leadership changes. An agent
+/// that kept all of its instruments would need more memory, and a process may have thousands of agents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentSeries<'a> {
     pub(crate) group: &'a str,
@@ -36,7 +36,7 @@ impl AgentSeries<'_> {
         [("group", group.to_owned()), ("node", node.to_owned())]
     }
 
-    /// From then on they are there: an alert sees an agent that never leads, and `increase()` sees the first event.
+    /// Creates the series with zero: an alert sees an agent that never leads, and `increase()` sees the first event.
     fn begin(self) {
         let labels = self.labels();
         for gauge in [IS_LEADER, HAS_LEADER] {
@@ -54,7 +54,7 @@ impl AgentSeries<'_> {
         drop(histogram!(LEADERLESS, &labels));
     }
 
-    /// What the agent's subscribers are told. `is_change` says that another agent leads than before.
+    /// Counts an event that the agent's subscribers hear. `is_change` says that another agent leads than before.
     pub(crate) fn told(self, event: &Event, is_change: bool) {
         let labels = self.labels();
         match event {
@@ -76,12 +76,12 @@ impl AgentSeries<'_> {
                     counter!(FOLLOWED, &labels).increment(1);
                 }
             }
-            // A later core may have more variants: `tests/layering` finds those that this list lacks.
+            // // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
     }
 
-    /// The agent has a leader after that time without one; or `None`, and it has none.
+    /// The agent has a leader again after that time without a leader. `None`: the agent has no leader.
     pub(crate) fn led_after(self, leaderless: Option<Duration>) {
         let labels = self.labels();
         gauge!(HAS_LEADER, &labels).set(if leaderless.is_some() { 1.0 } else { 0.0 });
@@ -99,7 +99,7 @@ impl AgentSeries<'_> {
     }
 }
 
-/// The ends of a leadership that nobody asks for, which alerts look at.
+/// The reasons for the end of a leadership that is not requested. Alerts watch them.
 const UNWANTED: [LostReason; 6] = [
     LostReason::Ended,
     LostReason::Isolated,
@@ -109,7 +109,7 @@ const UNWANTED: [LostReason; 6] = [
     LostReason::Superseded,
 ];
 
-/// What is sampled of a group.
+/// The counts of a group at one moment.
 #[derive(Debug)]
 pub(crate) struct Sample<'a> {
     pub(crate) group: &'a str,
@@ -117,12 +117,12 @@ pub(crate) struct Sample<'a> {
     pub(crate) requirements: Option<Requirements>,
 }
 
-/// What a steady step measures of an agent, through all its incarnations.
+/// The metrics of an agent's regular steps, through all incarnations of the agent.
 pub(crate) struct AgentMeter {
     lease_left: Histogram,
     /// When the counts of the group are due, by the agent's clock.
     due: AtomicU64,
-    /// What else shows its counts then.
+    /// The other functions that show counts at the same time.
     others: Mutex<Vec<Sampler>>,
 }
 
@@ -136,18 +136,18 @@ impl AgentMeter {
         }
     }
 
-    /// A lease was renewed with so much of it left.
+    /// Records the time that was left of a lease when it was renewed.
     pub(crate) fn renewed(&self, left: Duration) {
         self.lease_left.record(left.as_secs_f64());
     }
 
-    /// Calls `show` whenever counts are brought up to date, until it says that it has nothing to show any more.
+    /// Calls `show` whenever the counts are updated, until it returns false: then it has nothing more to show.
     pub(crate) fn also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         others.push(Box::new(show));
     }
 
-    /// Brings the counts of the group, which come with its name, up to date, if that is due.
+    /// Updates the counts of the group if they are due. `counts` returns them together with the group's name.
     pub(crate) fn sample<'a>(&self, now: Time, counts: impl FnOnce() -> Sample<'a>) {
         if now.as_nanos() < self.due.load(Relaxed) {
             return;
@@ -192,8 +192,8 @@ fn show_term(labels: &[(&'static str, String); 2], term: Term) {
     show_number(TERM, labels, term.0);
 }
 
-/// Shows counts; says whether there will be more.
+/// Shows counts. Returns whether there will be more.
 type Sampler = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// How often counts are brought up to date.
+/// Time between two updates of the counts.
 const AGAIN: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! What is measured of one bridge, and of its links.
+//! The metrics of one bridge, and of its links.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) struct BridgeMeter {
     node: String,
 }
 
-/// Whether something came or went.
+/// Direction of a message across the bridge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Direction {
     In,
@@ -32,36 +32,36 @@ impl BridgeMeter {
         self.node.clone()
     }
 
-    /// Whether a peer is linked, and how many messages to it were lost so far.
+    /// Shows whether a peer is linked, and the number of messages to it that were lost so far.
     pub(crate) fn link(&self, peer: &str, is_up: bool, lost: u64) {
         let labels = [("node", self.node()), ("peer", peer.to_owned())];
         gauge!(LINK_UP, &labels).set(if is_up { 1.0 } else { 0.0 });
         counter!(LINK_LOST, &labels).absolute(lost);
     }
 
-    /// A peer answered a question after that time.
+    /// Records the time from a question to the answer of a peer.
     pub(crate) fn echo(&self, peer: &str, took: Duration) {
         let labels = [("node", self.node()), ("peer", peer.to_owned())];
         histogram!(ECHO, &labels).record(took.as_secs_f64());
     }
 
-    /// How many links there were, and how often a peer was dialled, so far.
+    /// Shows the number of links so far, and the number of attempts to dial a peer.
     pub(crate) fn links(&self, links: u64, dials: u64) {
         counter!(LINKS, "node" => self.node()).absolute(links);
         counter!(DIALS, "node" => self.node()).absolute(dials);
     }
 
-    /// How many links ended for that reason so far.
+    /// Shows the number of links that have ended for that reason so far.
     pub(crate) fn closed(&self, reason: &'static str, times: u64) {
         counter!(LINKS_CLOSED, "node" => self.node(), "reason" => reason).absolute(times);
     }
 
-    /// How many messages were dropped for that reason so far.
+    /// Shows the number of messages that were dropped for that reason so far.
     pub(crate) fn dropped(&self, reason: &'static str, times: u64) {
         counter!(REMOTE_DROPPED, "node" => self.node(), "reason" => reason).absolute(times);
     }
 
-    /// How much has crossed so far.
+    /// Shows the number of messages and bytes that have crossed so far.
     pub(crate) fn crossed(&self, direction: Direction, messages: u64, bytes: u64) {
         let direction = match direction {
             Direction::In => "in",

@@ -1,9 +1,8 @@
-//! What an operator's metrics show of agents and bridges, through the facade crate [`metrics`];
-//! feature `metrics`.
+//! Metrics of agents and bridges for an operator, through the facade crate [`metrics`]; feature `metrics`.
 //!
-//! Decided here: the names, and what is measured where. Not here: where numbers go. That is a recorder, which an
-//! application installs, such as `metrics-exporter-prometheus`. Install it before agents and bridges start: some
-//! instruments are taken once, and what was counted before is lost.
+//! Decided here: the names of the metrics, and where each is measured. Not here: where the numbers go. An application
+//! installs a recorder for that, such as `metrics-exporter-prometheus`. Install it before agents and bridges start:
+//! some instruments are created only once, and earlier counts are lost.
 //!
 //! | name | kind | unit | labels | meaning |
 //! |---|---|---|---|---|
@@ -33,18 +32,21 @@
 //! | `bully_remote_messages_total` | counter | | node, direction | messages that crossed, `in` or `out` |
 //! | `bully_remote_bytes_total` | counter | bytes | node, direction | bytes that crossed, `in` or `out` |
 //!
-//! `group` is the group's name, `node` the agent's and `proxy` that of the messages' type; where `peer` or `direction` stands beside it, or links are
-//! counted, `node` is the bridge's. So there are as many series as agents and peers, times the few reasons.
-//! A leadership that runs out while its agent hangs is told by the clock where it has subscribers, and else when the
-//! agent goes on. Counts of messages, links and
-//! drops, and those of proxies, are brought up to date every five seconds, so that no message costs anything.
+//! `group` is the group's name. `node` is the agent's name, and `proxy` the name of the messages' type. Beside `peer`
+//! or `direction`, and where links are counted, `node` is the name of the bridge's node. The number of series is the
+//! number of agents and peers, times the few reasons.
 //!
-//! An exporter may gather histograms until its page is asked for: with `metrics-exporter-prometheus`, call
-//! `run_upkeep` of its handle now and then where nobody may ask.
+//! If a leadership ends while its agent hangs, the clock reports the end at once to an agent with subscribers. Without
+//! subscribers the end is reported when the agent runs again. The counts of messages, links, drops and proxies are
+//! updated every five seconds, because an update for each message would cost time.
 //!
-//! An alert that is worth waking someone: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
-//! `examples/metrics/alerts.yml` has it and seven more, for Prometheus. A counter is there before its first event, so that `increase()`
-//! sees that one as well; of `bully_leadership_lost_total` those with a reason that nobody asks for.
+//! An exporter may collect histograms in memory until its page is requested. With `metrics-exporter-prometheus`, call
+//! `run_upkeep` of its handle at regular times if requests may be missing.
+//!
+//! One alert is worth waking a person: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
+//! `examples/metrics/alerts.yml` has this alert and seven more, for Prometheus. A counter exists before its first
+//! event, so `increase()` counts the first event as well. Of `bully_leadership_lost_total` this holds for the reasons
+//! that are not requested.
 
 mod agent;
 mod bridge;
@@ -58,34 +60,34 @@ pub(crate) use agent::{AgentMeter, AgentSeries, Sample};
 pub(crate) use bridge::{BridgeMeter, Direction};
 pub(crate) use proxy::ProxyMeter;
 
-/// One series of numbers, as the table of this [module](self) has it.
+/// One series of numbers: one row of the table of this [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Series {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its kind.
     pub kind: SeriesKind,
     /// Its unit, if it has one.
     pub unit: Option<&'static str>,
     /// The names of its labels.
     pub labels: &'static [&'static str],
-    /// What it means.
+    /// Its meaning.
     pub help: &'static str,
 }
 
-/// What a [`Series`] is.
+/// Kind of a [`Series`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesKind {
-    /// It only grows.
+    /// A number that only grows.
     Counter,
-    /// It goes up and down.
+    /// A number that goes up and down.
     Gauge,
     /// A distribution.
     Histogram,
 }
 
-/// Tells the recorder what each series means. Call it once, after the recorder was installed.
+/// Describes each series to the recorder. Call it once, after the recorder is installed.
 pub fn describe() {
     for series in ALL {
         let (name, help) = (series.name, series.help);

@@ -1,5 +1,5 @@
-//! Without the feature `metrics`: the same instruments, which have no size and do nothing, so that their calls are
-//! gone when the crate is compiled.
+//! The same instruments without the feature `metrics`: they have no size and do nothing, so the compiler removes their
+//! calls.
 #![expect(
     clippy::unused_self,
     reason = "they are called as the instruments with the feature are"
@@ -66,7 +66,7 @@ impl ProxyMeter {
     pub(crate) const fn show(&self, _waiting: u64, _outcomes: [u64; 5]) {}
 }
 
-/// None of what is kept takes room.
+/// These instruments take no memory.
 const _: () = assert!(
     size_of::<AgentMeter>() == 0 && size_of::<BridgeMeter>() == 0 && size_of::<ProxyMeter>() == 0
 );

@@ -1,4 +1,4 @@
-//! What is measured of one proxy of messages to the leader.
+//! The metrics of one proxy of messages to the leader.
 
 use ::metrics::{Counter, Gauge, counter, gauge};
 
@@ -41,7 +41,8 @@ impl ProxyMeter {
         }
     }
 
-    /// So many wait; and what became of the others so far: delivered, dropped, refused, unknown, undeliverable.
+    /// Shows the number of messages that wait, and the counts of the others so far: delivered, dropped, refused,
+    /// unknown, undeliverable.
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,
