@@ -1,10 +1,10 @@
-//! Waits for a moment of the clock that counts a suspend, without looking at it again and again.
+//! Waits for a moment of the clock that counts a suspend, and reads that clock only when the wait is over.
 //!
-//! Decided here: that the kernel waits where it can. A runtime's timers stop while the host is suspended, so a wait by
-//! them has to look at the clock every so often, and each look wakes a thread that has nothing to do. A timer of the
-//! kernel by `CLOCK_BOOTTIME` costs nothing until it is due, and is due as soon as the host is back. The alarms of one
-//! thread share one timer of the kernel, which is set for the earliest of them: a process has a limited number of
-//! descriptors, and an agent any number of waits. Not here: the purpose of a wait, and the wait without such a timer
+//! Decided here: the kernel waits where it can. The timers of a runtime stop while the host is suspended. A wait by
+//! these timers must read the clock at short intervals, and each reading wakes a thread for nothing. A kernel timer of
+//! `CLOCK_BOOTTIME` costs nothing until it is due, and it is due as soon as the host runs again. The alarms of one
+//! thread share one kernel timer, which is set for the earliest alarm: a process has a limited number of descriptors,
+//! and an agent may have any number of waits. Not here: the purpose of a wait, and the wait without such a timer
 //! (`agent/wait.rs`).
 
 #[cfg(target_os = "linux")]
@@ -31,7 +31,7 @@ mod system {
 
     use crate::protocol::Time;
 
-    /// Rings at a moment of the host's clock.
+    /// An alarm for one moment of the host's clock.
     #[derive(Debug)]
     pub(crate) struct Alarm {
         timer: Arc<SharedTimer>,
@@ -39,8 +39,8 @@ mod system {
         number: u64,
     }
 
-    /// A timer of the kernel for all alarms of one runtime that were set on one thread. Ten thousand waits need no more
-    /// than one descriptor.
+    /// The kernel timer of all alarms that were set on one thread for one runtime. Ten thousand waits need only one
+    /// descriptor.
     #[derive(Debug)]
     struct SharedTimer {
         descriptor: AsyncFd<OwnedFd>,
@@ -50,21 +50,22 @@ mod system {
     #[derive(Debug, Default)]
     struct SetAlarms {
         last: u64,
-        /// Each alarm that was set, and has not rung or is not dropped yet.
+        /// Every alarm that was set, has not fired and is not dropped.
         all: BTreeSet<(Time, u64)>,
-        /// When the kernel's timer rings next, if that is known to be ahead.
+        /// Time at which the kernel timer fires next, if it is set.
         next: Option<Time>,
     }
 
     thread_local! {
-        /// A runtime of this thread watches no file descriptors.
+        /// Whether a runtime of this thread watches no file descriptors.
         static WATCHES_NONE: Cell<bool> = const { Cell::new(false) };
-        /// The timer that was made last here, and for which runtime.
+        /// The latest timer of this thread, and the runtime that it belongs to.
         static SHARED: RefCell<Option<(Id, Weak<SharedTimer>)>> = const { RefCell::new(None) };
     }
 
     impl Alarm {
-        /// Sets one. `None` where the process has no file descriptor left for it, or the runtime watches none.
+        /// Sets an alarm. Returns `None` if the process has no file descriptor left, or if the runtime watches no
+        /// descriptors.
         pub(crate) fn at(at: Time) -> Option<Self> {
             // No clock reaches the end of time.
             once(at)?;
@@ -73,12 +74,12 @@ mod system {
             Some(Self { timer, at, number })
         }
 
-        /// Ends when it has rung.
+        /// Waits until the alarm is due.
         pub(crate) async fn rung(&self) {
             let mut readable = pin!(None);
             poll_fn(|task| {
                 loop {
-                    // The clock decides: the first task that is woken clears the readiness of all.
+                    // The clock decides, because the first task that wakes clears the readiness of all tasks.
                     if now() >= self.at {
                         return Poll::Ready(());
                     }
@@ -91,15 +92,15 @@ mod system {
                     match waiting.poll(task) {
                         Poll::Pending => return Poll::Pending,
                         Poll::Ready(Ok(mut ready)) => {
-                            // It is empty after another task has set the timer: a ring costs one call, not one for
-                            // each task that waits.
+                            // It is empty after another task has set the timer: a timer that fires costs one call, not
+                            // one call for each waiting task.
                             if !ready.ready().is_empty() {
                                 self.timer.set_next();
                             }
                             ready.clear_ready();
                             readable.set(None);
                         }
-                        // The runtime shuts down: the caller looks at its clock in any case.
+                        // The runtime shuts down. The caller reads its clock in any case.
                         Poll::Ready(Err(_)) => return Poll::Ready(()),
                     }
                 }
@@ -115,7 +116,7 @@ mod system {
     }
 
     impl SharedTimer {
-        /// That of this runtime and this thread.
+        /// Returns the timer of this runtime and this thread.
         fn here() -> Option<Arc<Self>> {
             if WATCHES_NONE.get() {
                 return None;
@@ -139,12 +140,12 @@ mod system {
         fn new() -> Option<Self> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags).ok()?;
-            // There is no other way to ask a runtime whether it watches file descriptors.
+            // This is the only way to ask a runtime whether it watches file descriptors.
             let watched = catch_unwind(AssertUnwindSafe(|| {
                 AsyncFd::with_interest(timer, Interest::READABLE)
             }));
             let Ok(watched) = watched else {
-                // Asked again at each wait, it would panic each time, and the hook of the panic may print.
+                // Another try at each wait would panic each time, and the panic hook may print.
                 WATCHES_NONE.set(true);
                 return None;
             };
@@ -167,7 +168,7 @@ mod system {
             Some(number)
         }
 
-        /// The timer has rung: tasks poll the alarms that are due, and the timer is set for the next alarm.
+        /// Handles a timer that has fired: tasks poll the alarms that are due, and the timer is set for the next alarm.
         fn set_next(&self) {
             let mut set = self.set();
             let now = now();
@@ -176,7 +177,7 @@ mod system {
             }
             set.next = set.all.first().map(|(at, _)| *at);
             if let Some(at) = set.next {
-                // A timer that was made takes each moment that `once` makes.
+                // An existing timer accepts each moment that `once` returns.
                 self.arm(at);
             }
         }
@@ -188,7 +189,7 @@ mod system {
         }
 
         fn set(&self) -> MutexGuard<'_, SetAlarms> {
-            // Each change under the lock is whole at once.
+            // Each change under the lock is complete, so a panic leaves no half-made change.
             self.set.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
@@ -223,7 +224,7 @@ mod system {
 mod system {
     use crate::protocol::Time;
 
-    /// No system but Linux has a timer of that clock that a runtime can wait for.
+    /// Only Linux has a timer of that clock that a runtime can wait for.
     #[derive(Debug)]
     pub(crate) enum Alarm {}
 

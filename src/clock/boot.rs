@@ -1,27 +1,27 @@
-//! The clock that goes on while the host sleeps.
+//! The clock that continues while the host is suspended.
 //!
-//! Decided here: which of the system's clocks that is. A lease that is measured by a clock which
-//! stops during a suspend would still seem valid after it, long after another agent took over.
+//! Decided here: the system clock that is read. If a lease were measured by a clock that stops during a suspend, the
+//! lease would still seem valid after the suspend, long after another agent took over.
 
 use crate::protocol::Time;
 
 use super::Clock;
 
-/// Time since the host was booted, suspended or not.
+/// Time since the host was booted. It includes the time in which the host was suspended.
 ///
-/// `CLOCK_BOOTTIME` on Linux, Android, Fuchsia and OpenBSD; `CLOCK_MONOTONIC` on Apple's systems,
-/// where it counts a suspend. Readings do not follow a paused runtime.
+/// Reads `CLOCK_BOOTTIME` on Linux, Android, Fuchsia and OpenBSD, and `CLOCK_MONOTONIC` on Apple's systems, where that
+/// clock counts a suspend. It continues while a runtime is paused.
 #[derive(Clone, Copy, Debug)]
 pub struct BootClock {
-    /// Only [`new`](Self::new) makes one.
+    /// Only [`new`](Self::new) makes this value.
     _checked: (),
 }
 
 impl BootClock {
-    /// The host's clock.
+    /// Returns the host's clock.
     ///
     /// # Errors
-    /// [`ClockError::NotAvailable`] where no clock is known to count a suspend.
+    /// [`ClockError::NotAvailable`] if this system has no clock that is known to count a suspend.
     pub fn new() -> Result<Self, ClockError> {
         match system::now() {
             Some(_) => Ok(Self { _checked: () }),
@@ -32,7 +32,7 @@ impl BootClock {
 
 impl Clock for BootClock {
     fn now(&self) -> Time {
-        // There is a reading: a clock is made only after one was had.
+        // A reading exists: a clock is made only after the first reading succeeded.
         system::now().unwrap_or(Time::ZERO)
     }
 
@@ -45,7 +45,7 @@ impl Clock for BootClock {
     }
 }
 
-/// Why there is no such clock.
+/// Reason why this clock does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {

@@ -1,7 +1,7 @@
 //! Clocks that an agent and its handle read together.
 //!
-//! Decided here: which clocks there are, and what each of them promises. Not here: what a reading
-//! is good for; a machine uses it for leases and for the detection of failures only.
+//! Decided here: the kinds of clocks, and the promise of each. Not here: the use of a reading. A machine uses readings
+//! only for leases and for the detection of failures.
 //!
 //! | clock | counts a suspended host | obeys a paused runtime | for |
 //! |---|---|---|---|
@@ -9,9 +9,9 @@
 //! | [`BootClock`] | yes | no | leases that reach across hosts |
 //! | `testkit::VirtualClock` | as if | yes | tests: time passes only where a test lets it |
 //!
-//! There is no fallback to wall time, which jumps: where a clock cannot be had, its constructor
-//! says so. [`WallClock`] is for what is due at an hour of the day, and for the terms of
-//! [voters without a disk](crate::elections::quorum::diskless): no lease is measured by it.
+//! Wall time never replaces such a clock, because wall time jumps. If a clock is not available, its constructor returns
+//! an error. [`WallClock`] serves two purposes: tasks that are due at an hour of the day, and the terms of [voters
+//! without a disk](crate::elections::quorum::diskless). It never measures a lease.
 
 mod alarm;
 mod boot;
@@ -27,23 +27,23 @@ pub use boot::{BootClock, ClockError};
 pub use runtime::RuntimeClock;
 pub use wall::{SystemWallClock, WallClock, WallTime};
 
-/// A monotonic clock; readings of different clocks have nothing in common.
+/// A monotonic clock. Readings of different clocks cannot be compared.
 pub trait Clock: Debug + Send + Sync {
-    /// A reading; never smaller than an earlier one, and never [`Time::MAX`].
+    /// Returns a reading. It is never smaller than an earlier reading, and never [`Time::MAX`].
     fn now(&self) -> Time;
 
-    /// Whether that moment still lies ahead: the same as `now() < at`, for clocks that tell this sooner than what
-    /// they show. It is asked for each message that goes to the leader.
+    /// Returns whether that moment is in the future: the same as `now() < at`, for clocks that can answer this faster.
+    /// It is called for each message that goes to the leader.
     fn is_before(&self, at: Time) -> bool {
         self.now() < at
     }
 
-    /// Whether it runs on while the host is suspended. A lease is safe only by a clock that does:
-    /// one that stops would let a host wake up as a leader long after another was elected.
+    /// Returns whether the clock continues while the host is suspended. A lease is safe only by such a clock. By a
+    /// clock that stops, a resumed host would still consider itself leader long after another agent was elected.
     fn counts_suspend(&self) -> bool;
 
-    /// Whether it shows the time since the host was booted, suspended or not, as [`BootClock`] does: then the kernel can
-    /// wait for a moment of it, and no thread looks at it again and again.
+    /// Returns whether the clock shows the time since the host was booted, with every suspend, as [`BootClock`] does.
+    /// Then the kernel can wait for a moment of this clock, and no thread has to read it again and again.
     fn is_boot_time(&self) -> bool {
         false
     }

@@ -1,7 +1,6 @@
-//! The clock of the runtime that the agents run in.
+//! The clock of the runtime in which the agents run.
 //!
-//! Decided here: that an agent's time is the time its timers go by, so that a paused runtime
-//! pauses its leases as well.
+//! Decided here: the agent's clock is the clock of its timers. A paused runtime pauses the agent's leases as well.
 
 use tokio::time::Instant;
 
@@ -9,17 +8,17 @@ use crate::protocol::Time;
 
 use super::Clock;
 
-/// Time since this clock was made, as the runtime's timers see it.
+/// Time since this clock was made, by the runtime's timers.
 ///
-/// It does not count a suspended host. Under a paused runtime (tests) its readings mean something
-/// on that runtime's own thread only.
+/// It does not count the time in which the host is suspended. Under a paused runtime (tests) its readings are valid
+/// only on the thread of that runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeClock {
     start: Instant,
 }
 
 impl RuntimeClock {
-    /// A clock that begins now.
+    /// Returns a clock that begins now.
     pub fn new() -> Self {
         Self {
             start: Instant::now(),
@@ -39,7 +38,7 @@ impl Clock for RuntimeClock {
     }
 
     fn is_before(&self, at: Time) -> bool {
-        // To compare two instants takes less than the span between them.
+        // Comparing two instants is faster than computing the time between them.
         let at = self.start.checked_add(at.since(Time::ZERO));
         at.is_none_or(|at| Instant::now() < at)
     }

@@ -1,7 +1,7 @@
-//! Wall time, for what is due at an hour of the day, and for terms that no disk keeps.
+//! Wall time, for tasks that are due at an hour of the day, and for terms that no disk keeps.
 //!
-//! Decided here: its precision and its text. Not here: any lease or timer; wall time jumps, so how many lead never
-//! depends on it, and schedules are built so that no jump repeats anything.
+//! Decided here: its precision and its text. Not here: any lease or timer. Wall time jumps, so the number of leaders
+//! never depends on it, and schedules repeat nothing after a jump.
 
 use std::{
     fmt::{self, Debug},
@@ -25,31 +25,31 @@ use serde::{Deserialize, Serialize};
 pub struct WallTime(u64);
 
 impl WallTime {
-    /// So many milliseconds after 1970 began.
+    /// Returns the moment that many milliseconds after the beginning of 1970.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// The milliseconds since 1970 began.
+    /// Returns the milliseconds since the beginning of 1970.
     pub const fn as_millis(self) -> u64 {
         self.0
     }
 
-    /// This much later, in whole milliseconds; saturates.
+    /// Returns the moment that is later by `span`, in whole milliseconds; saturates.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self(self.0.saturating_add(millis))
     }
 
-    /// How long ago `earlier` was; zero when it lies ahead.
+    /// Returns the time since `earlier`, or zero if `earlier` is in the future.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 }
 
-/// A time before 1970 counts as 1970; what is below a millisecond is cut off.
+/// A time before 1970 counts as 1970. Fractions of a millisecond are cut off.
 impl From<SystemTime> for WallTime {
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -64,7 +64,7 @@ impl From<WallTime> for SystemTime {
     }
 }
 
-/// As in RFC 3339, in UTC.
+/// The text of RFC 3339, in UTC.
 impl fmt::Display for WallTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, millis) = (self.0 / 1_000, self.0 % 1_000);
@@ -82,8 +82,8 @@ impl fmt::Display for WallTime {
     }
 }
 
-/// The date that is so many days after 1970-01-01: years are counted from March, in eras of 400, so that the
-/// leap day is the last of its year.
+/// Returns the date that many days after 1970-01-01. Years begin in March here, in eras of 400 years, so that the leap
+/// day is the last day of its year.
 const fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // from 0000-03-01
     let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -100,9 +100,9 @@ const fn civil(days: u64) -> (u64, u64, u64) {
     (if month <= 2 { year + 1 } else { year }, month, day)
 }
 
-/// A clock that tells the time of day. It may jump, both ways, and differ between hosts.
+/// A clock that shows the time of day. It may jump forwards and backwards, and differ between hosts.
 pub trait WallClock: Debug + Send + Sync {
-    /// The time.
+    /// Returns the time of day.
     fn now(&self) -> WallTime;
 }
 
@@ -140,7 +140,7 @@ mod tests {
             WallTime::from_millis(7).to_string(),
             "1970-01-01T00:00:00.007Z"
         );
-        // No text of any moment panics.
+        // Every moment has a text, and none panics.
         assert!(WallTime::from_millis(u64::MAX).to_string().ends_with('Z'));
     }
 
