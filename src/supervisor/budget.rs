@@ -1,13 +1,13 @@
-//! Restart or give up: counts failures within the window, given `now` as a value.
+//! Decides between restart and giving up: counts the failures within the window. The time `now` is a parameter.
 //!
-//! Decided here: the one decision that follows a failure. Not here: what counts as a failure and what
-//! time it is (`guardian.rs`), the numbers (`policy.rs`).
+//! Decided here: the consequence of a failure. Not here: the kinds of failures and the time (`guardian.rs`), the
+//! numbers (`policy.rs`).
 
 use std::time::Duration;
 
 use super::policy::RestartPolicy;
 
-/// The restarts that are left: remembers the failures within the window.
+/// The failures within the window, and thereby the restarts that are left.
 #[derive(Debug)]
 pub(crate) struct RestartBudget {
     policy: RestartPolicy,
@@ -22,7 +22,7 @@ impl RestartBudget {
         }
     }
 
-    /// Counts a failure at `now`, the time since any fixed moment, and decides what follows.
+    /// Counts a failure at `now` and decides what follows. `now` is the time since any fixed moment.
     pub(crate) fn spend(&mut self, now: Duration) -> Decision {
         self.failures
             .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());
@@ -41,10 +41,11 @@ impl RestartBudget {
     }
 }
 
-/// What follows a failure.
+/// The consequence of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Restart after the backoff; `left` further failures within the window would be forgiven.
+    /// Restart after the backoff. `left` is the number of further failures within the window that still lead to a
+    /// restart.
     Restart { after: Duration, left: usize },
     /// The budget is spent.
     GiveUp,

@@ -1,7 +1,7 @@
 //! Starts a guarded actor, here or on another arbiter.
 //!
-//! Decided here: where the actor is made and what a factory that panics leads to. Not here: everything
-//! after that (`guardian.rs`).
+//! Decided here: where the actor is made, and the consequence of a panic in the factory. Not here: all later events
+//! (`guardian.rs`).
 
 use std::fmt;
 use std::fmt::Debug;
@@ -42,34 +42,33 @@ where
         }
     }
 
-    /// How the actor is restarted. Default: [`RestartPolicy::transient`].
+    /// Sets how the actor is restarted. Default: [`RestartPolicy::transient`].
     pub fn policy(mut self, policy: RestartPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The actor that hears of `Down`, `Up` and the end. Default: none.
+    /// Sets the actor that receives `Down`, `Up` and the last event. Default: none.
     pub fn parent(self, parent: Recipient<Supervision<K>>) -> Self {
-        // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
+        // do_send: one message for each crash and restart. The policy limits their number, and none may be lost.
         self.told(move |event| parent.do_send(event))
     }
 
-    /// The same for a parent that is told in another way.
+    /// The same for a parent that receives events in another way.
     pub(crate) fn told(mut self, tell: impl FnMut(Supervision<K>) + Send + 'static) -> Self {
         self.parent = Some(Box::new(tell));
         self
     }
 
-    /// Calls `hook` once for each incarnation that ends, on the actor's own thread: the place to take
-    /// back at once what that incarnation had published, a lock or a leadership.
+    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. A hook can at once take back what
+    /// the incarnation had published, such as a lock or a leadership.
     ///
-    /// It runs after the last of the incarnation's code (`stopped` included, if that runs at all), and
-    /// before anything that follows: before the parent is told, before callers whose messages were queued
-    /// hear that the mailbox is closed, before `restarting`. [`Exit::Abandoned`] tells that the guardian
-    /// was dropped. A restart that fails counts as an incarnation that ended: a panic in `restarting`, or
-    /// in the `Drop` of a future that the former incarnation left behind, is one more call.
-    /// While a child waits for its restart there is no incarnation, so that nothing more is called if
-    /// it ends then.
+    /// It runs after the last code of the incarnation (`stopped` included, if `stopped` runs at all). It runs before
+    /// everything that follows: before the parent gets the event, before callers whose messages were queued see the
+    /// closed mailbox, and before `restarting`. [`Exit::Abandoned`] says that the guardian was dropped. A restart that
+    /// fails counts as an incarnation that ended: a panic in `restarting`, or in the `Drop` of a future that the former
+    /// incarnation left behind, is one more call. A child that waits for its restart has no incarnation, so the hook is
+    /// not called if the child ends then.
     ///
     /// A panic in the hook is logged and changes nothing. Default: no hook.
     pub fn on_exit(self, mut hook: impl FnMut(&Exit) + Send + 'static) -> Self {
@@ -79,7 +78,7 @@ where
         })
     }
 
-    /// The same for a hook that says whether another incarnation may follow.
+    /// The same for a hook that returns whether another incarnation may follow.
     pub(crate) fn on_exit_or_end(
         mut self,
         hook: impl FnMut(&Exit) -> bool + Send + 'static,
@@ -91,7 +90,7 @@ where
     /// Starts the actor on the current arbiter. `init` makes the first incarnation;
     /// [`Supervised::restarting`] turns it into each further one.
     ///
-    /// A panic in `init` is the caller's: nothing was started, and the parent is not told.
+    /// The caller gets a panic of `init`: then nothing was started, and the parent gets no event.
     pub fn start(self, init: impl FnOnce(&mut Context<A>) -> A) -> Addr<A> {
         let Self {
             key,
@@ -112,11 +111,11 @@ where
         addr
     }
 
-    /// Starts the actor on another arbiter; the address is usable at once.
+    /// Starts the actor on another arbiter. The address can be used at once.
     ///
-    /// If `init` panics there, that incarnation ended: the hook is called and the parent hears `GaveUp`
-    /// with the panic's text. If the arbiter has already stopped, no incarnation was ever made: the
-    /// parent hears `GaveUp` with [`Exit::Abandoned`]. In both cases the address is closed.
+    /// If `init` panics there, that incarnation has ended: the hook is called, and the parent receives `GaveUp` with
+    /// the panic's text. If the arbiter has already stopped, no incarnation was ever made: the parent receives `GaveUp`
+    /// with [`Exit::Abandoned`]. In both cases the address is closed.
     pub fn start_in_arbiter(
         self,
         arbiter: &ArbiterHandle,
@@ -148,7 +147,7 @@ where
                 }
             }
         };
-        // If the arbiter is gone, this drops `report`, which has the last word then.
+        // If the arbiter is gone, this drops `report`, which then sends the last event.
         arbiter.spawn_fn(launch);
         Addr::new(sender)
     }
@@ -163,5 +162,5 @@ impl<A, K: Clone + Debug + Send + 'static> Debug for GuardianBuilder<A, K> {
     }
 }
 
-/// What actix itself gives each actor; change it by `ctx.set_mailbox_capacity`.
+/// Mailbox capacity that actix gives each actor; `ctx.set_mailbox_capacity` changes it.
 const MAILBOX_CAPACITY: usize = 16;

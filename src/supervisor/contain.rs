@@ -1,6 +1,6 @@
-//! Keeps a panic in: runs code of the user and turns its panic into text.
+//! Contains panics: runs code of the user and turns its panic into text.
 //!
-//! Decided here: what is left of a panic payload. Not here: what follows from it (`guardian.rs`).
+//! Decided here: the text of a panic payload. Not here: the consequence of the panic (`guardian.rs`).
 
 use std::any::Any;
 use std::mem;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `f`; if it panics, returns the panic's text.
 ///
-/// Whatever `f` had borrowed may be half changed afterwards: the caller drops or rebuilds it.
+/// After a panic, data that `f` had borrowed may be half changed: the caller drops or rebuilds it.
 pub(crate) fn contain<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(text)
 }

@@ -1,15 +1,14 @@
 //! One re-armable timer per actor: one `Sleep` and one future for a whole incarnation.
 //!
-//! Decided here: when the runtime's timer must be touched, and when the actor's task must be woken. Not
-//! here: which of several named timers is the earliest; the actor keeps those and sets the minimum.
+//! Decided here: when the runtime's timer must be changed, and when the actor's task must be woken. Not here: which of
+//! several named timers is the earliest. The actor keeps these timers and sets the earliest of them.
 //!
 //! # When a wake is needed
 //!
-//! The runtime's timer can be moved only while the actor's task is being polled, by the future made in
-//! [`Deadline::run`]. In one poll of the task actix runs `started` or the futures of `ctx.wait`, then the
-//! mailbox, then *all* items, and begins again if they left something to do. A wake costs one more
-//! poll of the task, with all its items. It is needed if, and only if, that future will not be polled
-//! anyway:
+//! The runtime's timer can be moved only by the future of [`Deadline::run`], while the actor's task is polled. In one
+//! poll of the task actix runs `started` or the futures of `ctx.wait`, then the mailbox, then *all* items. It begins
+//! again if there is more to do. A wake costs one more poll of the task, with all its items. A wake is needed if, and
+//! only if, that future would not be polled otherwise:
 //!
 //! | deadline set from | wake |
 //! |---|---|
@@ -19,8 +18,8 @@
 //! | an item (`run_later`, `ctx.spawn`, `ctx.notify`, streams, `ResponseActFuture`) | yes: it may come after |
 //! | outside of the actor | yes |
 //!
-//! If `ctx.wait` or `ctx.stop()` keeps the items from being polled now, a wake would not change that;
-//! they are polled as soon as the waiting is over.
+//! If `ctx.wait` or `ctx.stop()` prevents the polling of items now, a wake would not change that. The items are polled
+//! when the waiting is over.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -36,9 +35,9 @@ use tokio::runtime::Handle;
 
 /// A deadline that can be moved at the cost of a store.
 ///
-/// Moving it later, as each heartbeat does, never touches the runtime's timer; only an earlier one does.
-/// Clones are the same deadline. It keeps its actor alive, like `run_interval`: such an actor ends by a
-/// stop, not by the last `Addr` being dropped.
+/// A move to a later time, as each heartbeat makes it, never changes the runtime's timer. Only a move to an earlier
+/// time does. Clones are the same deadline. A deadline keeps its actor alive, like `run_interval`: such an actor ends
+/// by a stop, not when its last `Addr` is dropped.
 ///
 /// # Examples
 ///
@@ -67,8 +66,8 @@ use tokio::runtime::Handle;
 pub struct Deadline(Rc<DeadlineState>);
 
 impl Deadline {
-    /// Calls `callback` whenever the deadline is reached, until this incarnation ends; the deadline is
-    /// unset before the call. Call it once, in [`Actor::started`].
+    /// Calls `callback` whenever the deadline is reached, until this incarnation ends. The deadline is unset before
+    /// each call. Call `run` once, in [`Actor::started`].
     pub fn run<A, F>(&self, ctx: &mut Context<A>, callback: F)
     where
         A: Actor<Context = Context<A>>,
@@ -81,8 +80,8 @@ impl Deadline {
         });
     }
 
-    /// Moves the deadline, from anywhere. Where the actor's context is at hand,
-    /// [`set_in`](Self::set_in) may be cheaper.
+    /// Moves the deadline. It can be called from anywhere. [`set_in`](Self::set_in) may cost less if the actor's
+    /// context is available.
     #[cfg(feature = "testkit")]
     pub fn set(&self, at: Instant) {
         if self.0.store(at) {
@@ -90,21 +89,21 @@ impl Deadline {
         }
     }
 
-    /// Moves the deadline; costs no wake in `started`, in a handler of a queued message and in futures of
-    /// `ctx.wait`, because the actor's items are polled after those. Correct with any context, be
-    /// it another actor's.
+    /// Moves the deadline. It costs no wake in `started`, in a handler of a queued message and in futures of
+    /// `ctx.wait`, because the actor's items are polled after those. It is correct with any context, also with that of
+    /// another actor.
     pub fn set_in<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>, at: Instant) {
         if self.0.store(at) && !self.0.is_polled_after(ctx) {
             self.0.wake();
         }
     }
 
-    /// Unsets the deadline. The runtime's timer is left to itself: it costs one poll when it fires.
+    /// Unsets the deadline. The runtime's timer is not changed: it costs one poll when it fires.
     pub fn clear(&self) {
         self.0.at.set(None);
     }
 
-    /// When the callback will be called, as things are.
+    /// Returns the time at which the callback will be called, unless the deadline is moved.
     pub fn get(&self) -> Option<Instant> {
         self.0.at.get()
     }
@@ -120,7 +119,7 @@ impl fmt::Debug for Deadline {
 struct DeadlineState {
     at: Cell<Option<Instant>>,
     timer: Cell<DeadlineTimer>,
-    /// The actor's task, and where its context lies, as of the last poll of the future.
+    /// The actor's task, and the address of its context, from the last poll of the future.
     waker: RefCell<Option<Waker>>,
     home: Cell<Option<usize>>,
 }
@@ -137,7 +136,7 @@ enum DeadlineTimer {
 }
 
 impl DeadlineState {
-    /// Stores the deadline; answers whether the runtime's timer has to be told.
+    /// Stores the deadline. Returns whether the runtime's timer must be changed.
     fn store(&self, at: Instant) -> bool {
         self.at.set(Some(at));
         match self.timer.get() {
@@ -147,10 +146,12 @@ impl DeadlineState {
         }
     }
 
-    /// Whether `ctx` is the actor's own, and no item of it is being polled: then all are still to come.
+    /// Returns whether `ctx` is the actor's own context and no item of the actor is being polled. Then all items are
+    /// polled later.
     ///
-    /// actix notes the handle of the item it polls, and the default when it is done with the items. If it
-    /// begins again in between, the last handle stays: the answer is then a false no, never a false yes.
+    /// actix stores the handle of the item that it polls, and the default handle when it has polled all items. If it
+    /// begins again in between, the last handle stays. The answer is then a wrong `false`, which costs a wake, and
+    /// never a wrong `true`.
     fn is_polled_after<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>) -> bool {
         ctx.handle() == SpawnHandle::default() && self.home.get() == Some(ptr::from_ref(ctx).addr())
     }
@@ -201,7 +202,7 @@ where
                 shared.timer.set(DeadlineTimer::Off);
                 return Poll::Pending;
             };
-            // A System that ends polls the actors that it drops once more, after its timers have ended.
+            // When a System ends, it polls the actors that it drops once more, after its timers have ended.
             if sleep.is_none() && !has_timers() {
                 return Poll::Pending;
             }
@@ -212,7 +213,7 @@ where
             }
             ready!(sleep.as_mut().poll(task));
             shared.timer.set(DeadlineTimer::Off);
-            // The deadline may have been moved later since; then the timer is armed again.
+            // If the deadline was moved later in the meantime, the timer is set again.
             if at <= Instant::now() {
                 shared.at.set(None);
                 shared.timer.set(DeadlineTimer::Firing);
@@ -226,7 +227,7 @@ where
     }
 }
 
-/// Whether a timer can be made here.
+/// Returns whether a timer can be made here.
 fn has_timers() -> bool {
     Handle::try_current().is_ok()
 }

@@ -1,11 +1,11 @@
-//! What a parent is told about its children.
+//! The events of a child that its parent receives.
 //!
-//! Decided here: the words. Not here: when they are said (`guardian.rs`) and in which order beside the
-//! hook (`report.rs`).
+//! Decided here: the kinds of events. Not here: when they are sent (`guardian.rs`), and their order beside the hook
+//! (`report.rs`).
 
 use std::time::Duration;
 
-/// Why an incarnation ended.
+/// Reason for the end of an incarnation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exit {
@@ -17,16 +17,16 @@ pub enum Exit {
     Abandoned,
 }
 
-/// What a `Guardian` tells the parent of the child named `child`.
+/// An event of the child named `child`, from a `Guardian` to the child's parent.
 ///
-/// `Down` and `Up` alternate, beginning with `Down`, except that a restart that fails is a `Down` without
-/// an `Up` before it. `Finished` or `GaveUp` is always the last one, and there is exactly one of them.
-/// `GaveUp` is the escalation: it is for the parent to decide what happens now.
+/// `Down` and `Up` alternate, beginning with `Down`. One exception: a restart that fails is a `Down` without an `Up`
+/// before it. The last event is always `Finished` or `GaveUp`, exactly once. `GaveUp` is the escalation: the parent
+/// decides what happens next.
 #[derive(Clone, Debug, PartialEq, Eq, actix::Message)]
 #[rtype(result = "()")]
 #[non_exhaustive]
 pub enum Supervision<K: 'static> {
-    /// An incarnation ended and the next one is made in `restart_in`. The address stays valid.
+    /// An incarnation ended, and the next one is made after `restart_in`. The address stays valid.
     Down {
         /// The child's key.
         child: K,
@@ -35,18 +35,18 @@ pub enum Supervision<K: 'static> {
         /// The backoff, from now.
         restart_in: Duration,
     },
-    /// A new incarnation has been made; its `started` comes next, then the messages that have waited.
+    /// A new incarnation was made. Its `started` comes next, then the messages that waited.
     Up {
         /// The child's key.
         child: K,
-        /// How often this child has been restarted, all in all.
+        /// Number of restarts of this child so far.
         restarts: u64,
     },
-    /// The restart budget is spent, or there is no arbiter any more. The mailbox is closed.
+    /// The restart budget is spent, or the arbiter has ended. The mailbox is closed.
     GaveUp {
         /// The child's key.
         child: K,
-        /// Why the last incarnation ended, or `Exit::Abandoned`.
+        /// Reason for the end of the last incarnation, or `Exit::Abandoned`.
         exit: Exit,
     },
     /// The child came to its regular end. The mailbox is closed.

@@ -1,7 +1,7 @@
-//! The task that runs one child, catches its panics and brings it back.
+//! The task that runs one child, catches its panics and restarts it.
 //!
-//! Decided here: when an incarnation has ended, and the order of what follows. Not here: restart or give
-//! up (`budget.rs`), and what the parent is told (`report.rs`).
+//! Decided here: when an incarnation has ended, and the order of the steps after that. Not here: restart or give up
+//! (`budget.rs`), and the events for the parent (`report.rs`).
 
 use std::fmt;
 use std::fmt::Debug;
@@ -23,8 +23,8 @@ use super::report::Reporter;
 
 /// Supervises one actor: a panic costs one message, not the address, the queue or the actor.
 ///
-/// Works for any actor with a [`Context`] that is [`Supervised`]. `K` names the child in events and
-/// logs. See the [module](super) for what can be relied upon.
+/// Works for any actor with a [`Context`] that is [`Supervised`]. `K` names the child in events and logs. The
+/// [module](super) says what you can rely on.
 ///
 /// # Examples
 ///
@@ -79,11 +79,11 @@ where
 }
 
 enum ChildPhase {
-    /// There is an incarnation; its end has not been reported.
+    /// An incarnation exists, and its end has not been reported.
     Alive,
-    /// There is none, but there will be.
+    /// No incarnation exists, and the next one follows after this sleep.
     Backoff(Pin<Box<Sleep>>),
-    /// There is none.
+    /// No incarnation exists, and none follows.
     Over,
 }
 
@@ -92,7 +92,7 @@ where
     A: Actor<Context = Context<A>> + Supervised,
     K: Clone + Debug + Send + 'static,
 {
-    /// Names the child; ends with [`start`](GuardianBuilder::start) or
+    /// Names the child. The builder ends with [`start`](GuardianBuilder::start) or
     /// [`start_in_arbiter`](GuardianBuilder::start_in_arbiter).
     pub fn builder(key: K) -> GuardianBuilder<A, K> {
         GuardianBuilder::new(key)
@@ -113,7 +113,7 @@ where
         }
     }
 
-    /// An incarnation ended, or could not be made: the hook first, then all that follows.
+    /// Handles the end of an incarnation, or a failure to make one: first the hook, then the other steps.
     fn ended(&mut self, exit: Exit) {
         self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
@@ -125,7 +125,7 @@ where
             OnStop::Restart => child.ctx().connected(),
         };
         if !may_follow || exit == Exit::Stopped && !is_wanted {
-            // Closed first: a parent that hears of the end must find no mailbox of this child.
+            // Closes the mailbox first: when the parent hears of the end, this child must have no mailbox.
             self.close();
             return self.report.finished();
         }
@@ -141,7 +141,7 @@ where
         }
     }
 
-    /// The backoff is over: drops what the former incarnation left behind and makes the next one.
+    /// Handles the end of the backoff: drops the remains of the former incarnation and makes the next one.
     fn restart(&mut self) {
         self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
@@ -152,7 +152,7 @@ where
                 self.report.up(self.restarts);
             }
             Ok(false) => {
-                // No address is held any more, so no message could ever arrive.
+                // No address exists any more, so no message can arrive.
                 self.close();
                 self.report.finished();
             }
@@ -160,7 +160,7 @@ where
         }
     }
 
-    /// Drops the actor and its mailbox: a caller that waits for an answer hears that it is closed.
+    /// Drops the actor and its mailbox: a caller that waits for an answer gets an error for the closed mailbox.
     fn close(&mut self) {
         let child = self.child.take();
         if let Err(reason) = contain(|| drop(child)) {
@@ -168,8 +168,8 @@ where
         }
     }
 
-    /// The guardian is dropped around an incarnation that has not ended, which then ends as it would in plain actix:
-    /// `stopping` and `stopped` are called if it has been started.
+    /// Handles a guardian that is dropped before its incarnation has ended. The incarnation then ends as in plain
+    /// actix: `stopping` and `stopped` are called if it was started.
     fn abandon(&mut self) {
         self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
@@ -202,7 +202,7 @@ where
             ready!(timer.as_mut().poll(task)); // the mailbox fills meanwhile
             this.restart();
         }
-        // A new incarnation is polled at once: no waker knows it yet.
+        // A new incarnation is polled at once, because it has no waker yet.
         if let (ChildPhase::Alive, Some(child)) = (&this.phase, &mut this.child) {
             match contain(|| Pin::new(child).poll(task)) {
                 Ok(Poll::Pending) => return Poll::Pending,
@@ -213,7 +213,7 @@ where
         match this.phase {
             ChildPhase::Alive | ChildPhase::Over => Poll::Ready(()),
             ChildPhase::Backoff(_) => {
-                // Even without a backoff others get a turn before the restart.
+                // Even without a backoff, other tasks run before the restart.
                 task.waker().wake_by_ref();
                 Poll::Pending
             }
@@ -232,11 +232,11 @@ where
             ChildPhase::Backoff(_) | ChildPhase::Over => {}
         }
         self.close();
-        // Then `report` is dropped, which has the last word if it has not been said.
+        // Then `report` is dropped. It sends the last event if that was not sent yet.
     }
 }
 
-/// Nothing in it is pinned in place: actix's own context future is `Unpin`.
+/// No part of it is pinned in place: actix's own context future is `Unpin`.
 impl<A, K> Unpin for Guardian<A, K>
 where
     A: Actor<Context = Context<A>> + Supervised,

@@ -1,11 +1,12 @@
-//! Bounds the messages that one actor is handed: by the room of its mailbox, and by the messages not yet handled.
+//! Limits the messages that an actor has received, by the capacity of its mailbox and by the number of unhandled
+//! messages.
 //!
 //! An actor reports a full mailbox to `try_send` only. An actor on threads of its own (`SyncArbiter`) never reports it,
 //! because actix moves its messages to a queue without a bound. So some messages are *markers*: their answer is
 //! awaited, also where the sender wants none. With that answer the actor has taken all messages before the marker.
 //!
-//! Decided here: when an actor has room, and that a waiting sender is told of it. Not here: where a message waits
-//! until then, and which sender is refused.
+//! Decided here: when an actor has room, and that a waiting sender is then woken. Not here: where a message waits until
+//! then, and which sender is refused.
 
 use std::{
     fmt,
@@ -27,15 +28,15 @@ use actix::{
 };
 use tokio::sync::{Notify, oneshot};
 
-/// Counts the messages that one actor was handed, and has handled as far as is known.
+/// Counts the messages that one actor has received, and those that it has handled as far as is known.
 pub(crate) struct Intake {
     most: Amount,
     counts: Mutex<Counts>,
-    /// Called once there may be room again, from any thread.
+    /// Called when there may be room again, from any thread.
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Messages, and their bytes.
+/// A number of messages, and their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Amount {
     messages: u64,
@@ -44,7 +45,7 @@ struct Amount {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// In all, so far.
+    /// All messages so far.
     handed: Amount,
     handled: Amount,
     /// Number of markers without an answer.
@@ -54,13 +55,13 @@ struct Counts {
     is_awaited: bool,
 }
 
-/// Where an answer goes.
+/// Sender of an answer.
 type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>;
-/// Where an answer comes.
+/// Receiver of an answer.
 pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
 
 impl Intake {
-    /// Hands over messages within these limits, and a few beyond.
+    /// Makes an intake with these limits. A few messages more may be handed over.
     pub(crate) fn new(
         messages: usize,
         bytes: usize,
@@ -77,11 +78,11 @@ impl Intake {
         })
     }
 
-    /// Hands over a message that wants no answer, from any thread. The same recipient has to be used each time: a clone of
-    /// it has a place of its own in a full mailbox.
+    /// Hands over a message that needs no answer, from any thread. Use the same recipient each time: in a full mailbox
+    /// each clone of it has a place of its own.
     ///
     /// # Errors
-    /// The message, if the actor has no room for it, or has ended.
+    /// The message, if the actor has no room for it or has ended.
     pub(crate) fn hand<M>(
         self: &Arc<Self>,
         to: &Recipient<M>,
@@ -111,7 +112,8 @@ impl Intake {
         }
     }
 
-    /// Hands over a message that wants an answer. It counts until it is answered, whether anybody waits for that or not.
+    /// Hands over a message that needs an answer. It counts until it is answered, whether or not a caller waits for the
+    /// answer.
     ///
     /// # Errors
     /// As with [`hand`](Self::hand).
@@ -132,12 +134,13 @@ impl Intake {
         Ok(answered)
     }
 
-    /// Takes room for a message; says how much was handed over with it, and whether it is a marker.
+    /// Reserves room for a message. Returns the amount handed over so far, with this message, and whether it is a
+    /// marker.
     fn reserve(&self, size: usize, is_ask: bool) -> Option<(Amount, bool)> {
         let mut counts = self.counts();
         let Amount { messages, bytes } = counts.unhandled();
         let bytes = bytes.saturating_add(wide(size));
-        // Without a marker on its way nothing would tell of room: the next message is one.
+        // If no marker is on its way, no answer would report new room: the next message is a marker.
         if counts.markers > 0 && (messages >= self.most.messages || bytes > self.most.bytes) {
             counts.is_awaited = true;
             return None;
@@ -154,7 +157,7 @@ impl Intake {
         Some((counts.handed, is_marker))
     }
 
-    /// The actor has taken all that it was handed up to there.
+    /// Notes that the actor has taken all messages up to this amount.
     fn answered(&self, at: Amount) {
         let mut counts = self.counts();
         counts.markers = counts.markers.saturating_sub(1);
@@ -169,7 +172,7 @@ impl Intake {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        // Each change under the lock is whole at once.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -199,10 +202,10 @@ fn wide(value: usize) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-/// A message whose answer no task awaits: the thread on which it comes notes it.
+/// A message whose answer no task awaits. The thread that delivers the answer notes it.
 struct Marker<M: Message<Result: Send> + Send + 'static> {
     waiting: Mutex<Option<Waiting<M>>>,
-    /// Whether it has to be looked at once more.
+    /// Whether the marker must be checked once more.
     is_woken: AtomicBool,
     intake: Arc<Intake>,
     at: Amount,
@@ -221,7 +224,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
         at: Amount,
         answer: Option<AnswerTo<M>>,
     ) {
-        // Where the mailbox is full, the request has a place of its own there, and takes it when it is polled.
+        // In a full mailbox the request has a place of its own, which it takes when it is polled.
         let request = tokio::task::unconstrained(to.send(message));
         let marker = Arc::new(Self {
             waiting: Mutex::new(Some(Waiting {
@@ -240,7 +243,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             let mut waiting = match self.waiting.try_lock() {
                 Ok(waiting) => waiting,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                // The thread that holds it looks once more.
+                // The thread that holds the lock checks once more.
                 Err(TryLockError::WouldBlock) => return,
             };
             self.is_woken.store(false, Release);
@@ -254,7 +257,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             };
             let answer = waiting.take().and_then(|waiting| waiting.answer);
             drop(waiting);
-            // First: the receiver of the answer may ask at once how much room there is.
+            // This comes first: the receiver of the answer may ask at once for the room that is left.
             self.intake.answered(self.at);
             if let Some(answer) = answer {
                 answer.send(result).ok(); // nobody may wait any more
@@ -270,7 +273,7 @@ impl<M: Message<Result: Send> + Send + 'static> Wake for Marker<M> {
     }
 }
 
-/// Hands messages on for an actor that handles nothing else until they have room.
+/// Hands messages on for an actor that handles nothing else until the target has room.
 #[derive(Clone, Debug)]
 pub(crate) struct InTurn {
     intake: Arc<Intake>,
@@ -285,7 +288,7 @@ impl InTurn {
         Self { intake, room }
     }
 
-    /// Hands over a message, now or as soon as there is room; where it wants an answer, `answer` gets that.
+    /// Hands over a message, now or as soon as there is room. If the message needs an answer, `answer` receives it.
     pub(crate) fn hand<A, M>(
         &self,
         to: Recipient<M>,
@@ -329,24 +332,24 @@ impl InTurn {
     }
 }
 
-/// Most messages that an actor has not handled.
+/// Most messages that an actor may have unhandled.
 const IN_TURN: usize = 1_024;
-/// A mailbox has room as soon as its actor has taken a message, and an answer may come long after that.
+/// Time until the next try. A mailbox has room as soon as its actor takes a message, and an answer may come much later.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// When to offer a message again that found no room: an answer tells of it sooner, most of the time.
+/// When to offer a message again after it found no room. In most cases an answer reports room earlier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Retries(u32);
 
 impl Retries {
-    /// There was no room: the longer it lasts, the longer the pause.
+    /// Notes that there was no room, and returns the pause. Each further pause is longer.
     pub(crate) fn pause(&mut self) -> Duration {
         let longer = 1_u32.checked_shl(self.0.min(5)).unwrap_or(1);
         self.0 = self.0.saturating_add(1);
         Duration::from_millis(1).saturating_mul(longer)
     }
 
-    /// There was room.
+    /// Notes that there was room.
     pub(crate) fn clear(&mut self) {
         self.0 = 0;
     }
@@ -364,7 +367,7 @@ mod tests {
     #[rtype(result = "u64")]
     struct Number(u64);
 
-    /// Works on a thread of its own, as far as it is let: actix takes whatever it is sent out of its mailbox at once.
+    /// Works on a thread of its own when it is allowed to. actix takes all of its messages out of the mailbox at once.
     struct Worker(Arc<Mutex<mpsc::Receiver<()>>>);
 
     impl Actor for Worker {
@@ -394,7 +397,7 @@ mod tests {
             assert!(intake.ask(&to, Number(0), 1).is_err());
             drop(go);
             room.notified().await;
-            // The actor works on meanwhile: by now or a little later there is room for all.
+            // Meanwhile the actor works: there is room for all messages now or a little later.
             let mut answer = intake.ask(&to, Number(7), 1);
             while answer.is_err() {
                 room.notified().await;

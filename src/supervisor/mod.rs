@@ -15,10 +15,10 @@
 //!       └─────────────▶ GaveUp ◀────────────────────────┘
 //! ```
 //!
-//! The time between two restarts is an *incarnation*. Only what the actor rebuilds in
-//! [`Supervised::restarting`](actix::Supervised::restarting) survives: start from an immutable
-//! specification there (`*self = Self::new(self.spec.clone(), self.incarnation + 1)`), and begin the
-//! work in `started`, which is called again after each restart.
+//! The time between two restarts is an *incarnation*. Only data that the actor rebuilds in
+//! [`Supervised::restarting`](actix::Supervised::restarting) survives. Start from an immutable specification there
+//! (`*self = Self::new(self.spec.clone(), self.incarnation + 1)`), and begin the work in `started`, which is called
+//! again after each restart.
 //!
 //! | cause | [`OnStop::Finish`] (*transient*, the default) | [`OnStop::Restart`] (*permanent*) |
 //! |---|---|---|
@@ -30,39 +30,38 @@
 //!
 //! # What you can rely on
 //!
-//! - **Address and queue.** The `Addr` stays valid through every restart. A message that waits, or arrives
-//!   during the backoff, is delivered in order to the next incarnation. The message that was being
-//!   handled is gone: its caller gets `MailboxError::Closed`, and it is never delivered twice.
-//! - **A crashed incarnation is over.** None of its code runs again, `stopping` and `stopped`
-//!   included; of its futures only `Drop` is run.
-//! - **The hook comes first.** `on_exit` is called once for each
-//!   incarnation that ends, after the last of its code and before the parent is told, before the queue is
-//!   dropped and before the next incarnation is made.
-//! - **One last word.** The parent hears exactly one `Finished` or `GaveUp` for each child, and
-//!   when it does the mailbox is closed and the actor dropped.
-//! - **Others get a turn.** A restart never happens in the poll in which the incarnation ended, so that
-//!   not even a child that stops in `started`, without any backoff, can hold up its arbiter.
+//! - **Address and queue.** The `Addr` stays valid through every restart. A message that waits or arrives during the
+//!   backoff   is delivered in order to the next incarnation. The message that was being handled is lost: its caller
+//!   gets   `MailboxError::Closed`, and it is never delivered twice.
+//! - **A crashed incarnation is over.** None of its code runs again, and this includes `stopping` and `stopped`. Of its
+//!   futures only `Drop` runs.
+//! - **The hook comes first.** `on_exit` is called once for each incarnation that ends. The call comes after the last
+//!   code of the   incarnation, before the parent gets the event, before the queue is dropped and before the next
+//!   incarnation is made.
+//! - **One last event.** The parent receives exactly one `Finished` or `GaveUp` for each child. By then the mailbox
+//!   is closed and the actor is dropped.
+//! - **Other tasks run in between.** A restart never happens in the poll in which the incarnation ended. Even a child
+//!   that stops in   `started`, without any backoff, does not block its arbiter.
 //!
 //! # Limits
 //!
-//! - A handler that never returns is not noticed, and `panic = "abort"` is refused at compile time.
-//! - A `Drop` that panics *while unwinding* aborts the process; that is Rust's rule. It takes two
-//!   values that panic in `Drop` at the same time, or one beside another panic.
-//! - The caller of the message that panics may see `Closed` before the hook has run, if it runs on another
-//!   thread: unwinding itself drops the reply.
-//! - Futures and timers of a crashed incarnation are not polled any more, but dropped only when the
-//!   backoff is over: callers that await a `ResponseActFuture` of it hear `Closed` then.
-//! - A `ResponseFuture` is a task of its own: its panic does not touch the actor, and a restart does not
-//!   cancel it.
-//! - Never call `ctx.cancel_future` in a supervised actor. actix forgets to clear pending
-//!   cancellations at a restart, so one made in the handler that crashes or stops kills the *next*
-//!   incarnation's future of the same number. A `Deadline` does not need it.
+//! - A handler that never returns is not detected. `panic = "abort"` is refused at compile time.
+//! - A `Drop` that panics *during unwinding* aborts the process. This is Rust's rule. It needs two values that panic in
+//!   `Drop` at the same time, or one such value during another panic.
+//! - The caller of the message that panics may see `Closed` before the hook has run, if the caller runs on another
+//!   thread:   unwinding itself drops the reply.
+//! - Futures and timers of a crashed incarnation are not polled again, but they are dropped only when the backoff is
+//!   over.   Callers that await a `ResponseActFuture` of it get `Closed` then.
+//! - A `ResponseFuture` is a task of its own: its panic does not affect the actor, and a restart does not cancel it.
+//! - Never call `ctx.cancel_future` in a supervised actor. actix does not clear pending cancellations at a restart. A
+//!   cancellation from the handler that crashes or stops would cancel the *next* incarnation's future of the same
+//!   number. A `Deadline` does not need `cancel_future`.
 //!
 //! # Where to go next
 //!
-//! `guardian.rs` is the task, `builder.rs` starts it, `policy.rs` and `budget.rs` decide (pure),
-//! `report.rs` tells, `deadline.rs` is the one timer a supervised actor should need. `intake.rs` bounds what any actor is
-//! handed.
+//! `guardian.rs` is the task, `builder.rs` starts it, `policy.rs` and `budget.rs` decide (pure), `report.rs` sends the
+//! events. `deadline.rs` is the only timer that a supervised actor should need. `intake.rs` limits the messages that an
+//! actor receives.
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("actix-bully restarts actors that panicked, which needs panic = \"unwind\"");

@@ -1,16 +1,17 @@
-//! How a child is to be restarted: pure values, without a clock.
+//! Rules for the restarts of a child: pure values, without a clock.
 //!
-//! Decided here: what a stop leads to ([`OnStop`]), how long each backoff is, and which policies make
-//! sense ([`PolicyError`]). Not here: counting the failures (`budget.rs`).
+//! Decided here: the consequence of a stop ([`OnStop`]), the length of each backoff, and which policies are valid
+//! ([`PolicyError`]). Not here: counting the failures (`budget.rs`).
 //!
-//! In the words of the OTP supervisor: *permanent*, *transient* and *temporary* children; `max_restarts`
-//! is the *intensity*, `window` the *period*. The backoff is an addition, OTP restarts at once.
+//! In the words of the OTP supervisor: children are *permanent*, *transient* or *temporary*; `max_restarts` is the
+//! *intensity*, `window` the *period*. The backoff is an addition: OTP restarts at once.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// What follows a regular stop (`ctx.stop()`, `ctx.terminate()`). A panic always asks for a restart.
+/// Consequence of a regular stop (`ctx.stop()`, `ctx.terminate()`). After a panic the child is always restarted, within
+/// the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnStop {
@@ -20,7 +21,7 @@ pub enum OnStop {
     Restart,
 }
 
-/// How a child is restarted. One that exists is valid: see [`PolicyError`].
+/// Rules for the restarts of a child. An existing value is always valid: see [`PolicyError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestartPolicy {
     on_stop: OnStop,
@@ -70,7 +71,7 @@ impl RestartPolicy {
         }
     }
 
-    /// Never restarts: a panic is given up on at once.
+    /// Never restarts: the supervisor gives up at the first panic.
     pub fn temporary() -> Self {
         Self {
             max_restarts: 0,
@@ -90,7 +91,7 @@ impl RestartPolicy {
         self.window
     }
 
-    /// The wait before the restart that follows the `nth` failure within the window, from 1.
+    /// Returns the wait before the restart that follows the `nth` failure within the window, counted from 1.
     pub(super) fn backoff(&self, nth: usize) -> Duration {
         let doublings = u32::try_from(nth.saturating_sub(1)).unwrap_or(u32::MAX);
         let factor = 1_u32.checked_shl(doublings).unwrap_or(u32::MAX);
@@ -99,7 +100,7 @@ impl RestartPolicy {
             .min(self.backoff_max)
     }
 
-    /// How long a child that always fails at once needs to spend the budget.
+    /// Returns the time in which a child that always fails at once spends the budget.
     fn shortest_way_out(&self) -> Duration {
         let doubling = self.max_restarts.min(DOUBLINGS);
         let rest = u32::try_from(self.max_restarts - doubling).unwrap_or(u32::MAX);
@@ -116,32 +117,32 @@ impl Default for RestartPolicy {
     }
 }
 
-/// Makes a [`RestartPolicy`]; each setting left out keeps its default.
+/// Makes a [`RestartPolicy`]. Each setting that is left out keeps its default.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct RestartPolicyBuilder(RestartPolicy);
 
 impl RestartPolicyBuilder {
-    /// What follows a regular stop. Default: [`OnStop::Finish`].
+    /// Consequence of a regular stop. Default: [`OnStop::Finish`].
     pub fn on_stop(mut self, on_stop: OnStop) -> Self {
         self.0.on_stop = on_stop;
         self
     }
 
-    /// Restarts allowed within `window`; the next failure is given up on. Default 5; 0 means never.
+    /// Restarts allowed within `window`; the next failure is the last. Default 5; 0 means never.
     pub fn max_restarts(mut self, max_restarts: usize) -> Self {
         self.0.max_restarts = max_restarts;
         self
     }
 
-    /// How long a failure counts. Default 30 s; at least the sum of the first `max_restarts` backoffs.
+    /// Time for which a failure counts. Default 30 s; at least the sum of the first `max_restarts` backoffs.
     pub fn window(mut self, window: Duration) -> Self {
         self.0.window = window;
         self
     }
 
-    /// The wait after the first failure within `window`, doubled for each further one. Default 100 ms;
-    /// at most `backoff_max`; zero restarts at once.
+    /// The wait after the first failure within `window`. It doubles with each further failure. Default 100 ms; at most
+    /// `backoff_max`; with zero the restart is immediate.
     pub fn backoff_base(mut self, backoff_base: Duration) -> Self {
         self.0.backoff_base = backoff_base;
         self
@@ -157,7 +158,7 @@ impl RestartPolicyBuilder {
     ///
     /// # Errors
     ///
-    /// [`PolicyError`] if the backoff runs backwards, or if the budget could never be spent.
+    /// [`PolicyError`] if the first backoff exceeds the longest, or if the budget could never be spent.
     pub fn build(self) -> Result<RestartPolicy, PolicyError> {
         let policy = self.0;
         let (base, max) = (policy.backoff_base, policy.backoff_max);
@@ -165,7 +166,7 @@ impl RestartPolicyBuilder {
             return Err(PolicyError::BackoffReversed { base, max });
         }
         let (window, needed) = (policy.window, policy.shortest_way_out());
-        // A window of no length would forget each failure at once, and restart for ever.
+        // With an empty window each failure would be forgotten at once, and the child restarted for ever.
         if needed > window || (window.is_zero() && policy.max_restarts > 0) {
             return Err(PolicyError::WindowTooShort { window, needed });
         }
@@ -173,21 +174,21 @@ impl RestartPolicyBuilder {
     }
 }
 
-/// Why a policy makes no sense.
+/// Reason why a policy is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// The backoff would begin above its own maximum.
     BackoffReversed {
-        /// The backoff base asked for.
+        /// The requested backoff base.
         base: Duration,
-        /// The maximum asked for.
+        /// The requested maximum.
         max: Duration,
     },
-    /// Even a child that always fails at once would be restarted for ever: its first failure is
-    /// forgotten before the budget is spent.
+    /// Even a child that always fails at once would be restarted for ever: its first failure is forgotten before the
+    /// budget is spent.
     WindowTooShort {
-        /// The window asked for.
+        /// The requested window.
         window: Duration,
         /// The sum of the first `max_restarts` backoffs.
         needed: Duration,
@@ -214,5 +215,5 @@ impl fmt::Display for PolicyError {
 
 impl Error for PolicyError {}
 
-/// `u32` holds a factor of 2^31; from the next doubling on the factor stays as it is.
+/// `u32` holds a factor of 2^31. From the next doubling on, the factor stays the same.
 const DOUBLINGS: usize = 32;

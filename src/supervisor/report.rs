@@ -1,7 +1,7 @@
-//! Tells what happened: first the hook, then the parent, and never nothing.
+//! Reports events: first to the hook, then to the parent. There is always a last event.
 //!
-//! Decided here: a panic in the hook changes nothing; the last word is said exactly once, by `Drop` if
-//! nothing else said it; what is logged. Not here: when an incarnation ended (`guardian.rs`).
+//! Decided here: a panic in the hook changes nothing; the last event is sent exactly once, if necessary by `Drop`; the
+//! log lines. Not here: when an incarnation has ended (`guardian.rs`).
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use tracing::{debug, info, warn};
 use super::contain::contain;
 use super::event::{Exit, Supervision};
 
-/// Called with the cause for each incarnation that ended; says whether another one may follow.
+/// Called with the cause for each incarnation that ended. Returns whether another one may follow.
 pub(super) type Hook = Box<dyn FnMut(&Exit) -> bool + Send>;
 
-/// Called with all that happens to a child.
+/// Called with every event of a child.
 pub(super) type TellParent<K> = Box<dyn FnMut(Supervision<K>) + Send>;
 
-/// A child's name, and the parent and the hook that are told about it.
+/// A child's name, and the parent and the hook that receive its events.
 pub(super) struct Reporter<K: Clone + Debug + Send + 'static> {
     child: K,
     parent: Option<TellParent<K>>,
@@ -25,7 +25,7 @@ pub(super) struct Reporter<K: Clone + Debug + Send + 'static> {
     last_word: LastWord,
 }
 
-/// Whether `Finished` or `GaveUp` has been told.
+/// Whether `Finished` or `GaveUp` was sent.
 enum LastWord {
     Owed,
     Said,
@@ -41,8 +41,8 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         }
     }
 
-    /// An incarnation has ended: nothing of it may be relied upon any more. Comes before all else. Says whether another
-    /// one may follow.
+    /// Notes the end of an incarnation, before everything else: nothing of it is valid any more. Returns whether
+    /// another one may follow.
     pub(super) fn revoke(&mut self, exit: &Exit) -> bool {
         let Some(hook) = &mut self.hook else {
             return true;
@@ -98,8 +98,9 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         });
     }
 
-    /// No incarnation follows. The parent is told afterwards: a hook may free something when it is
-    /// dropped, such as the child's name, that a parent on another thread takes at once for the next child.
+    /// Drops the hook, because no incarnation follows. The parent gets its event afterwards: a hook that is dropped may
+    /// free a thing, such as the child's name, and a parent on another thread may take that name at once for the next
+    /// child.
     fn drop_hook(&mut self) {
         let hook = self.hook.take();
         if let Err(reason) = contain(|| drop(hook)) {
