@@ -1,7 +1,8 @@
-//! The elections: which there are, what each promises, and which one is for whom.
+//! The elections: the promise of each election, and how to choose one.
 //!
-//! Each is a pure machine of a crate below this one: the bully, ASTRA, the quorum and the lease of `bully-core`; with the
-//! feature `classics` the ballot, the ring, the reorganization and the invitation of `bully-classics`.
+//! Each election is a pure state machine of a crate below this one. `bully-core` has the bully, ASTRA, the quorum and
+//! the lease. With the feature `classics`, `bully-classics` adds the ballot, the ring, the reorganization and the
+//! invitation.
 //!
 //! | machine | promise | needs |
 //! |---|---|---|
@@ -14,15 +15,16 @@
 //! | `reorganization` | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | `invitation` | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
-//! The bully, ASTRA, the quorum and the lease are behind one type of agent, [`BullyAgent`](crate::agent::BullyAgent). The lease promises what its
-//! [page](lease) says, and who leads is the highest in rank that reaches the store. What each of the other three
-//! promises, cell by cell with a test that proves it (`tests/simulation/promises`), and with the default timings:
+//! One type of agent, [`BullyAgent`](crate::agent::BullyAgent), runs the bully, ASTRA, the quorum and the lease. The
+//! [page of the lease](lease) has its promise: the leader is the highest in rank of the agents that reach the store.
+//! The table below has the promises of the other three with the default timings. A test proves each cell
+//! (`tests/simulation/promises`).
 //!
 #![doc = include_str!("promises.md")]
 //!
-//! A quorum is two more lines of configuration, or `.quorum(["api-1", "api-2", "api-3"]).store(..)`.
+//! A quorum needs two more lines of configuration, or `.quorum(["api-1", "api-2", "api-3"]).store(..)`.
 //!
-//! # Which one is for whom
+//! # How to choose an election
 //!
 //! | you want | take | and know that |
 //! |---|---|---|
@@ -35,10 +37,10 @@
 //! | more than some thirty hosts | [`lease`], in a store that you run anyway | every agent here talks to every other one |
 //! | protection from members that lie | none of these | a member may always say that it ranks highest |
 //!
-//! `reorganization` promises more than `invitation`, and on a network that loses or delays messages it
-//! promises nothing: no reason to run it in production. A ring sends less than the others where each
-//! hop is cheap and few things happen; it is slower to notice an end. The example `compare` has the
-//! figures, all over the same faults.
+//! `reorganization` promises more than `invitation`, but only on a network that neither loses nor delays messages: do
+//! not use it in production. A `ring` sends fewer messages than the others, which suits a network where each hop is
+//! cheap and changes are rare. It detects an end later. The example `compare` measures all elections under the same
+//! faults.
 
 #![doc = include_str!("moving.md")]
 
