@@ -1,4 +1,4 @@
-//! What an operator writes: from a file and the environment to a running agent, in one call.
+//! The configuration that an operator writes, and one call from a file and the environment to a running agent.
 //!
 //! ```text
 //!   jobs.toml ─────▶ from_toml ─┐                      ┌─▶ group, bridge, store
@@ -20,18 +20,18 @@
 //! }
 //! ```
 //!
-//! Decided here: the names of keys, what fits together, the order of a start and of an end. Not here: what
-//! the settings mean to an election ([`elections`](crate::elections)), to an agent ([`agent`](crate::agent)) or to
-//! a bridge ([`remote`](crate::remote)). This module knows all of those, and none of them knows it.
+//! Decided here: the names of keys, which values fit together, the order of a start and of an end. Not here: the
+//! meaning of the settings for an election ([`elections`](crate::elections)), for an agent ([`agent`](crate::agent)) or
+//! for a bridge ([`remote`](crate::remote)). This module imports all of those; none of them imports this module.
 //!
-//! A text is parsed that the library is given; [`Config::load`] alone reads a file, at most 64 KiB of it, and the
-//! environment of the process. Every error is typed, and names the key: `peers[1].address`. Print it by `{}`: a `main` that
-//! returns it shows its `Debug` form, without what to do. What happens later is told by `tracing`, warnings too: install a
-//! subscriber, as the example `configured` does.
+//! The library parses a text that it is given. Only [`Config::load`] reads a file, at most 64 KiB of it, and the
+//! environment of the process. Every error is typed, and names the key: `peers[1].address`. Print an error by `{}`: a
+//! `main` that returns it shows its `Debug` form, without the advice. Later events, warnings included, go to `tracing`:
+//! install a subscriber, as the example `configured` does.
 //!
 //! # Every key
-//! This is a whole configuration of one of three nodes. A key behind `# ` is one that the others exclude, or
-//! shows its default; all others but `node` and `group` may be left out as well.
+//! This is a whole configuration of one of three nodes. A key behind `# ` shows its default, or contradicts the other
+//! keys of the page. All other keys except `node` and `group` may be left out as well.
 //!
 //! ```toml
 #![doc = include_str!("every_key.toml")]

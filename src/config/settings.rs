@@ -1,7 +1,7 @@
-//! What a configuration says, field by field, as it was written: nothing is judged here.
+//! The fields of a configuration, as they were written. Nothing is checked here.
 //!
-//! Decided here: what each key means, and what holds where it is missing. Not here: how keys are called and
-//! read (`keys.rs`), and what fits together (`check.rs`).
+//! Decided here: the meaning of each key, and its default. Not here: the names of the keys and how they are read
+//! (`keys.rs`), and whether the values fit together (`check.rs`).
 
 use std::{path::PathBuf, time::Duration};
 
@@ -12,67 +12,67 @@ use crate::{
     store::OpenStore,
 };
 
-/// One node with one agent of its name: everything that an operator decides about it.
+/// The configuration of one node, with one agent of the same name.
 ///
-/// Read from text ([`from_toml`](Self::from_toml)), from a file and the environment
-/// ([`load`](Self::load)), by serde from any format that describes itself, or made in Rust:
-/// [`new`](Self::new), then set fields. What is set is judged by [`check`](Self::check), and so by
-/// [`start`](Self::start). Each field is a key of the same name; the [page](crate::config) shows all of them.
+/// It is read from text ([`from_toml`](Self::from_toml)), from a file and the environment ([`load`](Self::load)), or by
+/// serde from any format that describes itself. In Rust, call [`new`](Self::new) and set fields. [`check`](Self::check)
+/// and [`start`](Self::start) check the values. Each field is a key of the same name; the [page](crate::config) shows
+/// all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// The name of this node and of its agent: a DNS name in lower case, unique in the cluster. Needed, but for a
-    /// lease in Kubernetes.
+    /// Name of this node and of its agent: a DNS name in lower case, unique in the cluster. Needed, except for a lease
+    /// in Kubernetes.
     pub node: String,
-    /// The cluster; nodes of different ones refuse each other. Default: `default`.
+    /// The cluster. Nodes of different clusters refuse each other. Default: `default`.
     pub cluster: String,
-    /// The group: the name of what is elected. Needed.
+    /// The group: the name of the election. Needed.
     pub group: String,
-    /// What the agent may be: [`MayBe::Leader`], the default; [`MayBe::Voter`], a witness, which votes and never
-    /// leads; [`MayBe::Observer`], which is told who leads.
+    /// Role that the agent may take: [`MayBe::Leader`], the default; [`MayBe::Voter`], a witness, which votes and never
+    /// leads; [`MayBe::Observer`], which learns who leads.
     pub role: MayBe,
     /// The agent's score: the highest leads. Default: 0.
     pub score: Score,
-    /// What the agent says of itself, such as the URL of its own server: 1 to 256 bytes, which all members of the group
-    /// read. Default: nothing.
+    /// Text that the agent publishes about itself, such as the URL of its own server: 1 to 256 bytes, which all members
+    /// of the group read. Default: none.
     pub about: Option<String>,
-    /// Where other nodes dial this one: `host:port`, with port 0 for any that is free. Default: nowhere.
+    /// Address at which other nodes dial this one: `host:port`, with port 0 for any free port. Default: none.
     pub listen: Option<String>,
     /// The other nodes. Default: none; then the group does not leave this process.
     pub peers: Vec<PeerSettings>,
-    /// `peers` is the same list at every node and names this one as well, whose entry is left out.
-    /// Default: false; then an entry of this node's name is an error.
+    /// `peers` is the same list at every node and names this node as well; its own entry is left out. Default: false;
+    /// then an entry with this node's name is an error.
     pub peers_name_all: bool,
-    /// The file of the secret that all nodes share (feature `secret`). Default: none.
+    /// File of the secret that all nodes share (feature `secret`). Default: none.
     pub secret_file: Option<PathBuf>,
-    /// The file of another secret that is accepted as well, while one takes the place of the other.
+    /// File of a former secret, which is accepted as well while a new secret replaces it.
     pub former_secret_file: Option<PathBuf>,
-    /// Plain text may leave this host. Default: false.
+    /// Whether plain text may leave this host. Default: false.
     pub dangerous_plaintext: bool,
-    /// A small file in which the node keeps its last incarnation; see
-    /// [`remember`](crate::remote::BridgeBuilder::remember). Default: the store of votes, or `NODE.node` in the folder of
-    /// the lease; without either the incarnation goes by the wall clock.
+    /// File in which the node keeps its last incarnation; see [`remember`](crate::remote::BridgeBuilder::remember).
+    /// Default: the store of votes, or `NODE.node` in the folder of the lease. Without either, the incarnation comes
+    /// from the wall clock.
     pub memory_file: Option<PathBuf>,
-    /// The folder into which the agent's record is saved when its leader is missed, at most 20 files and 64 MiB; see
-    /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved. The group's
-    /// [past](crate::operate::Operated::keep_history) is kept there as well; by default beside the store of votes, if there is one.
+    /// Folder into which the agent's record is saved when its leader is missed, at most 20 files and 64 MiB; see
+    /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved. The folder also
+    /// keeps the group's [past](crate::operate::Operated::keep_history); without the folder, the past is kept beside
+    /// the store of votes, if there is one.
     pub records_folder: Option<PathBuf>,
-    /// When a live leader gives way to an agent of a higher rank. Default: at once; with
-    /// voters after 10 s.
+    /// When a live leader gives way to an agent of a higher rank. Default: at once; with voters after 10 s.
     pub preemption: Option<Preemption>,
-    /// By how much a challenger's score must exceed the leader's. Default: by anything at all.
+    /// Amount by which a challenger's score must exceed the leader's. Default: any amount.
     pub margin: Option<Score>,
-    /// The longest that the leader's work may take to end. Default: 5 s; with voters within the lease.
+    /// Longest time that the leader's work may take to end. Default: 5 s; with voters within the lease.
     pub drain: Option<Duration>,
-    /// For how long an agent that stepped down lets others go first. Default: 60 s.
+    /// Time for which an agent that stepped down lets others go first. Default: 60 s.
     pub cooldown: Option<Duration>,
     /// Certificates (feature `tls`). Default: none.
     pub tls: TlsSettings,
-    /// How long to wait for what; the same at every node.
+    /// Durations of the election; the same at every node.
     pub timings: TimingsSettings,
     /// The quorum mode: never two leaders. Default: off.
     pub quorum: QuorumSettings,
-    /// A lease in a store: never two leaders, with links between the nodes or without. Default: off.
+    /// A lease in a store: never two leaders. Links between the nodes are optional. Default: off.
     pub lease: LeaseSettings,
     /// zenoh as the network, in place of `listen` and of the addresses of peers. Default: off.
     pub zenoh: ZenohSettings,
@@ -81,7 +81,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// A node that leads or follows within this process, until it is told more.
+    /// Returns a node that leads or follows within this process, until more fields are set.
     ///
     /// ```
     /// use actix_bully::config::{Config, PeerSettings};
@@ -101,7 +101,7 @@ impl Config {
     }
 }
 
-/// What holds where a key is missing. A node and a group have to be named.
+/// Defaults of all keys. The node and the group have to be named.
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -137,17 +137,17 @@ impl Default for Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerSettings {
-    /// Its name. Needed.
+    /// Name of the node. Needed.
     pub node: String,
-    /// Where it listens: `host:port`. Default: it has to dial this node, and the end of its process is
-    /// noticed by silence only.
+    /// Address at which the node listens: `host:port`. Default: none; then the node has to dial this one, and only
+    /// silence shows the end of its process.
     pub address: Option<String>,
-    /// For which agents it may speak. Default: for all, as [`Peer::new`](crate::remote::Peer::new) says.
+    /// Agents for which the node may speak. Default: all, as [`Peer::new`](crate::remote::Peer::new) says.
     pub rights: Option<Vec<GrantSettings>>,
 }
 
 impl PeerSettings {
-    /// A node that listens there.
+    /// Returns a node that listens at the address.
     pub fn new(node: &str, address: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -156,7 +156,7 @@ impl PeerSettings {
         }
     }
 
-    /// A node that dials this one.
+    /// Returns a node that dials this one.
     pub fn inbound(node: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -165,16 +165,16 @@ impl PeerSettings {
     }
 }
 
-/// Agents that a peer may speak for. A `*` stands for all, `api-*` for all that begin so, anything else for
-/// one name.
+/// Agents for which a peer may speak. `*` stands for all names, `api-*` for all names with that beginning, any other
+/// text for one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrantSettings {
-    /// Of which groups. Default: `*`.
+    /// Groups of the agents. Default: `*`.
     pub groups: String,
-    /// Which agents of theirs. Default: `*`.
+    /// Agents of those groups. Default: `*`.
     pub agents: String,
-    /// And as what. Default: [`MayBe::Leader`].
+    /// Role that these agents may take. Default: [`MayBe::Leader`].
     pub may_be: MayBe,
 }
 
@@ -188,126 +188,131 @@ impl Default for GrantSettings {
     }
 }
 
-/// Where the certificates are: all three files, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
+/// Files of the certificates: all three, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsSettings {
     /// PEM: the certificates of the authorities whose nodes are trusted.
     pub authorities_file: Option<PathBuf>,
-    /// PEM: the certificate of this node, which names it, and those between it and an authority.
+    /// PEM: the certificate of this node, which names it, and the certificates between it and an authority.
     pub certificate_file: Option<PathBuf>,
     /// PEM: the private key of that certificate.
     pub key_file: Option<PathBuf>,
 }
 
-/// The quorum mode: a majority of the voters elects, and no two lead at one time.
+/// The quorum mode: a majority of the voters elects, and two agents never lead at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuorumSettings {
-    /// The names of all voters, the same at every node. Default: none; then the mode is off.
+    /// Names of all voters, the same at every node. Default: none; then the mode is off.
     pub voters: Vec<String>,
-    /// Which choice of voters it is. Default: 0. Raise it by one with every change of `voters`,
-    /// `vote_quorum` or `lease_quorum`.
+    /// Number of the list of voters. Default: 0. Raise it by one with every change of `voters`, `vote_quorum` or
+    /// `lease_quorum`.
     pub epoch: u64,
-    /// The voters have no disk, as in containers without a volume; the same at every node. Default: false. Each start waits,
-    /// and the token is a fence under a condition: see [`diskless`](crate::elections::quorum::diskless).
+    /// Whether the voters have no disk, as in containers without a volume; the same at every node. Default: false. Each
+    /// start waits, and the token is a fence only under a condition: see
+    /// [`diskless`](crate::elections::quorum::diskless).
     pub diskless: bool,
-    /// This node has a store and may be missing in `voters`: it follows as a *learner* until it is added while the
-    /// group runs. Default: false; then such a node is refused. It may stay set when the node has become a voter.
+    /// Whether this node has a store and may be missing in `voters`. It then follows as a *learner* until it is added
+    /// while the group runs. Default: false; then such a node is refused. The key may stay set after the node has
+    /// become a voter.
     pub learner: bool,
-    /// The file of this node's votes. Needed, unless the node observes or the voters have no disk.
+    /// File of this node's votes. Needed, unless the node observes or the voters have no disk.
     pub store_file: Option<PathBuf>,
-    /// Whether that file is opened or made. Default: [`OpenStore::Open`]. To make it is to say that this node never
-    /// voted; [`OpenStore::OpenOrCreate`] serves the first start and all later ones, and with one voter it is refused.
+    /// Whether that file is opened or made. Default: [`OpenStore::Open`]. Making the file states that this node never
+    /// voted. [`OpenStore::OpenOrCreate`] serves the first start and all later ones; with one voter it is refused.
     pub store: OpenStore,
-    /// How many votes elect. Default: a majority.
+    /// Number of votes that elect. Default: a majority.
     pub vote_quorum: Option<usize>,
-    /// How many acknowledgements uphold a lease. Default: a majority.
+    /// Number of acknowledgements that uphold a lease. Default: a majority.
     pub lease_quorum: Option<usize>,
 }
 
-/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). One of the stores is
-/// named, the same at every node.
+/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). Name one of the
+/// stores, the same at every node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeaseSettings {
-    /// A folder, for the processes of one host; it is made where it is missing.
+    /// A folder, for the processes of one host. A missing folder is made.
     pub folder: Option<PathBuf>,
-    /// A file with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login; with a password in it,
-    /// only its owner may be able to read it.
+    /// File with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login. If it has a
+    /// password in it, only its owner may be able to read it.
     pub postgres_url_file: Option<PathBuf>,
-    /// The schema of that database in which the table is. Default: `public`.
+    /// Schema that has the table in that database. Default: `public`.
     pub postgres_schema: Option<String>,
-    /// Makes the table in that database where it is missing. Default: false.
+    /// Whether a missing table in that database is made. Default: false.
     pub create_table: bool,
-    /// The members of a cluster of etcd: `http://host:port` or `https://host:port` each (feature `etcd`).
+    /// Members of a cluster of etcd: `http://host:port` or `https://host:port` each (feature `etcd`).
     pub etcd_endpoints: Vec<String>,
-    /// A file with a user of etcd and the password: `user:password`, which only its owner may be able to read. It is read again
-    /// at each login. Default: none; then etcd asks for no login.
+    /// File with a user of etcd and the password: `user:password`. Only its owner may be able to read it. It is read
+    /// again at each login. Default: none; then etcd asks for no login.
     pub etcd_login_file: Option<PathBuf>,
-    /// In Kubernetes (feature `kubernetes`): a Lease of the namespace of this pod, with the account of this pod. The key `node` may be
-    /// missing then where the configuration is read from a file or with the environment: the node is called as the pod.
-    /// Default: false.
+    /// Whether the lease is in Kubernetes (feature `kubernetes`): a Lease of the namespace of this pod, with the
+    /// account of this pod. The key `node` may then be missing if the configuration is read from a file or with the
+    /// environment; the node gets the name of the pod. Default: false.
     pub kubernetes: bool,
-    /// Another namespace than that of the pod, or of the kubeconfig.
+    /// Namespace to use instead of the namespace of the pod, or of the kubeconfig.
     pub kubernetes_namespace: Option<String>,
-    /// A kubeconfig, instead of the account of a pod. Default: outside of a pod the one of the user.
+    /// Kubeconfig to use instead of the account of a pod. Default outside of a pod: the kubeconfig of the user.
     pub kubeconfig_file: Option<PathBuf>,
-    /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then the store is
-    /// spoken to without TLS. Needed for `https`. This file and the next two are read again at each connect.
+    /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then
+    /// connections to the store do not use TLS. Needed for `https`. This file and the next two are read again at each
+    /// connect.
     pub authorities_file: Option<PathBuf>,
-    /// PEM: the certificate by which this node proves itself to the store, with those between it and an authority. Default:
-    /// none; then the store asks for none.
+    /// PEM: the certificate by which this node proves its identity to the store, with the certificates between it and
+    /// an authority. Default: none, for a store that asks for none.
     pub certificate_file: Option<PathBuf>,
     /// PEM: the private key of that certificate.
     pub key_file: Option<PathBuf>,
 }
 
-/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`): as a peer that is linked with every other one, or as a client of
-/// routers. The nodes of `peers` are found by their names.
+/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`). The node is a peer that is linked with every
+/// other peer, or a client of routers. The nodes of `peers` are found by their names.
 ///
-/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. By `quic/` the files of the section `tls` protect the links as well, and
-/// the certificate of a node has to name the host by which others connect to it. `tcp/` leads off this host only with
-/// that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
+/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. With `quic/` the files of the section `tls` protect the links as
+/// well, and the certificate of a node has to name the host by which others connect to it. `tcp/` may leave this host
+/// only with that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZenohSettings {
-    /// Where others connect to this peer. Default: nowhere.
+    /// Endpoints at which others connect to this peer. Default: none.
     pub listen: Vec<String>,
-    /// Peers or routers to connect to as a peer. Default: none. By `tcp/` one is enough: it names the others.
+    /// Peers or routers to which this node connects as a peer. Default: none. With `tcp/` one endpoint is enough,
+    /// because it names the others.
     pub connect: Vec<String>,
-    /// Routers, one of which is enough: this node is a client of theirs, and neither listens nor connects elsewhere.
+    /// Routers; one of them is enough. This node is a client of these routers, and neither listens nor connects
+    /// elsewhere.
     pub routers: Vec<String>,
 }
 
-/// A preset of [`Timings`], and what differs from it.
+/// A preset of [`Timings`], and the durations that differ from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimingsSettings {
-    /// What holds where the others are not set. Default: [`TimingsPreset::Default`]; with a lease in Kubernetes
+    /// Preset for the durations that are not set. Default: [`TimingsPreset::Default`]; with a lease in Kubernetes
     /// [`TimingsPreset::Wan`], since each renewal is a write for its API server.
     pub preset: Option<TimingsPreset>,
-    /// d: the longest that a message and its handling may take, one way.
+    /// d: longest time that a message and its handling may take, one way.
     pub delay_bound: Option<Duration>,
-    /// T: how long a candidate waits for members that do not answer.
+    /// T: time for which a candidate waits for members that do not answer.
     pub deadline: Option<Duration>,
-    /// H: how often a leader is heard.
+    /// H: time between two heartbeats of a leader.
     pub heartbeat: Option<Duration>,
-    /// L: silence for this long means that the leader is gone.
+    /// L: length of a silence after which the leader counts as gone.
     pub detection: Option<Duration>,
-    /// S: how much longer each rank further down waits before it starts.
+    /// S: additional time that each lower rank waits before it starts.
     pub step: Option<Duration>,
-    /// J: the random part of a wait.
+    /// J: random part of a wait.
     pub jitter: Option<Duration>,
-    /// E: one round of questions in quorum mode.
+    /// E: length of one round of questions in quorum mode.
     pub round: Option<Duration>,
-    /// D: the lease of the quorum mode.
+    /// D: length of the lease of the quorum mode.
     pub lease: Option<Duration>,
-    /// P: the promise of the quorum mode.
+    /// P: length of the promise of the quorum mode.
     pub promise: Option<Duration>,
 }
 
-/// All fields set, whatever the preset.
+/// Sets all fields, whatever the preset is.
 impl From<&Timings> for TimingsSettings {
     fn from(timings: &Timings) -> Self {
         let detector = timings.detector();
@@ -343,31 +348,31 @@ pub enum TimingsPreset {
     InProcess,
 }
 
-/// What differs from the default [`Limits`](crate::remote::Limits) of the bridge. The meaning, default and range
-/// of each are those of the method of its name of [`LimitsBuilder`](crate::remote::LimitsBuilder).
+/// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. For the meaning, default and
+/// range of each field, see the method of the same name of [`LimitsBuilder`](crate::remote::LimitsBuilder).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitsSettings {
-    /// From a connection to the time when both sides are ready.
+    /// Longest time from a connection until both sides are ready.
     pub handshake: Option<Duration>,
-    /// The longest frame, in bytes.
+    /// Longest frame, in bytes.
     pub frame: Option<usize>,
-    /// Connections that others made.
+    /// Most connections that others made.
     pub inbound: Option<usize>,
-    /// Bytes per second that a peer may send.
+    /// Most bytes per second that a peer may send.
     pub rate: Option<usize>,
-    /// Bytes that a peer may send at once on top of that.
+    /// Bytes that a peer may send at once in addition.
     pub burst: Option<usize>,
-    /// Bytes that wait to be sent to a peer.
+    /// Most bytes that wait to be sent to a peer.
     pub queue: Option<usize>,
-    /// After so much silence this side asks.
+    /// Length of a silence after which this side sends a ping.
     pub ping_after: Option<Duration>,
-    /// After so much silence a peer counts as gone.
+    /// Length of a silence after which a peer counts as gone.
     pub silence: Option<Duration>,
-    /// The first pause between two attempts to dial.
+    /// First pause between two attempts to dial.
     pub dial_min: Option<Duration>,
-    /// The longest one.
+    /// Longest pause between two attempts to dial.
     pub dial_max: Option<Duration>,
-    /// After so long without a link a peer's last incarnation is forgotten.
+    /// Time without a link after which a peer's last incarnation is forgotten.
     pub forget: Option<Duration>,
 }
