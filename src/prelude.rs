@@ -1,7 +1,7 @@
 //! The names that most programs need: `use actix_bully::prelude::*;`.
 //!
-//! Words that an application is likely to use itself (`Event`, `Group`, `Leader`, `Peer`, `Score`,
-//! `Status`) are left to it: `use actix_bully::{Group, protocol::Event};` where they are needed.
+//! The prelude leaves out words that an application is likely to use itself (`Event`, `Group`, `Leader`, `Peer`,
+//! `Score`, `Status`). Import them where they are needed: `use actix_bully::{Group, protocol::Event};`.
 
 pub use crate::{
     agent::{BullyAgent, BullyHandle, LeaderGuard, Notice, Subscribe},

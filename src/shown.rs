@@ -1,8 +1,8 @@
-//! How values are written where a report of them becomes JSON, for a status page or another program.
+//! How values are written in the JSON of a report, for a status page or another program.
 //!
-//! Decided here: that a number which may exceed 2^53 is text, because most readers of JSON hold numbers as
-//! 64-bit floats and would round it without a word; and that a span of time is a number of milliseconds, under
-//! a key that ends in `_ms`. Not here: the bytes of messages and records, in which the same types are numbers.
+//! Decided here: a number that may exceed 2^53 is text, because most readers of JSON hold numbers as 64-bit floats and
+//! would round it without a warning. A span of time is a number of milliseconds, under a key that ends in `_ms`. Not
+//! here: the bytes of messages and records, in which the same types are numbers.
 #![expect(
     clippy::ref_option,
     reason = "serde gives a function that serializes a field a reference to it"
@@ -14,12 +14,12 @@ use serde::{Serialize, Serializer};
 
 use crate::protocol::{AgentId, Incarnation, Leader, Measurement, Term};
 
-/// A value as the text that people read.
+/// Writes a value as the text that people read.
 pub(crate) fn text<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(value)
 }
 
-/// The same of a value that may be missing.
+/// Writes an optional value as text.
 pub(crate) fn optional_text<T: Display, S: Serializer>(
     value: &Option<T>,
     to: S,
@@ -68,12 +68,12 @@ impl From<Measurement> for ShownMeasurement {
     }
 }
 
-/// A span in milliseconds, exact to a microsecond.
+/// Writes a span in milliseconds, exact to a microsecond.
 pub(crate) fn millis<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_f64(in_millis(*span))
 }
 
-/// The same of a span that may be missing.
+/// Writes an optional span in milliseconds.
 pub(crate) fn optional_millis<S: Serializer>(
     span: &Option<Duration>,
     to: S,
@@ -81,7 +81,7 @@ pub(crate) fn optional_millis<S: Serializer>(
     span.map(in_millis).serialize(to)
 }
 
-/// Milliseconds, exact to a microsecond.
+/// Returns a span in milliseconds, exact to a microsecond.
 pub(crate) fn in_millis(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e3
 }

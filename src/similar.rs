@@ -1,4 +1,4 @@
-//! The name that was probably meant, where an unknown one is refused.
+//! Finds the known name that a user probably meant by an unknown name.
 //!
 //! Decided here: how much two names may differ. Not here: which names are known.
 
@@ -14,8 +14,8 @@ pub(crate) fn similar<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -
 /// Most letters by which a slip of the finger changes a name.
 const MOST: usize = 2;
 
-/// Number of letters that have to be put in, left out or replaced (Levenshtein 1965). Names are short, and a longer one
-/// is cut: it resembles none.
+/// Returns the number of letters that have to be inserted, left out or replaced (Levenshtein 1965). Names are short; a
+/// longer name is cut, and resembles none.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,7 +1,8 @@
-//! What fits together: the names, the ways between nodes, the voters, the durations.
+//! Checks that the values of a configuration fit together: the names, the ways between nodes, the voters, the
+//! durations.
 //!
-//! Decided here: every contradiction that can be seen in the configuration alone. What a file holds, and
-//! whether a port is free, shows when it starts (`start.rs`).
+//! Decided here: every contradiction that the configuration alone shows. The contents of a file, and whether a port is
+//! free, show at the start (`start.rs`).
 
 use std::collections::BTreeSet;
 
@@ -25,14 +26,14 @@ use super::{
 /// A configuration that fits together, in the types that builders take.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Who it is: the names that its store is made for.
+    /// Names for which the store is made.
     pub(super) identity: StoreIdentity,
     pub(super) group: Group<AnyMessage>,
     pub(super) election: AnyConfig,
     pub(super) limits: Limits,
 }
 
-/// Sets what is set.
+/// Calls the setter of each value that is set.
 macro_rules! set {
     ($builder:ident, $from:ident: $($name:ident)*) => {
         $( if let Some(value) = $from.$name { $builder = $builder.$name(value); } )*
@@ -40,11 +41,11 @@ macro_rules! set {
 }
 
 impl Config {
-    /// Whether it could be started, as far as the text alone says: names, addresses, relations between
-    /// durations, contradictions. No file is read and no name is resolved.
+    /// Checks whether the node could start, as far as the text alone shows: names, addresses, relations between
+    /// durations, contradictions. Reads no file and resolves no name.
     ///
     /// # Errors
-    /// [`ConfigError`] names the first key that is wrong.
+    /// [`ConfigError`] names the first wrong key.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.plan().map(drop)
     }
@@ -59,7 +60,7 @@ impl Config {
                 "name the deployment, or leave the key out",
             )?,
         };
-        // By now it is a name: what is refused is the end that this crate's own groups have.
+        // The name is valid here. The remaining error is the name ending that is reserved for this crate's own groups.
         let group = Group::new(&self.group).map_err(|_| ConfigError::Value {
             key: String::from("group"),
             value: cut(&self.group),
@@ -78,7 +79,7 @@ impl Config {
         })
     }
 
-    /// The preset of the mode, and what differs from it.
+    /// Returns the preset of the mode, changed by the durations that are set.
     pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
         let usual = if self.lease.kubernetes {
             TimingsPreset::Wan
@@ -93,7 +94,7 @@ impl Config {
         self.listen.is_some() || !self.peers.is_empty() || self.has_zenoh()
     }
 
-    /// The peers without this node itself.
+    /// Returns the peers without this node.
     pub(super) fn others(&self) -> impl Iterator<Item = (usize, &PeerSettings)> {
         let is_other =
             |(_, peer): &(usize, &PeerSettings)| !self.peers_name_all || peer.node != self.node;
@@ -138,7 +139,7 @@ impl Config {
             .try_for_each(|(at, peer)| self.check_way(at, peer))
     }
 
-    /// Whether one side can dial the other, and nothing is read on the way.
+    /// Checks that one side can dial the other, and that the messages are not readable on the way.
     fn check_way(&self, at: usize, peer: &PeerSettings) -> Result<(), ConfigError> {
         let key = format!("peers[{at}].address");
         match &peer.address {
@@ -269,7 +270,7 @@ impl Config {
         Ok(AnyConfig::Quorum(config.into()))
     }
 
-    /// Voters without a disk keep no vote.
+    /// Checks that the keys of the store fit the voters, for instance that voters without a disk name no store.
     fn check_store(&self) -> Result<(), ConfigError> {
         let quorum = &self.quorum;
         if quorum.learner && quorum.diskless {
@@ -298,7 +299,7 @@ impl Config {
         }
     }
 
-    /// The voters: those who can be reached, this node among them unless it observes.
+    /// Returns the voters. Each must be reachable, and this node must be among them unless it observes.
     fn voters(&self, node: &AgentId) -> Result<Vec<AgentId>, ConfigError> {
         let mut voters = Vec::new();
         for (at, voter) in self.quorum.voters.iter().enumerate() {
@@ -337,7 +338,7 @@ impl Config {
 }
 
 impl TimingsSettings {
-    /// `usual` is the preset where none is set.
+    /// Returns the timings; `usual` is the preset if none is set.
     pub(super) fn timings(&self, usual: TimingsPreset) -> Result<Timings, ConfigError> {
         let preset = match self.preset.unwrap_or(usual) {
             TimingsPreset::Default => Timings::default(),
@@ -367,7 +368,7 @@ impl TimingsSettings {
                 TimingsError::Detection { .. } => "timings.detection",
                 TimingsError::Lease { .. } => "timings.lease",
                 TimingsError::Promise { .. } => "timings.promise",
-                // The first two are of a measurement, which no key takes.
+                // The first two errors are about a measurement, which no key sets.
                 TimingsError::NoEcho | TimingsError::TooSlow { .. } | _ => "timings",
             },
             reason,

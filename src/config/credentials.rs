@@ -1,13 +1,13 @@
-//! What a node proves itself by, read from the files that the configuration names.
+//! The credentials of a node, read from the files that the configuration names.
 //!
-//! Decided here: which key an unusable file is blamed on. Not here: what a secret or a certificate has to be
-//! ([`remote::secret`](crate::remote), `remote::tls`), and that there is one of them at most (`check.rs`).
+//! Decided here: which key an error about an unusable file names. Not here: the form of a secret or a certificate
+//! ([`remote::secret`](crate::remote), `remote::tls`), and that a node has at most one of them (`check.rs`).
 
 use crate::remote::BridgeBuilder;
 
 use super::{Config, RunError};
 
-/// What a node proves itself by, read from files.
+/// The credentials by which a node proves its identity, read from files.
 pub(super) struct Credentials {
     #[cfg(feature = "secret")]
     pub(super) secret: Option<crate::remote::secret::Secret>,

@@ -1,11 +1,11 @@
 //! Durations as text: a whole number and its unit, `40ms` or `2s`, and nothing else.
 //!
-//! Decided here: which units there are, and that no text means two things. A bare number is refused: it
-//! would be taken for seconds by one reader and for milliseconds by another.
+//! Decided here: which units exist, and that no text has two meanings. A bare number is refused, because one reader
+//! would take it for seconds and another for milliseconds.
 
 use std::time::Duration;
 
-/// The units, the largest first, and how many nanoseconds each has.
+/// Units with their lengths in nanoseconds, the largest first.
 const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("min", 60_000_000_000),
@@ -15,7 +15,7 @@ const UNITS: [(&str, u64); 6] = [
     ("ns", 1),
 ];
 
-/// The duration that the text says, if it says one.
+/// Returns the duration in the text, or `None` for any other text.
 pub(super) fn parse(text: &str) -> Option<Duration> {
     let end = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at(end);
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Option<Duration> {
     Some(Duration::from_nanos(nanos))
 }
 
-/// The shortest text that [`parse`] reads as this duration; one beyond 584 years is cut to that.
+/// Returns the shortest text that [`parse`] reads as this duration. A duration beyond 584 years is cut to that.
 pub(super) fn show(duration: Duration) -> String {
     let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let whole = |(_, size): &(&str, u64)| nanos >= *size && nanos.is_multiple_of(*size);

@@ -1,4 +1,4 @@
-//! Why a configuration is refused: which key, what it says, and what to do.
+//! The reasons why a configuration is refused: the wrong key, the reason, and advice.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -8,10 +8,10 @@ use crate::{
     remote::{LimitsError, NodeIdError},
 };
 
-/// Why a configuration is refused. Nothing was started or changed.
+/// The reason why a configuration is refused. Nothing was started or changed.
 ///
-/// What a wrong key holds is repeated where it helps; a key that is unknown, and a text that is no TOML, are
-/// named by their place alone, since a password may stand there by mistake.
+/// An error repeats a wrong value where that helps. For an unknown key, and for a text that is not TOML, the error
+/// names only the place, since a password may stand there by mistake.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -22,21 +22,21 @@ pub enum ConfigError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What was expected there.
+        /// The text that was expected there.
         reason: Box<str>,
     },
-    /// The text is longer than a configuration is.
+    /// The text is longer than the longest configuration.
     #[error("a configuration is no longer than {max} bytes: is this the right file?")]
     TooLong {
         /// The longest, in bytes.
         max: usize,
     },
-    /// There is no such key.
+    /// The key does not exist.
     #[error("there is no key `{key}`{}", Similar(*similar, "leave it out"))]
     UnknownKey {
-        /// Where it stands.
+        /// The key, with its place.
         key: String,
-        /// The key that is spelled most like it, if one is.
+        /// The key with the most similar spelling, if there is one.
         similar: Option<&'static str>,
     },
     /// No variable of the environment can begin with the prefix.
@@ -47,7 +47,7 @@ pub enum ConfigError {
         /// The prefix.
         prefix: Box<str>,
     },
-    /// A variable of the environment begins with the prefix and names no key.
+    /// A variable of the environment begins with the prefix but names no key.
     #[error(
         "the variable {name} names no key{}",
         Similar(similar.as_deref(), "choose a prefix that nothing else uses")
@@ -55,35 +55,35 @@ pub enum ConfigError {
     UnknownVariable {
         /// The variable.
         name: String,
-        /// The variable that is spelled most like it, if one is.
+        /// The variable with the most similar spelling, if there is one.
         similar: Option<String>,
     },
-    /// A key holds something else than it may.
+    /// The value of a key is not allowed.
     #[error("`{key}` is {value}: it has to be {wanted}")]
     Value {
         /// The key, or the variable that set it.
         key: String,
-        /// What it holds.
+        /// The wrong value.
         value: Box<str>,
-        /// What it may hold.
+        /// The values that the key may hold.
         wanted: &'static str,
     },
-    /// A key is missing that this configuration needs.
+    /// A key that this configuration needs is missing.
     #[error("`{key}` is missing: {advice}")]
     Missing {
         /// The key.
         key: String,
-        /// What to do.
+        /// Advice.
         advice: &'static str,
     },
     /// Two keys contradict each other.
     #[error("`{key}` contradicts `{other}`: {advice}")]
     Contradiction {
-        /// One.
+        /// One of the two keys.
         key: String,
-        /// The other.
+        /// The other key.
         other: String,
-        /// What to do.
+        /// Advice.
         advice: &'static str,
     },
     /// A name breaks the rules of an agent's name.
@@ -162,7 +162,7 @@ pub enum ConfigError {
         /// The address.
         address: String,
     },
-    /// The key needs a feature that this build does not have.
+    /// The key needs a feature that this build lacks.
     #[error(
         "`{key}` needs the feature `{feature}` of actix-bully, which this program was built without"
     )]
@@ -172,7 +172,7 @@ pub enum ConfigError {
         /// The feature.
         feature: &'static str,
     },
-    /// The configuration has the section `zenoh`, and the program did not start it by the crate `actix-bully-zenoh`.
+    /// The configuration has the section `zenoh`, but the program did not start it by the crate `actix-bully-zenoh`.
     #[error(
         "`zenoh` needs the crate `actix-bully-zenoh`, by which this program does not start: add the crate with its feature `serde`, and write `actix_bully_zenoh::starter(&config)?.start()` in place of `config.start()`"
     )]
@@ -193,7 +193,7 @@ pub enum ConfigError {
 debug_is_text!(ConfigError);
 
 impl ConfigError {
-    /// The key that is to blame, or the variable that set it, as the text of the error names it.
+    /// Returns the wrong key, or the variable that set it, as the text of the error names it.
     pub fn key(&self) -> Option<String> {
         match self {
             Self::UnknownKey { key, .. }
@@ -220,7 +220,7 @@ impl ConfigError {
     }
 }
 
-/// The limit that is refused.
+/// Returns the name of the limit that is refused.
 fn limit_of(reason: &LimitsError) -> &'static str {
     match reason {
         LimitsError::Range { limit, .. } | LimitsError::Relation { limit, .. } => limit,

@@ -1,8 +1,7 @@
-//! Every key, once: what reads a file, what reads variables, and what shows a configuration all walk this
-//! list.
+//! The list of all keys. The readers of files and of variables and the writer of a configuration all walk this list.
 //!
-//! Decided here: what each key is called, and which field it sets. Its meaning is said at the field
-//! (`settings.rs`) and on the page `every_key.toml`.
+//! Decided here: the name of each key, and the field that it sets. The field (`settings.rs`) and the page
+//! `every_key.toml` explain its meaning.
 
 use super::{Config, GrantSettings, PeerSettings, value::Setting};
 
@@ -10,13 +9,13 @@ use super::{Config, GrantSettings, PeerSettings, value::Setting};
 pub(super) trait Visitor {
     type Error;
 
-    /// One key, and what it is about. The name before a dot is that of the section.
+    /// Visits one key and its field. The part of the name before a dot is the section.
     fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), Self::Error>;
 }
 
-/// What has keys.
+/// A type whose fields have keys.
 pub(super) trait Keys {
-    /// All of them, in order.
+    /// Visits all keys, in order.
     fn visit<V: Visitor>(&mut self, visitor: &mut V) -> Result<(), V::Error>;
 }
 

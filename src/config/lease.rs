@@ -1,7 +1,7 @@
 //! The section `lease`: a lease in a store, instead of voters.
 //!
-//! Decided here: which store is named, what contradicts it, and how it is opened. Links may stand beside it: they carry
-//! messages of applications, and the end of a process.
+//! Decided here: which store is named, which keys contradict it, and how it is opened. Links may stand beside it: they
+//! carry messages of applications, and the end of a process.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -29,7 +29,7 @@ impl Config {
         self.lease_stores().next().is_some()
     }
 
-    /// What the election needs to know.
+    /// Returns the configuration of the election.
     pub(super) fn lease(
         &self,
         identity: &StoreIdentity,
@@ -55,7 +55,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Keys that say how Kubernetes is reached, without its key.
+    /// Checks that keys for the way to Kubernetes are set only with the key `lease.kubernetes`.
     pub(super) fn check_kubernetes(&self) -> Result<(), ConfigError> {
         let lease = &self.lease;
         let others = [
@@ -75,7 +75,7 @@ impl Config {
         }
     }
 
-    /// The keys that name a store and are set, each with the feature that it needs and the crate lacks.
+    /// Returns the keys that name a store and are set, each with the feature that it needs and this build lacks.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [
@@ -103,7 +103,7 @@ impl Config {
             .filter_map(|(is_set, store)| is_set.then_some(store))
     }
 
-    /// Whether the name of the pod will do for the node.
+    /// Whether the node takes the name of its pod.
     pub(super) const fn is_called_as_its_pod(&self) -> bool {
         self.lease.kubernetes && self.node.is_empty()
     }
@@ -127,7 +127,7 @@ impl Config {
         self.check_store_tls(key)
     }
 
-    /// The authorities at least, or nothing; a certificate and its key, or none.
+    /// Checks the files of TLS: none, or the authorities, with or without a certificate and its key.
     fn check_store_tls(&self, store: &'static str) -> Result<(), ConfigError> {
         let lease = &self.lease;
         let files = [
@@ -163,7 +163,8 @@ impl Config {
         Ok(())
     }
 
-    /// Where the node keeps its last incarnation, if in a file: the one that is named, or one beside the records of a lease.
+    /// Returns the file in which the node keeps its last incarnation, if there is one: the file of `memory_file`, or a
+    /// file beside the records of a lease.
     pub(super) fn memory(&self) -> Option<PathBuf> {
         let beside = || {
             let folder = self.lease.folder.as_ref()?;
@@ -172,7 +173,7 @@ impl Config {
         self.memory_file.clone().or_else(beside)
     }
 
-    /// Opens the store that is named, if one is.
+    /// Opens the store of the lease, if the configuration names one.
     pub(super) fn register(&self) -> Result<Option<Arc<dyn Register>>, RunError> {
         if let Some(folder) = &self.lease.folder {
             return opened(FOLDER, FileRegister::open(folder));

@@ -1,7 +1,7 @@
-//! Where a configuration comes from: a text, pairs of the environment, a file, another format of serde.
+//! The sources of a configuration: a text, pairs of the environment, a file, another format of serde.
 //!
-//! Decided here: that later sources add to earlier ones, how much is read, and that the file and the
-//! environment are touched by one function alone, [`Config::load`].
+//! Decided here: later sources add to earlier ones; how much is read; and that only [`Config::load`] reads the file and
+//! the environment.
 
 use std::{
     env,
@@ -24,12 +24,12 @@ impl Config {
     /// The longest text of a configuration, in bytes.
     const MAX_LEN: usize = 64 * 1024;
 
-    /// Reads TOML. Keys that are missing have their defaults; what fits together is judged later, by
-    /// [`check`](Self::check): a part may still come [from the environment](Self::with_env).
+    /// Reads TOML. Missing keys get their defaults. [`check`](Self::check) checks later whether the values fit
+    /// together, since a part may still come [from the environment](Self::with_env).
     ///
     /// # Errors
-    /// [`ConfigError`] when the text is no TOML or longer than 64 KiB, has an unknown key, or a key holds
-    /// something else than it may.
+    /// [`ConfigError`] if the text is not TOML or is longer than 64 KiB, if a key is unknown, or if a value is not
+    /// allowed.
     ///
     /// # Examples
     /// ```
@@ -64,15 +64,15 @@ impl Config {
         Ok(config)
     }
 
-    /// Puts variables over what is there: those whose names are the prefix, an underscore and a key in capital
-    /// letters, with an underscore for its dot. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is `node` and
-    /// `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Lists are divided by commas, and a peer is
-    /// written `api-2=10.0.0.2:7400`; a list replaces the one before. Other variables do not count, but for `HOSTNAME`, the name of
-    /// a pod: with `lease.kubernetes` a node without a name is called so.
+    /// Sets keys from variables. The name of a variable is the prefix, an underscore and a key in capital letters, with
+    /// an underscore for its dot. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is `node` and `JOBS_QUORUM_STORE_FILE`
+    /// is `quorum.store_file`. Commas divide lists, and a peer is written `api-2=10.0.0.2:7400`; a list replaces the
+    /// earlier list. Other variables are ignored, except `HOSTNAME`, the name of a pod: with `lease.kubernetes` a node
+    /// without a name gets this name.
     ///
     /// # Errors
-    /// [`ConfigError`] for a prefix that no variable can have, and for a variable with the prefix that names no key or
-    /// holds something else than it may.
+    /// [`ConfigError`] if no variable can have the prefix, or if a variable with the prefix names no key or has a value
+    /// that is not allowed.
     ///
     /// # Examples
     /// ```
@@ -101,8 +101,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Reads a file of TOML, puts the variables of this process over it, and [checks](Self::check) what
-    /// comes out. At most 64 KiB are read, blocking.
+    /// Reads a file of TOML, sets keys from the variables of this process, and [checks](Self::check) the result. Reads
+    /// at most 64 KiB, blocking.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -114,7 +114,7 @@ impl Config {
         })?;
         let mut variables = Vec::new();
         for (name, value) in env::vars_os() {
-            // A name that is no text begins with no prefix.
+            // No prefix fits a name that is not Unicode.
             let Ok(name) = name.into_string() else {
                 continue;
             };
@@ -136,12 +136,12 @@ impl Config {
     }
 }
 
-/// Kubernetes calls a container's host as its pod.
+/// Variable in which Kubernetes gives a container the name of its pod.
 const POD: &str = "HOSTNAME";
 
 pub(super) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    // One byte more than allowed, by which a longer file is known.
+    // Reads one byte more than allowed, to detect a longer file.
     let most = u64::try_from(Config::MAX_LEN).unwrap_or(u64::MAX);
     File::open(path)?
         .take(most.saturating_add(1))
@@ -149,16 +149,16 @@ pub(super) fn read_file(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Every key that is set, or has a default: as [`Config::from_toml`] reads it. Secrets are in files, of
-/// which it has the paths.
+/// Writes every key that is set or has a default, as [`Config::from_toml`] reads it. It contains the paths of the files
+/// of secrets, not the secrets.
 impl Serialize for Config {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write_table(self).serialize(serializer)
     }
 }
 
-/// As [`Config::from_toml`], from any format that describes itself: for a program whose own configuration has
-/// this as a part.
+/// Reads as [`Config::from_toml`] does, from any format that describes itself: for a program whose own configuration
+/// contains this one.
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let table = Table::deserialize(deserializer)?;

@@ -1,9 +1,8 @@
-//! Four readers of the one list of keys: a table of TOML, variables of the environment, the table that a
-//! configuration is shown as, and the names of all keys.
+//! Four readers of the one list of keys. They read a table of TOML and variables of the environment, write a
+//! configuration as a table, and list the names of all keys.
 //!
-//! Decided here: that each key is read by its type, that nothing unknown is passed over, and which known
-//! name an unknown one resembles. Not here: which keys there are (`keys.rs`), and what each may hold
-//! (`value.rs`).
+//! Decided here: each key is read by its type, an unknown name is an error, and the known name that an unknown name
+//! resembles. Not here: which keys exist (`keys.rs`), and which values each may hold (`value.rs`).
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -17,8 +16,8 @@ use super::{
     value::{Setting, wrong},
 };
 
-/// Reads a table into what it is about; what the table does not mention stays as it is. `place` stands
-/// before the names of keys in errors.
+/// Reads a table into `into`; a field whose key is missing stays as it is. `place` stands before the names of keys in
+/// errors.
 pub(super) fn read_table<T: Keys>(
     place: &str,
     table: Table,
@@ -63,7 +62,7 @@ impl Visitor for TableReader<'_> {
 }
 
 impl TableReader<'_> {
-    /// What is left has no place.
+    /// Returns an error for the first key that no field took.
     fn must_be_empty(self) -> Result<(), ConfigError> {
         for (name, value) in &self.rest {
             let section = format!("{name}.");
@@ -148,10 +147,10 @@ impl Visitor for VariableReader {
     }
 }
 
-/// A table that [`read_table`] reads as the same again.
+/// Writes a table that [`read_table`] reads as the same value again.
 pub(super) fn write_table<T: Keys + Clone>(from: &T) -> Table {
     let mut writer = TableWriter(Table::new());
-    // The visitor may change what it visits, and this one does not.
+    // The visitor may change the fields that it visits; this visitor does not.
     match from.clone().visit(&mut writer) {
         Ok(()) => writer.0,
     }
@@ -181,9 +180,9 @@ impl Visitor for TableWriter {
     }
 }
 
-/// The known name that differs by the fewest letters, or has another section.
+/// Returns the known name that differs by the fewest letters, or has another section.
 fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A key in the wrong place is the same word.
+    // A key in the wrong section has the same last word.
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let known: Vec<_> = known.collect();
     let moved = || {
@@ -195,7 +194,7 @@ fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<
     similar(unknown, known.iter().copied()).or_else(moved)
 }
 
-/// The names of all keys, those of a peer as `peers[].node`.
+/// Returns the names of all keys; those of a peer as `peers[].node`.
 #[cfg(test)]
 pub(super) fn names<T: Keys + Default>(place: &str) -> Vec<String> {
     struct Names(Vec<&'static str>);

@@ -1,4 +1,4 @@
-//! Why what a configuration says does not run: which key is to blame, and what the part said that refused it.
+//! The reasons why a configuration does not start: the wrong key, and the error of the part that refused it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::{
 
 use super::ConfigError;
 
-/// Why what a configuration says does not run.
+/// The reason why a configuration does not start.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -62,7 +62,7 @@ pub enum RunError {
     /// The bridge does not start.
     #[error("the bridge does not start{}: {reason}", Because(*key))]
     Bridge {
-        /// The key that is to blame.
+        /// The wrong key.
         key: Option<&'static str>,
         /// Why.
         #[source]
@@ -71,7 +71,7 @@ pub enum RunError {
     /// The agent does not start.
     #[error("the agent does not start{}: {reason}", Because(*key))]
     Agent {
-        /// The key that is to blame.
+        /// The wrong key.
         key: Option<&'static str>,
         /// Why.
         #[source]
@@ -81,7 +81,7 @@ pub enum RunError {
 
 debug_is_text!(RunError);
 
-/// The key that an error is blamed on.
+/// The key that an error names.
 struct Because(Option<&'static str>);
 
 impl fmt::Display for Because {
@@ -93,7 +93,8 @@ impl fmt::Display for Because {
     }
 }
 
-/// `network`: the section that describes the network, if one does. `memory`: the key of the node's last incarnation.
+/// Converts an error of the bridge. `network` is the section that describes the network, if there is one; `memory` is
+/// the key of the node's last incarnation.
 pub(super) fn bridge_error(
     reason: BridgeError,
     network: Option<&'static str>,

@@ -1,7 +1,7 @@
-//! What runs, and its orderly end.
+//! A running node, and its orderly end.
 //!
-//! Decided here: the order of the end (hand-over, leaving, goodbye to peers, arbiter), and how a deadline is
-//! shared between them.
+//! Decided here: the order of the end (hand-over, leaving, goodbye to peers, arbiter), and how these steps share a
+//! deadline.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::{
     remote::BridgeHandle,
 };
 
-/// An agent that a configuration started, with what it runs on.
+/// An agent that a configuration started, with its bridge and its thread.
 ///
-/// Keep it as long as the agent is to run. Let it [`leave`](Self::leave) before: with voters, dropping it stops
-/// the thread of the agent and the bridge as a crash does, and waits for its end.
+/// Keep this value as long as the agent is to run, and call [`leave`](Self::leave) before dropping it. With voters, a
+/// drop stops the thread of the agent and the bridge as a crash does, and waits for its end.
 #[derive(Debug)]
 #[must_use = "dropping it may stop the agent"]
 pub struct RunningNode {
@@ -28,28 +28,28 @@ pub struct RunningNode {
     pub(super) bridge: Option<BridgeHandle>,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<crate::remote::tls::TlsConfig>,
-    /// The thread of the agent and the bridge, where they have one.
+    /// The thread of the agent and the bridge, if they have their own.
     #[expect(dead_code, reason = "held for its end")]
     pub(super) arbiter: Option<ElectionArbiter>,
 }
 
 impl RunningNode {
-    /// The agent.
+    /// Returns the agent.
     pub fn agent(&self) -> &BullyHandle {
         &self.agent
     }
 
-    /// The group.
+    /// Returns the group.
     pub fn group(&self) -> &Group<AnyMessage> {
         &self.group
     }
 
-    /// The bridge, if the configuration has peers, an address to listen at or zenoh.
+    /// Returns the bridge, if the configuration has peers, an address to listen at or zenoh.
     pub fn bridge(&self) -> Option<&BridgeHandle> {
         self.bridge.as_ref()
     }
 
-    /// The agent and its bridge, as an operator sees and commands them.
+    /// Returns the agent and its bridge, as an operator sees and commands them.
     pub fn operated(&self) -> Operated {
         let operated = Operated::new(&self.agent);
         match &self.bridge {
@@ -58,28 +58,28 @@ impl RunningNode {
         }
     }
 
-    /// The certificates. Files that are renewed are read before the next handshake.
+    /// Returns the certificates. Renewed files are read before the next handshake.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(&self) -> Option<&crate::remote::tls::TlsConfig> {
         self.tls.as_ref()
     }
 
-    /// Ends it in the right order: the agent hands over if it leads, and leaves; then the bridge sends what
-    /// waits and says goodbye. An eighth of `deadline` is kept for the goodbye.
+    /// Ends the node in the right order. First the agent hands over if it leads, and leaves. Then the bridge sends the
+    /// waiting messages and says goodbye. An eighth of `deadline` is kept for the goodbye.
     ///
     /// # Errors
-    /// [`ShutdownError::Agent`] or [`ShutdownError::Bridge`], the first one. All has ended all the same, unless
-    /// there is no runtime with timers here ([`LeaveError::NoRuntime`]), and nothing was ended.
+    /// [`ShutdownError::Agent`] or [`ShutdownError::Bridge`], the first of them. All parts have ended even then, except
+    /// without a runtime with timers ([`LeaveError::NoRuntime`]): then nothing was ended.
     pub async fn leave(&self, deadline: Duration) -> Result<(), ShutdownError> {
         leave(&self.agent, self.bridge.as_ref(), deadline).await
     }
 
-    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); ends when all has ended.
+    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended.
     ///
-    /// As [`leave_on_signals`](crate::leader::leave_on_signals) says, to the letter: listen from the call on,
-    /// hand over first, and stop the server afterwards. It needs no borrow, but keep this as long as it is
-    /// awaited. With actix-web:
+    /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): listen from the call on, hand over
+    /// first, and stop the server afterwards. The future borrows nothing, but keep this value as long as you await the
+    /// future. With actix-web:
     ///
     /// ```ignore
     /// let leave = running.leave_on_signals(Duration::from_secs(10));
@@ -87,7 +87,7 @@ impl RunningNode {
     /// ```
     ///
     /// # Errors
-    /// As [`leave`](Self::leave), and [`ShutdownError::Signals`] at once when signals cannot be waited for.
+    /// As [`leave`](Self::leave), and [`ShutdownError::Signals`] at once when it is impossible to wait for signals.
     pub fn leave_on_signals(
         &self,
         deadline: Duration,
@@ -114,7 +114,7 @@ async fn leave(
     if left == Err(LeaveError::NoRuntime) {
         return Ok(left?);
     }
-    // What the hand-over did not need is the goodbye's.
+    // The goodbye may use the time that the hand-over did not need.
     let rest = deadline.saturating_sub(began.elapsed()).max(goodbye);
     let drained = bridge.drain(rest).await;
     left?;

@@ -1,8 +1,8 @@
 //! From a configuration to a running agent.
 //!
 //! Decided here: the order of a start (files, arbiter, bridge, agent, records), that a bridge runs beside the agent
-//! whose lease it carries, and which key an error is blamed on. Not here: what fits together (`check.rs`),
-//! and the end (`running.rs`).
+//! whose lease it carries, and which key an error names. Not here: which values fit together (`check.rs`), and the end
+//! (`running.rs`).
 
 use std::{
     fmt,
@@ -36,16 +36,16 @@ use super::{
 };
 
 impl Config {
-    /// Starts the parts of the configuration: the group, the bridge if there are peers or an address to listen at, and the
-    /// agent. The crate `actix-bully-zenoh` starts a configuration with the section `zenoh`, which is refused here. With
-    /// voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no busy neighbour makes a
-    /// lease late; without voters they run on the current arbiter.
+    /// Starts the parts of the configuration: the group, the agent, and the bridge if there are peers or an address to
+    /// listen at. A configuration with the section `zenoh` is refused here; the crate `actix-bully-zenoh` starts it.
+    /// With voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no busy neighbour
+    /// makes a lease late. Without voters they run on the current arbiter.
     ///
-    /// It reads the secret or certificates and opens the store: small files, blocking.
+    /// The call reads the secret or certificates and opens the store: small files, blocking.
     ///
     /// # Errors
-    /// [`RunError`] names the key that is to blame, if one is. Nothing runs then; a store that was to be
-    /// made, and the incarnation that the node remembers, may be there.
+    /// [`RunError`] names the wrong key, if there is one. After an error nothing runs. A new store, and the incarnation
+    /// that the node remembers, may already be on the disk.
     ///
     /// # Panics
     /// Outside of the event loop, as every start of an actor does.
@@ -68,7 +68,7 @@ impl Config {
         self.starter()?.start()
     }
 
-    /// As [`start`](Self::start), with more than a text can say: see [`Starter`].
+    /// Starts as [`start`](Self::start) does, with settings that a text cannot express: see [`Starter`].
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -84,7 +84,7 @@ impl Config {
     }
 }
 
-/// A checked configuration, to which a program adds what a text cannot say.
+/// A checked configuration, to which a program adds settings that a text cannot express.
 #[must_use = "nothing runs until `start` is called"]
 pub struct Starter {
     config: Config,
@@ -92,7 +92,7 @@ pub struct Starter {
     bridge: Vec<ChangeBridge>,
     agent: Vec<ChangeAgent>,
     is_here: bool,
-    /// Whether the section `zenoh` has its network.
+    /// Whether the program gave the network that the section `zenoh` needs.
     has_network: bool,
 }
 
@@ -101,12 +101,12 @@ type ChangeBridge = Box<dyn FnOnce(BridgeBuilder) -> BridgeBuilder + Send>;
 type ChangeAgent = Box<dyn FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBully>>;
 
 impl Starter {
-    /// The group that the agent will join.
+    /// Returns the group that the agent will join.
     pub fn group(&self) -> &Group<AnyMessage> {
         &self.plan.group
     }
 
-    /// The durations of the election.
+    /// Returns the durations of the election.
     pub fn timings(&self) -> &Timings {
         match &self.plan.election {
             AnyConfig::Available(config) => &config.timings,
@@ -116,7 +116,7 @@ impl Starter {
         }
     }
 
-    /// The longest that the work of this node's leader may take to end when it steps down.
+    /// Returns the longest time that the work of this node's leader may take to end when it steps down.
     pub fn drain(&self) -> Duration {
         match &self.plan.election {
             AnyConfig::Available(config) => config.drain,
@@ -126,8 +126,8 @@ impl Starter {
         }
     }
 
-    /// Changes the settings of the agent: its subscribers, its restart policy, its parent. May be called for
-    /// several changes.
+    /// Changes the settings of the agent: its subscribers, its restart policy, its parent. May be called more than
+    /// once.
     pub fn agent(
         mut self,
         change: impl FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBully> + 'static,
@@ -136,9 +136,9 @@ impl Starter {
         self
     }
 
-    /// Changes the settings of the bridge, such as its restart policy or its
-    /// [`transport`](BridgeBuilder::transport). May be called for several changes; without peers, an address to listen at
-    /// and zenoh no bridge is started, and they are not called.
+    /// Changes the settings of the bridge, such as its restart policy or its [`transport`](BridgeBuilder::transport).
+    /// May be called more than once. Without peers, an address to listen at and zenoh no bridge starts, and the changes
+    /// are not called.
     pub fn bridge(
         mut self,
         change: impl FnOnce(BridgeBuilder) -> BridgeBuilder + Send + 'static,
@@ -153,22 +153,22 @@ impl Starter {
         self.bridge(move |bridge| bridge.carry(&group))
     }
 
-    /// Everything runs on the current arbiter, also with voters: for tests in virtual time, and for a
-    /// program that calls this on an [`ElectionArbiter`] of its own.
+    /// Runs everything on the current arbiter, also with voters: for tests in virtual time, and for a program that
+    /// calls this on an [`ElectionArbiter`] of its own.
     pub fn on_this_arbiter(mut self) -> Self {
         self.is_here = true;
         self
     }
 
-    /// Gives the network that the section `zenoh` describes: the crate `actix-bully-zenoh` does. For a network of your own
-    /// see [`bridge`](Self::bridge) and [`BridgeBuilder::transport`].
+    /// Gives the network that the section `zenoh` describes; the crate `actix-bully-zenoh` calls this. For a network of
+    /// your own see [`bridge`](Self::bridge) and [`BridgeBuilder::transport`].
     #[doc(hidden)]
     pub fn zenoh(mut self, transport: impl Transport + 'static) -> Self {
         self.has_network = true;
         self.bridge(move |bridge| bridge.transport(transport))
     }
 
-    /// Starts it all, as [`Config::start`] does.
+    /// Starts all parts, as [`Config::start`] does.
     ///
     /// # Errors
     /// [`RunError`].
@@ -226,7 +226,7 @@ impl Starter {
         Ok(running)
     }
 
-    /// Where the past of the group is kept: with the records, or beside the store of votes.
+    /// Returns the folder for the past of the group: the folder of the records, or the folder of the store of votes.
     fn history_folder(&self) -> Option<PathBuf> {
         let records = self.config.records_folder.clone();
         records.or_else(|| {
@@ -238,7 +238,7 @@ impl Starter {
         })
     }
 
-    /// The folder of the records, which is made before anything runs.
+    /// Returns the folder of the records, and makes it before anything runs.
     fn records(&self) -> Result<Option<RecordFolder>, RunError> {
         let Some(path) = &self.config.records_folder else {
             return Ok(None);

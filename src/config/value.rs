@@ -1,8 +1,7 @@
-//! What a key holds: how each type is read from TOML, from a variable of the environment, and written.
+//! How each type of value is read from TOML, read from a variable of the environment, and written.
 //!
-//! Decided here: that a file says numbers as numbers and texts as texts, while a variable, which is
-//! always text, may say either; lists in a variable are divided by commas. Not here: which keys there
-//! are (`keys.rs`).
+//! Decided here: a file has numbers as numbers and texts as texts. A variable is always text, so it may have either;
+//! commas divide a list in a variable. Not here: which keys exist (`keys.rs`).
 
 use std::{path::PathBuf, time::Duration};
 
@@ -16,19 +15,19 @@ use super::{
     read::{read_table, write_table},
 };
 
-/// What one key may hold.
+/// A value that one key may hold.
 pub(super) trait Setting: Sized {
-    /// From a file.
+    /// Reads the value from a file.
     fn from_value(key: &str, value: Value) -> Result<Self, ConfigError>;
-    /// From a variable.
+    /// Reads the value from a variable.
     fn from_text(key: &str, text: &str) -> Result<Self, ConfigError>;
-    /// Into a file; nothing for a key that is not set.
+    /// Returns the value as a file has it; `None` for a key that is not set.
     fn to_value(&self) -> Option<Value>;
 }
 
-/// What has no parts.
+/// A value without parts.
 pub(super) trait Leaf: Sized {
-    /// What a user has to write.
+    /// Describes the expected value to a user.
     const WANTED: &'static str;
     fn parse(text: &str) -> Option<Self>;
     fn read(value: &Value) -> Option<Self> {
@@ -61,7 +60,7 @@ impl<T: Leaf> Setting for Option<T> {
     }
 }
 
-/// What stands where something else should, in as few words as help.
+/// Returns the error for a wrong value, with the value in as few words as help.
 pub(super) fn wrong(key: &str, value: &Value, wanted: &'static str) -> ConfigError {
     let value: Box<str> = match value {
         Value::String(text) => cut(text),
@@ -79,7 +78,7 @@ pub(super) fn wrong(key: &str, value: &Value, wanted: &'static str) -> ConfigErr
     }
 }
 
-/// A text in quotes, no longer than a line.
+/// Returns a text in quotes, no longer than a line.
 pub(super) fn cut(text: &str) -> Box<str> {
     let mut short: String = text.chars().take(LONGEST).collect();
     if short.len() < text.len() {
@@ -88,7 +87,7 @@ pub(super) fn cut(text: &str) -> Box<str> {
     format!("{short:?}").into()
 }
 
-/// So many characters of a wrong text are repeated.
+/// Longest part of a wrong text that an error repeats, in characters.
 const LONGEST: usize = 64;
 
 impl Leaf for String {
@@ -192,7 +191,7 @@ fn score(parts: &[i64]) -> Option<Score> {
     }
 }
 
-/// One of a few words.
+/// A value that is one of a few words.
 trait Word: Copy + 'static {
     const ALL: &'static [Self];
     const WANTED: &'static str;
@@ -322,7 +321,7 @@ impl Setting for Option<Vec<GrantSettings>> {
     }
 }
 
-/// What stands between commas; an empty text has nothing.
+/// Returns the texts between commas; none for an empty text.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let is_empty = text.trim().is_empty();
     text.split(',').map(str::trim).filter(move |_| !is_empty)

@@ -1,6 +1,6 @@
-//! The section `zenoh`: hosts that find each other by name in a zenoh network, in place of addresses.
+//! The section `zenoh`: hosts that find each other by name in a zenoh network, instead of by addresses.
 //!
-//! Decided here: what contradicts it among the other keys. The crate `actix-bully-zenoh` decides what its endpoints mean,
+//! Decided here: which other keys contradict it. The crate `actix-bully-zenoh` decides the meaning of its endpoints,
 //! and gives the network to the [`Starter`](super::Starter).
 
 use super::{Config, ConfigError, check::contradiction};

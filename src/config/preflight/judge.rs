@@ -1,4 +1,4 @@
-//! What was measured against timings, as pure functions.
+//! Compares measurements with timings, by pure functions.
 //!
 //! Decided here: the bound of each part, which is that of the diagnosis of a running agent, and the preset that fits.
 
@@ -11,7 +11,7 @@ use crate::{
 
 use super::{Preflight, PreflightCheck, PreflightFinding, PreflightPart};
 
-/// What was measured of one part.
+/// The measurement of one part.
 #[derive(Clone, Debug)]
 pub(super) struct Figure {
     pub(super) part: PreflightPart,
@@ -35,7 +35,7 @@ impl Figure {
     }
 }
 
-/// What is found with these timings, and the preset that fits.
+/// Returns the results with these timings, and the preset that fits.
 pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
     let doubled = figures.doubled();
     let presets = [
@@ -43,7 +43,7 @@ pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
         ("default", Timings::default()),
         ("wan", Timings::wan()),
     ];
-    // Not `fast`: what that costs shows over days.
+    // Not `fast`: its cost shows only over days.
     let fits = presets.iter().find(|(_, timings)| fits(&doubled, timings));
     Preflight {
         checks: checks(figures, timings),
@@ -51,11 +51,11 @@ pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
     }
 }
 
-/// Whether all that was measured is below its bound by these timings.
+/// Whether every measurement is below its bound by these timings.
 fn fits(figures: &Figures, timings: &Timings) -> bool {
     let is_below = |check: &PreflightCheck| match check.found {
         PreflightFinding::Measured { .. } => check.found.is_ok(),
-        // No other timings help.
+        // Other timings do not help.
         PreflightFinding::Fails { .. } | PreflightFinding::Unknown { .. } => true,
     };
     checks(figures, timings).iter().all(is_below)
@@ -82,12 +82,12 @@ fn checks(figures: &Figures, timings: &Timings) -> Vec<PreflightCheck> {
     figures.0.iter().filter_map(check).collect()
 }
 
-/// The bound of a part; `None` if these timings have none.
+/// Returns the bound of a part; `None` if these timings have none.
 fn bound(part: PreflightPart, measured: &Measurement, timings: &Timings) -> Option<Duration> {
     let there_and_back = timings.delay_bound().saturating_mul(2);
     Some(match part {
         PreflightPart::Disk => timings.round().saturating_sub(measured.echo),
-        // A renewal, a read of the claims, and the next renewal fit into a lease.
+        // Three answers of the store must fit into a lease: a renewal, a read of the claims, and the next renewal.
         PreflightPart::StoreReads | PreflightPart::StoreWrites => {
             there_and_back.min(timings.lease() / 3)
         }
@@ -113,7 +113,7 @@ impl Figures {
         }
     }
 
-    /// A place in use: each part that timings decide on takes twice as long.
+    /// Returns the figures of a place in use: each part whose bound depends on timings takes twice as long.
     fn doubled(&self) -> Self {
         let mut doubled = self.clone();
         for figure in &mut doubled.0 {

@@ -1,8 +1,8 @@
 //! Measures a place before an election runs there.
 //!
-//! Decided here: what is measured, for how long, and what a failure of one part means. Nothing is elected: no agent starts,
-//! no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds (`judge.rs`), and how each part is
-//! measured (`store/trial.rs`, `register/trial.rs`, `remote/trial.rs`).
+//! Decided here: the parts that are measured, the time for each, and the meaning of a failure of one part. Nothing is
+//! elected: no agent starts, no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds
+//! (`judge.rs`), and how each part is measured (`store/trial.rs`, `register/trial.rs`, `remote/trial.rs`).
 //!
 //! | part | measured | must be below |
 //! |---|---|---|
@@ -10,10 +10,10 @@
 //! | `store-reads`, `store-writes` | the store of a lease: the median of its answers | 2 d, and a third of the lease |
 //! | `store-clock` | the clock of that store beside this host's | 10 s, for schedules |
 //! | `peer` | a connection to each address, there and back once: the median | 2 d |
-//! | `stall` | the longest delay of a timer | half of what a lease or the detection has left after a heartbeat and an echo |
+//! | `stall` | the longest delay of a timer | half of the time that a lease or the detection leaves after a heartbeat and an echo |
 //! | `clock` | the clock that a lease goes by, beside the timers | half of the time that was measured |
 //!
-//! An idle place is faster than one in use, so the preset that fits has twice the room that was measured. The
+//! An idle place is faster than a place in use, so the preset that fits has twice the time that was measured. The
 //! [diagnosis](crate::agent::Diagnosis) of a running agent compares the same parts under load.
 
 mod judge;
@@ -39,13 +39,14 @@ use judge::{Figure, Figures, judge};
 
 use super::{Config, ConfigError, check::Plan};
 
-/// What a place has shown before an election runs there, beside what the timings allow.
+/// The measurements of a place before an election runs there, compared with the bounds of the timings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Preflight {
     /// Each part that the configuration has, in the order of the [page](self).
     pub checks: Vec<PreflightCheck>,
-    /// The fastest preset that has twice the room that was measured: `lan`, `default` or `wan`; `None` if none of them has.
+    /// The fastest preset that allows twice the time that was measured: `lan`, `default` or `wan`; `None` if no preset
+    /// does.
     pub fits: Option<&'static str>,
 }
 
@@ -57,20 +58,20 @@ pub struct PreflightCheck {
     pub part: PreflightPart,
     /// The node, if it is a peer.
     pub node: Option<String>,
-    /// What was found.
+    /// The result.
     pub found: PreflightFinding,
 }
 
-/// A part of a place that timings rest on.
+/// A part of a place on which timings depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PreflightPart {
     /// The disk of the votes.
     Disk,
-    /// The store of the lease, as it is read.
+    /// Reads of the store of the lease.
     StoreReads,
-    /// The store of the lease, as it is written.
+    /// Writes to the store of the lease.
     StoreWrites,
     /// The clock of that store.
     StoreClock,
@@ -78,30 +79,30 @@ pub enum PreflightPart {
     Peer,
     /// The threads and the host of this process.
     Stall,
-    /// The clock that a lease goes by.
+    /// The clock by which a lease is measured.
     Clock,
 }
 
-/// What was found of a part.
+/// The result for a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PreflightFinding {
-    /// It was measured.
+    /// The part was measured.
     Measured {
         /// The figure. As JSON: `figure_ms`.
         #[serde(rename = "figure_ms", serialize_with = "shown::millis")]
         figure: Duration,
-        /// What it has to be below by the timings of the configuration. As JSON: `bound_ms`.
+        /// The bound by the timings of the configuration; the figure has to be below it. As JSON: `bound_ms`.
         #[serde(rename = "bound_ms", serialize_with = "shown::millis")]
         bound: Duration,
     },
-    /// It does not work: an agent would not start, or not be elected.
+    /// The part does not work: an agent would not start, or not be elected.
     Fails {
         /// Why, and what to do.
         reason: String,
     },
-    /// It could not be measured. That is no fault of this node: a peer may not run yet.
+    /// The part could not be measured. That does not mean a fault of this node: a peer may not run yet.
     Unknown {
         /// Why.
         reason: String,
@@ -109,7 +110,7 @@ pub enum PreflightFinding {
 }
 
 impl PreflightFinding {
-    /// Whether nothing speaks against an election with it.
+    /// Whether this result allows an election.
     pub fn is_ok(&self) -> bool {
         match self {
             Self::Measured { figure, bound } => figure < bound,
@@ -120,7 +121,7 @@ impl PreflightFinding {
 }
 
 impl Preflight {
-    /// Whether nothing speaks against an election here.
+    /// Whether all results allow an election here.
     pub fn is_ok(&self) -> bool {
         self.checks.iter().all(|check| check.found.is_ok())
     }
@@ -141,11 +142,11 @@ impl fmt::Display for PreflightPart {
 }
 
 impl Config {
-    /// Measures this place for a time, 3 s for instance, and compares it with the timings of the configuration. Call it where
-    /// the node will run, before its first start or beside it, within a runtime of tokio.
+    /// Measures this place for a time, 3 s for instance, and compares it with the timings of the configuration. Call it
+    /// where the node will run, before its first start or while it runs, within a runtime of tokio.
     ///
     /// # Errors
-    /// As [`check`](Self::check). What does not work is a [finding](PreflightFinding::Fails).
+    /// As [`check`](Self::check). A part that does not work is a [finding](PreflightFinding::Fails).
     ///
     /// # Examples
     /// ```
