@@ -1,4 +1,4 @@
-//! What a network does to messages: loses, delays, repeats, reorders and separates.
+//! Faults of a network: it loses, delays, repeats, reorders and separates messages.
 //!
 //! ```text
 //!   fate(now, from, to) ──▶ ignored kind? ─▶ isolated? ─▶ other side? ─▶ cut? ─▶ bad luck? ──▶ Lost(why)
@@ -6,14 +6,13 @@
 //!                                             delay, again for each copy  ◀───┘──────────▶ Arrives(times)
 //! ```
 //!
-//! Decided here: the fate of one message, drawn from a seeded generator, so that a run can be
-//! repeated. Not here: what carries the message and what becomes of it on arrival; that is
-//! a world in virtual time, or a cluster of real actors.
+//! Decided here: the fate of one message, drawn from a seeded generator, so that a run can be repeated. Not here: the
+//! carrier of the message, and its effect on arrival; that is a world in virtual time, or a cluster of real actors.
 //!
-//! A fate is decided when the message is sent: what was under way when a cut began still arrives.
+//! A fate is decided when the message is sent: a message that was under way when a cut began still arrives.
 //!
-//! Read on: [`Network`] has the verbs (`partition`, `isolate`, `cut`, `heal`);
-//! [`Conditions`] says how bad a healthy link is.
+//! Read on: [`Network`] has the verbs (`partition`, `isolate`, `cut`, `heal`); [`Conditions`] has the faults of a link
+//! that is not cut.
 
 mod conditions;
 mod fate;

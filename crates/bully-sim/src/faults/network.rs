@@ -29,7 +29,7 @@ pub struct Network<K = AgentId> {
     tally: Tally,
 }
 
-/// What is particular about one member; most have nothing.
+/// The special settings of one member; most members have none.
 #[derive(Clone, Debug)]
 struct SenderLinks<K> {
     side: usize,
@@ -37,7 +37,7 @@ struct SenderLinks<K> {
     links: BTreeMap<K, LinkState>,
 }
 
-/// What is particular about the way from one member to another.
+/// The special settings of the way from one member to another.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkState {
     cut: bool,
@@ -139,7 +139,7 @@ impl<K: Ord + Clone> Network<K> {
         self.link(other, one).cut = false;
     }
 
-    /// Cuts a member off from all others, both ways, also from those that come later.
+    /// Cuts a member off from all others, both ways, including members that come later.
     pub fn isolate(&mut self, member: &K) {
         self.member(member).isolated = true;
         self.separated = true;
@@ -150,8 +150,8 @@ impl<K: Ord + Clone> Network<K> {
         self.member(member).isolated = false;
     }
 
-    /// Separates the members into sides that do not reach each other; a member that is named in none is on
-    /// one more side, with those that come later. An earlier partition is over.
+    /// Separates the members into sides that do not reach each other. Members that no side names are on one more side,
+    /// together with members that come later. This replaces an earlier partition.
     pub fn partition<S>(&mut self, sides: impl IntoIterator<Item = S>)
     where
         S: IntoIterator<Item = K>,

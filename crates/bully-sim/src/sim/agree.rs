@@ -27,8 +27,7 @@ impl<E: Election> World<E> {
         self.driver.published > 1 && self.believing().nth(1).is_some()
     }
 
-    /// What the applications may read: the belief that was published, as long as it was said to be
-    /// valid.
+    /// Returns the beliefs that applications may read: a published belief, until its validity ends.
     fn believing(&self) -> impl Iterator<Item = (NodeIndex, Term)> {
         let nodes = if self.driver.published == 0 {
             &[]
@@ -43,8 +42,8 @@ impl<E: Election> World<E> {
         })
     }
 
-    /// The leader that all running members follow, that believes so, and is the only one that does; `None`
-    /// if there is none.
+    /// Returns the leader that all running members follow, if it believes that it leads and no other agent does; `None`
+    /// otherwise.
     pub fn agreed(&self) -> Option<Leader> {
         let mut agreed: Option<Leader> = None;
         let mut believers = 0;

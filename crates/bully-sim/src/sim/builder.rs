@@ -101,7 +101,7 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// What is recorded. Default: nothing.
+    /// Sets the trace that records the run. Default: nothing is recorded.
     pub fn trace(mut self, trace: Trace) -> Self {
         self.trace = trace;
         self

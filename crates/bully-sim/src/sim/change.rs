@@ -46,7 +46,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// The command is given, unless nobody waits for an answer any more; once more after a while.
+    /// Gives the command, and gives it again after a while, until it is answered, its time is over or the agent has
+    /// ended.
     pub(super) fn go_on_asking(&mut self, asking: PendingChange) {
         let PendingChange {
             at, incarnation, ..

@@ -36,7 +36,7 @@ impl SkewedClock {
         };
     }
 
-    /// What the clock reads.
+    /// Reads the clock.
     pub(super) fn read(&self, now: Time) -> Time {
         let passed = now.since(self.set_at);
         if self.ppm == 0 {

@@ -21,7 +21,7 @@ pub(super) struct ContractState {
     leads: Option<Term>,
     followed: Term,
     order: TermOrder,
-    /// What is known of the members is newer than the last look at it.
+    /// The members changed after the last check.
     update: bool,
 }
 
@@ -95,7 +95,7 @@ impl ContractState {
         Ok(())
     }
 
-    /// Looks at the leader that the view names: whenever that, or what is known of the members, has changed.
+    /// Checks the leader that the view names, after each change of the leader or of the known members.
     pub(super) fn follows(me: &AgentId, view: &View, known: &Members) -> Result<(), &'static str> {
         let Some(leader) = &view.leader else {
             return Ok(());

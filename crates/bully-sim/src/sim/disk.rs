@@ -1,6 +1,6 @@
-//! A disk that needs time: the rest of a step waits until its record is written, and so does everything else.
+//! A disk that needs time: the rest of a step waits until its record is written, and all later inputs wait as well.
 //!
-//! Decided here: what waits, and what a crash leaves on the disk. It is what an agent does
+//! Decided here: which effects wait, and what a crash leaves on the disk. An agent does the same
 //! (`actix_bully::agent`): effects in front of the record leave at once, the others when it is durable, and messages,
 //! timers and commands that come meanwhile are handled afterwards, in their order.
 
@@ -19,7 +19,7 @@ pub(super) struct DiskWrite<E: Election> {
     pub(super) record: E::Durable,
     /// The effects that wait until it is durable.
     pub(super) rest: Vec<EffectOf<E>>,
-    /// What the step made of its agent's view.
+    /// The agent's view after the step.
     pub(super) view: View,
     /// How long that takes.
     pub(super) took: Duration,

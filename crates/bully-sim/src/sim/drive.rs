@@ -38,7 +38,7 @@ pub(super) struct Driver<E: Election> {
     /// How many published beliefs there are.
     pub(super) published: usize,
     pub(super) term_order: TermOrder,
-    /// What a machine owed and did not give.
+    /// The duty that a machine broke.
     pub(super) broken: Option<&'static str>,
 }
 
@@ -307,8 +307,8 @@ impl<E: Election> World<E> {
         self.conclude(at, &me, &view, old, suffers);
     }
 
-    /// The end of a step: publishes what its agent believes. `old` is what it believed before. If the agent waits for its
-    /// record, this is done when that is durable.
+    /// Ends a step: publishes the belief of its agent. `old` is the belief before the step. If the agent waits for its
+    /// record, the belief is published when the record is durable.
     pub(super) fn conclude(
         &mut self,
         at: NodeIndex,

@@ -14,13 +14,12 @@
 //!                   checks after every step: contract, invariant
 //! ```
 //!
-//! Decided here: when what happens, and that the driver's side of
-//! [`Election`](bully_core::protocol::Election) is kept to the message. Not here: any election.
-//! The same seed and the same calls give the same run.
+//! Decided here: the order of events, and that the driver's side of [`Election`](bully_core::protocol::Election) is
+//! kept exactly. Not here: any election. The same seed and the same calls give the same run.
 //!
 //! # Testing your own scenario
 //!
-//! Say what happens, and what must hold after every step; then let many seeds try it. Here: a leader
+//! Describe the events, and the invariant that must hold after every step; then let many seeds try it. Here: a leader
 //! that is cut off from all others goes on believing, so that two lead until the cut is healed.
 //!
 //! ```
@@ -57,10 +56,10 @@
 //! # Ok::<(), Box<dyn Error>>(())
 //! ```
 //!
-//! For an election of your own implement [`Election`](bully_core::protocol::Election) and say in a
-//! [`Scenario`](chaos::Scenario) what it owes; [`chaos`](chaos::chaos()) does everything else. The scenarios
-//! of the elections of this crate are in `tests/oracles`. How that looks over thousands of seeds:
-//! `cargo run --release --example simulate -- --seeds 0..5000`.
+//! For an election of your own, implement [`Election`](bully_core::protocol::Election) and state its promises in a
+//! [`Scenario`](chaos::Scenario); [`chaos`](chaos::chaos()) does everything else. The scenarios of the elections of
+//! this crate are in `tests/oracles`. To see a run over thousands of seeds: `cargo run --release --example simulate --
+//! --seeds 0..5000`.
 //!
 //! Read on: [`World`] and its verbs; `drive` is the driver on one page; [`chaos`] breaks things.
 

@@ -70,7 +70,7 @@ impl<E: Election> Participant<E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NodeIndex(pub(super) usize);
 
-/// What a driver was told of the others; shared by all that were told the same.
+/// The members that a driver knows; drivers with the same knowledge share one.
 #[derive(Clone, Debug)]
 pub(super) struct KnownMembers {
     pub(super) members: Arc<Members>,
@@ -119,7 +119,7 @@ pub(super) struct Node<E: Election> {
     pub(super) role: Role,
     /// The leader that it follows, or itself, by its last step.
     pub(super) leader: Option<Leader>,
-    /// What the application may read of the belief.
+    /// The belief that the application may read.
     pub(super) published: Option<Term>,
     /// Until when, by the agent's own clock.
     pub(super) valid_until: Time,
@@ -137,8 +137,8 @@ pub(super) struct RunningTimer<T> {
     pub(super) timer: T,
     /// By the agent's own clock.
     pub(super) due: Time,
-    /// When it fires, and its turn among what is due then: tells it from one of the same name that
-    /// was replaced.
+    /// The time at which it fires, and its turn among the timers that are due then. They distinguish it from a replaced
+    /// timer of the same name.
     pub(super) fires: Time,
     pub(super) setting: u64,
     /// Its entry in the queue: when, and under which setting.
@@ -197,7 +197,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Why no incarnation may begin with what is on its disk.
+    /// Returns the reason why no incarnation may begin with the record on its disk.
     pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
         if self.is_wiped && self.keeps_record() {
             return Some("its record is lost: let it come back under a new name");
@@ -245,7 +245,7 @@ impl<E: Election> Node<E> {
     }
 }
 
-/// What an agent of this kind may be, with this score.
+/// Returns the highest role that an agent of this kind and score may have.
 pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRole {
     match (kind, score) {
         (MemberKind::Observer, _) => MinimumRole::Observer,
@@ -254,7 +254,8 @@ pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRol
     }
 }
 
-/// What a bridge makes of a message by what its sender may be. `broken`: it closes the link for it.
+/// Returns the message as a bridge passes it on, for the role that its sender may have. If `broken` is set, the bridge
+/// would close the link.
 pub(super) fn as_heard<M: PeerMessage>(
     message: M,
     from: &AgentId,

@@ -1,4 +1,4 @@
-//! What is still to come, in order: by time, and at one time by the order of the calls.
+//! The scheduled events in order: by time, and at one time by the order of the calls.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 

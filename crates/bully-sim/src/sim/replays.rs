@@ -1,8 +1,8 @@
 //! Messages that no agent sent: replays and forgeries.
 //!
-//! Decided here: which messages are remembered to be used again. A replay is what the network may
-//! do anyway, only later; a forgery is what every driver must drop. No name is forged of a
-//! member: that is for the transport to prevent.
+//! Decided here: which messages are remembered to be used again. A replay is a late repetition, which the network may
+//! do anyway. A forgery is a message that every driver must drop. A member's name is never forged: the transport has to
+//! prevent that.
 
 use super::{
     World,
@@ -21,7 +21,7 @@ pub(super) struct Remembered<M> {
     is_on: bool,
 }
 
-/// How many are remembered; of those that are repeated anyway every so manieth.
+/// Number of messages that are remembered. Of the repeated messages, one in `REPEATED` is remembered.
 const MOST: usize = 64;
 const REPEATED: usize = 8;
 

@@ -1,12 +1,12 @@
-//! What an agent was doing when something happened to it.
+//! The situation of an agent when something happened to it.
 //!
-//! Decided here: which situations are told apart, to show that faults met all of them.
+//! Decided here: which situations are distinguished, to show that faults met all of them.
 
 use std::fmt;
 
 use bully_core::protocol::{Role, View};
 
-/// What an agent was doing when something happened to it: its role, and whether it knew a leader.
+/// The situation of an agent when something happened to it: its role, and whether it knew a leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Situation {
     /// Its role.

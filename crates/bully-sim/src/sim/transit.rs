@@ -1,4 +1,4 @@
-//! Between the agents: what is under way, and what is still to come.
+//! The state between the agents: messages under way, and scheduled events.
 //!
 //! Decided here: when a sent message arrives, and whether a trap springs on it.
 
@@ -105,11 +105,11 @@ pub(super) struct SenderState {
     pub(super) index: NodeIndex,
     pub(super) incarnation: Incarnation,
     pub(super) epoch: u64,
-    /// What it does.
+    /// The situation of the agent.
     pub(super) situation: Situation,
 }
 
-/// What the network did to messages, by what their senders were doing.
+/// The effects of the network on messages, by the situations of their senders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) lost: Situations,

@@ -63,7 +63,7 @@ impl Traps {
         self.armed.clear();
     }
 
-    /// By what the agent was doing.
+    /// Returns the situations of the agents that a trap with this reaction caught.
     pub(super) fn sprung(&self, reaction: Reaction) -> Situations {
         let sprung = self.sprung.get(index(reaction));
         sprung.copied().unwrap_or_default()

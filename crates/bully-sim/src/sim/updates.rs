@@ -1,10 +1,11 @@
-//! What the agents are told of each other, and when: the membership that a driver keeps.
+//! The knowledge that agents get of each other, and its time: the membership that a driver keeps.
 //!
-//! Decided here: how a crash, a cut or a return becomes known. Not here: what the network does
-//! to messages; a network that says nothing about a cut is [`Detection::Silent`].
+//! Decided here: how a crash, a cut or a return becomes known. Not here: the faults of messages; a network that reports
+//! no cut is [`Detection::Silent`].
 //!
-//! An update is looked up when it arrives, not when it is sent: an agent that hears late hears the truth of
-//! that moment. That a former incarnation has ended is never left out; but an agent that has forgotten a member
+//! An update is looked up when it arrives, not when it is sent: an agent that learns late learns the state of that
+//! moment. The end of a former incarnation is never left out. An agent that has forgotten a member learns nothing of it
+//! until the member is on the list again; then it learns the member's state.
 //! hears nothing of it until it is on the list again, and then how it is.
 
 use std::sync::Arc;
@@ -22,14 +23,14 @@ use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member,
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detection {
-    /// As in one process: a crash is known for certain after so long, a return too, and cuts are
-    /// not noticed. The group is closed to other hosts.
+    /// As in one process: a crash is known for certain after this time, a return too, and cuts are not noticed. The
+    /// group is closed to other hosts.
     Certain(After),
-    /// As across hosts: an agent that crashes or is cut off is suspected after so long, and the suspicion
-    /// ends as long after the return.
+    /// As across hosts: an agent that crashes or is cut off is suspected after this time. The suspicion ends this time
+    /// after the return.
     Suspect(After),
-    /// As across hosts of which some have a sentinel: of every other incarnation a crash is known for certain after so
-    /// long; of the rest, and of cuts, no agent is told anything.
+    /// As across hosts of which some have a sentinel: the crash of every other incarnation is known for certain after
+    /// this time. No agent learns of the other crashes, or of cuts.
     Told(After),
     /// No agent is told anything: only silence tells. The range is for joining and leaving.
     Silent(After),
@@ -90,7 +91,7 @@ pub(super) enum MemberChange {
 }
 
 impl KnownMembers {
-    /// What is known after a change; `None` if that changes nothing.
+    /// Returns the members after a change; `None` if the change has no effect.
     fn changed(
         &self,
         directory: &Directory,
@@ -109,10 +110,10 @@ impl KnownMembers {
     }
 }
 
-/// What is done to lists of members.
+/// Changes of the lists of members.
 impl<E: Election> World<E> {
-    /// An agent's list of members loses one that runs; nothing is said of an end. That is what
-    /// becomes of a member whose host a bridge gives up. Its messages are a stranger's there until
+    /// Removes a running agent from another agent's list of members, without a report of its end. A bridge that gives
+    /// up a host does this to its members. Messages of the removed agent count as a stranger's until
     /// [`meet_again`](Self::meet_again).
     pub fn forget(&mut self, agent: impl AsRef<str>, member: impl AsRef<str>) -> bool {
         let pair = self.alive(agent.as_ref()).zip(self.alive(member.as_ref()));
@@ -160,7 +161,7 @@ impl<E: Election> World<E> {
                 .queue
                 .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
         };
-        // All hear it at one moment: those that knew the same then share one list.
+        // All of them learn it at one moment: agents with the same knowledge then share one list.
         if takes.min >= takes.max {
             push(self, Recipients::All);
             return;
@@ -213,7 +214,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// What an agent that starts now is told.
+    /// Returns the members that an agent learns at its start.
     pub(super) fn snapshot_for(&self, newcomer: NodeIndex) -> KnownMembers {
         if !matches!(self.detection, Detection::Suspect(_)) {
             return self.registry.clone();
@@ -281,7 +282,7 @@ impl<E: Election> World<E> {
     }
 
     fn tell_registry(&mut self, update: MemberUpdate) {
-        // The registry is no agent: it is never cut off, and forgets no member.
+        // The registry is not an agent: it is never cut off, and forgets no member.
         let nowhere = NodeIndex(usize::MAX);
         if let Some(known) = self.told(&self.registry, nowhere, update) {
             self.registry = known;
@@ -337,7 +338,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// What is known after this update; `None` if that is nothing new.
+    /// Returns the members after this update; `None` if nothing changed.
     fn told(
         &self,
         old: &KnownMembers,

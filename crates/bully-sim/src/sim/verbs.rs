@@ -1,7 +1,7 @@
-//! What can be done to the agents and to the network between them.
+//! Verbs: the actions on the agents and on the network between them.
 //!
-//! Decided here: what a crash takes away and a restart brings back. The network's verbs are those
-//! of [`Network`](crate::faults::Network).
+//! Decided here: the losses of a crash, and the state that a restart restores. The network's verbs are those of
+//! [`Network`](crate::faults::Network).
 
 use super::{
     Detection, Participant, Trap, World,
@@ -15,7 +15,7 @@ use crate::{
 };
 use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member, Score};
 
-/// What is done to agents.
+/// Actions on agents.
 impl<E: Election> World<E> {
     /// An agent's incarnation ends without warning; its durable record stays.
     pub fn crash(&mut self, agent: impl AsRef<str>) -> bool {
@@ -23,7 +23,7 @@ impl<E: Election> World<E> {
         alive.map(|at| self.crash_at(at)).is_some()
     }
 
-    /// A crashed agent begins its next incarnation, if what is on its disk allows it.
+    /// Begins the next incarnation of a crashed agent, if the record on its disk allows it.
     pub fn restart(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -74,8 +74,8 @@ impl<E: Election> World<E> {
         running
     }
 
-    /// An agent that hangs goes on and processes what has gathered, now: in the order in which it
-    /// came, or the messages first and then the timers, as the seed will.
+    /// Ends the hang of an agent. The agent processes the gathered inputs now: in the order of their arrival, or the
+    /// messages first and then the timers, as the seed decides.
     pub fn resume(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -98,8 +98,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A new agent takes part, or one that left takes part again, with its record, if its configuration
-    /// fits that.
+    /// Makes a new agent take part, or an agent that left take part again with its record, if its configuration fits
+    /// the record.
     pub fn join(&mut self, participant: Participant<E>) -> bool {
         let id = participant.id.clone();
         let at = self.transit.directory.enter(&id);
@@ -140,7 +140,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// An agent stops, and is no member any more. A leader does better to step down before.
+    /// Stops an agent, and ends its membership. A leader should step down before.
     pub fn leave(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -197,8 +197,7 @@ impl<E: Election> World<E> {
         alive.map(|at| self.command(at, Input::Drained)).is_some()
     }
 
-    /// An agent's clock goes on at another rate, so many parts in a million too fast; at
-    /// -1,000,000 it is stopped.
+    /// Sets the rate of an agent's clock: `ppm` parts in a million too fast. At -1,000,000 the clock is stopped.
     pub fn set_clock_rate(&mut self, agent: impl AsRef<str>, ppm: i32) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -317,7 +316,7 @@ impl<E: Election> World<E> {
     }
 }
 
-/// What is done to the network. Names of agents that do not exist are passed over.
+/// Actions on the network. Names of agents that do not exist are ignored.
 impl<E: Election> World<E> {
     /// Separates the agents into sides; an agent that is named in none is on one more side.
     pub fn partition<S, N>(&mut self, sides: impl IntoIterator<Item = S>)

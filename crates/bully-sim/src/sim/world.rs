@@ -1,7 +1,7 @@
-//! The world itself: what it holds, how it moves, what can be read of it.
+//! The world itself: its state, its time, and its queries.
 //!
-//! Decided here: time and order. Not here: what a step does (`drive`), what can be done to the
-//! agents (`verbs`), what they are told of each other (`updates`).
+//! Decided here: time and order. Not here: the effects of a step (`drive`), the actions on agents (`verbs`), the
+//! knowledge that agents get of each other (`updates`).
 
 use std::{fmt, time::Duration};
 
@@ -26,8 +26,8 @@ use bully_core::protocol::{
 /// A group of agents in virtual time, with faults. The same seed and the same calls give the
 /// same run, to the last message.
 ///
-/// Agents are named by anything that reads as a name (`"a"` or an [`AgentId`]). What is asked of an
-/// agent that does not exist, or is in no state for it, is not done, and the answer is `false`.
+/// Agents are named by any value that reads as a name (`"a"` or an [`AgentId`]). An action on an agent that does not
+/// exist, or whose state does not allow it, has no effect and returns `false`.
 ///
 /// ```
 /// use actix_bully::{elections::bully::{Bully, BullyConfig}, testkit::{sim::{Participant, World}, trace::Trace}};
@@ -54,7 +54,7 @@ pub struct World<E: Election> {
     pub(super) transit: Transit<E>,
     pub(super) driver: Driver<E>,
     pub(super) random: SplitMix64,
-    /// What an agent that starts now is told.
+    /// The members that an agent learns at its start.
     pub(super) registry: super::node::KnownMembers,
     pub(super) detection: Detection,
     /// Pairs of agents of which the first has lost the second from sight.
@@ -71,7 +71,7 @@ pub struct World<E: Election> {
     pub(super) stores: u64,
 }
 
-/// A check after every step; the text says what is wrong.
+/// A check after every step; the text states the violation.
 pub(super) type Invariant<E> = Box<dyn FnMut(&World<E>) -> Result<(), String>>;
 
 /// Something that is still to come.
@@ -110,7 +110,7 @@ pub struct Violation {
     pub at: Time,
     /// The agent that moved last, if there was one.
     pub agent: Option<AgentId>,
-    /// What is wrong.
+    /// The violation.
     pub what: String,
     /// The command that runs it again.
     pub reproduce: String,
@@ -237,14 +237,14 @@ impl<E: Election> World<E> {
         self.transit.directory.name(self.driver.last?)
     }
 
-    /// The names of the agents, in the order in which they came; also of those that crashed or left.
+    /// Returns the names of the agents, in the order in which they came, including agents that crashed or left.
     pub fn agents(&self) -> impl Iterator<Item = &AgentId> {
         let all = (0..self.nodes.len()).map(NodeIndex);
         let first = all.filter(|at| self.transit.first_of(*at) == *at);
         first.filter_map(|at| self.transit.directory.name(at))
     }
 
-    /// What an agent believes now, by its own clock; `None` if it does not run.
+    /// Returns an agent's view now, by its own clock; `None` if it does not run.
     pub fn view(&self, agent: impl AsRef<str>) -> Option<View> {
         self.view_at(self.transit.directory.find(agent.as_ref())?)
     }
@@ -254,7 +254,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref())?.machine.as_ref()
     }
 
-    /// What an agent told its application in all its incarnations, and when.
+    /// Returns the events that an agent sent to its application in all its incarnations, with their times.
     pub fn events(&self, agent: impl AsRef<str>) -> &[(Time, Event)] {
         self.node(agent.as_ref()).map_or(&[], |node| &node.events)
     }
@@ -264,7 +264,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref()).map(|node| &node.config)
     }
 
-    /// What it made durable last.
+    /// Returns the record that it made durable last.
     pub fn durable(&self, agent: impl AsRef<str>) -> Option<&E::Durable> {
         self.node(agent.as_ref())?.durable.as_ref()
     }
@@ -279,7 +279,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref()).map(|node| node.incarnation)
     }
 
-    /// What it was told of the others.
+    /// Returns the members that it knows.
     pub fn known(&self, agent: impl AsRef<str>) -> Option<&Members> {
         self.node(agent.as_ref()).map(|node| &*node.known.members)
     }
@@ -314,17 +314,17 @@ impl<E: Election> World<E> {
         self.transit.traps.sprung(reaction).total()
     }
 
-    /// What the network did to messages, by what their senders were doing.
+    /// Returns the effects of the network on messages, by the situations of their senders.
     pub(super) fn hits(&self) -> &Hits {
         &self.transit.hits
     }
 
-    /// What the agents were doing that a trap made do this.
+    /// Returns the situations of the agents that a trap with this reaction caught.
     pub(super) fn trapped(&self, reaction: Reaction) -> Situations {
         self.transit.traps.sprung(reaction)
     }
 
-    /// What an agent is doing; `None` if it does not run.
+    /// Returns the situation of an agent; `None` if it does not run.
     pub fn situation(&self, agent: impl AsRef<str>) -> Option<Situation> {
         self.view(agent).as_ref().map(Situation::of)
     }
@@ -335,7 +335,7 @@ impl<E: Election> World<E> {
         node.is_some_and(Node::keeps_record)
     }
 
-    /// What an agent's own clock reads; `None` if it does not run.
+    /// Returns the time of an agent's own clock; `None` if it does not run.
     pub fn reading(&self, agent: impl AsRef<str>) -> Option<Time> {
         let node = self.node(agent.as_ref()).filter(|node| node.is_alive());
         node.map(|node| node.clock.read(self.now))
@@ -346,8 +346,8 @@ impl<E: Election> World<E> {
         self.driver.moves
     }
 
-    /// Changes whenever an agent begins or ceases to run, believes something else, or gets another
-    /// score: until then, [`agreed`](Self::agreed) says what it said.
+    /// Changes whenever an agent begins or ceases to run, believes something else, or gets another score: until then,
+    /// [`agreed`](Self::agreed) returns the same leader.
     pub(super) fn shape(&self) -> (u64, usize) {
         (self.driver.shifts, self.beliefs().count())
     }

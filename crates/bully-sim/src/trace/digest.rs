@@ -1,18 +1,18 @@
-//! A run as one number: which agent did what, when and to which.
+//! A run as one number: the actions of the agents, their times and their receivers.
 //!
-//! Decided here: that of a message its kind, its term, its sender and its receiver are hashed, and of anything else values
-//! and never names. Two builds between which a message got another field, or another place in its enum, have the same
-//! digest; two that send one message more, later, or to another agent do not. A reason that is given as text counts only
-//! by its place. The digest grows while the run is recorded: nothing of the run has to be kept for it.
+//! Decided here: of a message, its kind, term, sender and receiver are hashed; of any other entry, values and never
+//! names. Two builds between which a message got another field, or another place in its enum, have the same digest. Two
+//! builds have different digests if one sends one message more, later, or to another agent. A reason that is given as
+//! text counts only by its place. The digest grows while the run is recorded: nothing of the run has to be kept for it.
 //!
-//! Not here: what is recorded ([`Trace`](super::Trace)).
+//! Not here: the choice of recorded entries ([`Trace`](super::Trace)).
 
 use std::hash::{Hash, Hasher};
 
 use super::Happening;
 use bully_core::protocol::{AgentId, Event, PeerMessage, Role, Time};
 
-/// What is hashed before the values of an entry, so that no two kinds of entries look alike.
+/// A number that is hashed before the values of an entry, so that two kinds of entries never look alike.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum DigestStep {
     Sent,

@@ -1,4 +1,4 @@
-//! A recorded run: which agent said what to which, what became of it, and what each made of it.
+//! A recorded run: the messages between agents, their fates, and the reactions of the receivers.
 //!
 //! ```text
 //!     0.000  a, b, c    starts
@@ -8,8 +8,9 @@
 //!   200.000  c          acquired the leadership in term 1
 //! ```
 //!
-//! Decided here: what is kept. Not here: what happens, and how a run reads as text, as a diagram and as a file
-//! ([`record`](bully_core::record)). A message becomes text when it is recorded, so a trace is of no particular election.
+//! Decided here: which entries are kept. Not here: the run itself, and its form as text, as a diagram and as a file
+//! ([`record`](bully_core::record)). A message becomes text when it is recorded, so a trace does not depend on an
+//! election.
 //!
 //! Read on: [`Trace`] records; `digest` makes one number of a run; [`What`] is one entry;
 //! [`to_recording`](Trace::to_recording) makes a [`Recording`](bully_core::record::Recording).

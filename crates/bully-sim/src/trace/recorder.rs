@@ -1,7 +1,7 @@
-//! The recorder: what is kept of a run.
+//! The recorder: the entries that are kept of a run.
 //!
-//! Decided here: that a recorder which is off costs one comparison, what is counted, and what is
-//! forgotten first. Not here: how it reads (`lines`, `mermaid`).
+//! Decided here: a recorder that is off costs one comparison; which messages are counted; and which entries are
+//! forgotten first. Not here: its text and diagrams (`lines`, `mermaid`).
 
 use std::{
     borrow::Cow,
@@ -70,8 +70,8 @@ impl Trace {
         }
     }
 
-    /// Keeps messages when they are sent, events, and what was done to the agents; but not the
-    /// messages that are repeated anyway (heartbeats).
+    /// Makes a recorder that keeps messages when they are sent, events, and commands to the agents, but not repeated
+    /// messages (heartbeats).
     pub fn new() -> Self {
         Self {
             detail: Detail::Messages,
@@ -283,7 +283,7 @@ impl Trace {
         self.digest.as_ref().map(Digest::value)
     }
 
-    /// What was kept, oldest first.
+    /// Returns the kept entries, oldest first.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &TraceEntry> {
         self.entries.iter()
     }
@@ -308,7 +308,7 @@ impl Trace {
         Checkpoint(self.election_messages)
     }
 
-    /// How many messages were sent since then, those that are repeated anyway not counted.
+    /// Returns the number of messages since then, without repeated messages.
     pub fn election_messages_since(&self, then: Checkpoint) -> u64 {
         self.election_messages.saturating_sub(then.0)
     }

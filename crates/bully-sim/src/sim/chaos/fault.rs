@@ -36,7 +36,7 @@ pub enum Fault {
     LateTimers,
     /// An agent's score changes, or it cannot be elected.
     ScoreChange,
-    /// A new agent takes part, or one that left does again.
+    /// A new agent takes part, or an agent that left takes part again.
     Join,
     /// A member leaves.
     Leave,
@@ -240,7 +240,7 @@ impl FromStr for Fault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no fault is called {name}; there are: {}", all_names())]
 pub struct UnknownFault {
-    /// What was said.
+    /// The given name.
     pub name: Box<str>,
 }
 
@@ -248,11 +248,12 @@ fn all_names() -> String {
     Fault::ALL.map(Fault::hyphenated).join(", ")
 }
 
-/// How often each kind of fault happened, and what the agents that it met were doing.
+/// Number of faults of each kind, and the situations of the agents that they met.
 ///
-/// A cut counts when it ended and at least one message was lost to it; loss, duplication,
-/// reordering and long delays count messages. They meet the senders of these messages; an agent that returns
-/// or joins is met right after, one that gets a false message when it does, every other right before.
+/// A cut counts when it ended and at least one message was lost to it. Loss, duplication, reordering and long delays
+/// count messages, and meet the senders of these messages. The situation of an agent that returns or joins is taken
+/// right after the fault; of an agent that receives a false message, at its arrival; of every other agent, right before
+/// the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     counts: [u64; Fault::ALL.len()],

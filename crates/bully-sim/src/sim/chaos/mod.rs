@@ -1,13 +1,13 @@
-//! Chaos: everything goes wrong for a while, then all is healed, and what is owed is checked.
+//! Chaos: faults happen for a while, then all is healed, and the promises of the election are checked.
 //!
 //! ```text
 //!   0 ────────── faults, drawn by the seed ─────────▶ 20 s ─── calm ──▶ agreement ── 2 s ──▶ still?
 //!     each step: contract, scenario's check                 within the scenario's bound
 //! ```
 //!
-//! Decided here: the order of a history. Each seed draws its own circumstances (delays, detection,
-//! pace, which kinds of faults), so that rare combinations come up. Not here: what an election
-//! owes ([`Scenario`]), and which faults there are (`nemesis`).
+//! Decided here: the order of a history. Each seed draws its own circumstances (delays, detection, pace, which kinds of
+//! faults), so that rare combinations come up. Not here: the promises of an election ([`Scenario`]), and the list of
+//! faults (`nemesis`).
 
 mod fault;
 mod forgotten;
@@ -154,7 +154,7 @@ struct Calm {
     relapses: u32,
 }
 
-/// What is expected did not come in time; the world knows what was missing.
+/// The expected state did not come in time; the world knows which part was missing.
 struct Late;
 
 struct Run<'a, S: Scenario> {
@@ -220,7 +220,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// The calm phase: what is expected must come in time, and last.
+    /// The calm phase: the expected state must come in time, and last.
     fn calm(&mut self, healed: Time, options: &ChaosOptions) -> Calm {
         let limit = self.scenario.settles_within(options.skew);
         let end = healed.after(limit);
@@ -242,7 +242,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Waits for what is expected until then.
+    /// Waits for the expected state until the end of the time.
     fn agreement(&mut self, end: Time, limit: Duration) -> Result<Option<Leader>, Late> {
         let mut seen = None;
         loop {

@@ -1,7 +1,7 @@
-//! What goes wrong next.
+//! The choice of the next fault.
 //!
-//! Decided here: which faults a history takes from the list, how fast they follow, and which agents they
-//! hit: rather the leader than another. Not here: what a fault does; those are the world's verbs.
+//! Decided here: which faults a history takes from the list, how fast they follow, and which agents they hit: more
+//! often the leader than another agent. Not here: the effect of a fault; faults are the world's verbs.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 use bully_core::protocol::{After, AgentId, Election};
 
-/// What a trap does, as a fault.
+/// The effect of each trap, as a fault.
 const TRAPS: [(Reaction, Fault); 3] = [
     (Reaction::Crash, Fault::CrashAfterSend),
     (Reaction::Pause, Fault::PauseAfterSend),
@@ -323,7 +323,7 @@ impl Nemesis {
         self.cut = Some((fault, world.hits().separated()));
     }
 
-    /// A new agent, as long as there is room; then one that left.
+    /// Makes a new agent join while the limit allows; then an agent that left.
     fn join<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -352,7 +352,7 @@ impl Nemesis {
     }
 }
 
-/// An agent that runs: every other time one that leads, if there is one.
+/// Returns an agent that runs: every other time an agent that leads, if there is one.
 pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
     if random.chance(500) {
         let leaders: Vec<AgentId> = world.believers();
@@ -391,7 +391,7 @@ fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<S
     strikes(world, random, |world, agent| !few && world.leave(agent))
 }
 
-/// Does this to some agent; what that one was doing before, if it was done.
+/// Applies the fault to some agent. Returns the agent's situation before, if the fault happened.
 pub(super) fn strikes<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
@@ -412,7 +412,7 @@ fn met_at<E: Election>(
     world.situation(at)
 }
 
-/// What the agents that run are doing.
+/// Returns the situations of the agents that run.
 fn all_situations<E: Election>(world: &World<E>) -> Situations {
     let mut all = Situations::default();
     for agent in world.agents() {

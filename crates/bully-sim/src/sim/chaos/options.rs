@@ -1,4 +1,4 @@
-//! What a history is made of, and what came of it.
+//! The options of a history, and its result.
 
 use std::{fmt, time::Duration};
 
@@ -13,8 +13,8 @@ pub struct ChaosOptions {
     pub faults_for: Duration,
     /// How long the agreement must last afterwards. Default: 2 s.
     pub steady_for: Duration,
-    /// The kinds of faults to draw from; each history takes some of those that its election
-    /// [takes](super::Scenario::takes). Default: all.
+    /// The kinds of faults to draw from. Each history takes some of them, if its election
+    /// [takes](super::Scenario::takes) them. Default: all.
     pub faults: Vec<Fault>,
     /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
     pub skew: u32,
@@ -24,7 +24,7 @@ pub struct ChaosOptions {
     /// For how long two may lead at one time, which is checked after every step. A bound holds only where
     /// no message is lost or late, and no agent hangs. Default: as long as they like.
     pub contested_for: Option<Duration>,
-    /// What is recorded. Default: nothing.
+    /// The trace that records the run. Default: nothing is recorded.
     pub trace: Trace,
     /// The command that runs a history again; `{seed}` and `{n}` are filled in.
     pub reproduce: String,

@@ -1,4 +1,4 @@
-//! What chaos needs to know of an election: which agents take part, what is owed afterwards.
+//! The properties of an election that chaos needs: the agents that take part, and the promises to check afterwards.
 
 use std::{fmt, time::Duration};
 
@@ -45,8 +45,8 @@ pub trait Scenario {
         highest.map_or(Expected::NoLeader, |rank| Expected::Only(rank.id))
     }
 
-    /// How many agents may lose the record that they depend on, so that the others still owe what is
-    /// expected. Default: any number.
+    /// Number of agents that may lose the record that they depend on while the others still keep the promises. Default:
+    /// any number.
     fn may_lose_storage(&self) -> usize {
         usize::MAX
     }
@@ -80,7 +80,7 @@ pub trait Scenario {
         None
     }
 
-    /// Asks some agent for another list of voters, where that can be asked; what the agent was doing.
+    /// Asks some agent for another list of voters, if the election can change it. Returns the agent's situation.
     fn change_voters(
         &mut self,
         world: &mut World<Self::Election>,
@@ -90,21 +90,21 @@ pub trait Scenario {
         None
     }
 
-    /// How many times as long as others' its histories take, by its timings: faults last so much
-    /// longer, and follow so much slower. Default: 1.
+    /// Factor by which histories of this election take longer, because of its timings: faults last longer and follow
+    /// more slowly by this factor. Default: 1.
     fn stretch(&self) -> u32 {
         1
     }
 
-    /// What a user does when everything is healed and old messages are gone; nothing, by default.
+    /// Does the work of a user after everything is healed and old messages are gone. Default: nothing.
     fn healed(&mut self, world: &mut World<Self::Election>) {
         let _: &World<Self::Election> = world;
     }
 
-    /// Checked after every step in which a machine moved: in between only time passes.
+    /// Checks the world after every step in which a machine moved: in between only time passes.
     ///
     /// # Errors
-    /// Says what is wrong; this ends the history.
+    /// States the violation; this ends the history.
     fn check(&mut self, world: &World<Self::Election>) -> Result<(), String> {
         let _: &World<Self::Election> = world;
         Ok(())

@@ -18,8 +18,8 @@ pub(super) struct RollingChange {
 }
 
 impl RollingChange {
-    /// The next member restarts with the new timings; after the last one, others are new. What it
-    /// was doing.
+    /// Restarts the next member with the new timings; after the last member, draws other timings. Returns the situation
+    /// of the restarted member.
     pub(super) fn go_on<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -38,7 +38,7 @@ impl RollingChange {
     }
 }
 
-/// An agent restarts with timings of its own. Returns what it was doing.
+/// Restarts an agent with timings of its own. Returns the situation of the agent.
 pub(super) fn differ<S: Scenario>(
     world: &mut World<S::Election>,
     scenario: &mut S,
