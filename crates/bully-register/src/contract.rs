@@ -14,14 +14,15 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 
 /// A store of small values, each replaced by compare-and-swap.
 ///
-/// What is promised of a leader rests on one property of it: operations on one key are linearizable. A swap that
-/// is confirmed is seen by every read that begins afterwards, by whichever process, and of two swaps that expect the
-/// same entry one succeeds. Replicas that answer reads of their own accord are no register.
+/// The promises about a leader rest on one property of it: operations on one key are linearizable. A swap that is
+/// confirmed is seen by every read that begins afterwards, in any process. Of two swaps that expect the same entry, one
+/// succeeds. Replicas that answer reads on their own do not fit.
 ///
-/// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host,
-/// `PostgresRegister` (feature `postgres`), `EtcdRegister` (feature `etcd`) and `KubernetesRegister` (feature `kubernetes`) for hosts that
-/// share a database or a cluster. Any store with a version for each value can be one. This is the shape for a store that is
-/// reached by a client of yours, as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`); the client here is a stand-in:
+/// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host, `PostgresRegister` (feature
+/// `postgres`), `EtcdRegister` (feature `etcd`) and `KubernetesRegister` (feature `kubernetes`) for hosts that share a
+/// database or a cluster. Any store with a version for each value can be a register. The example has the shape for a
+/// store that you reach by a client, such as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`);
+/// the client here is a stand-in:
 ///
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -86,8 +87,8 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 /// # });
 /// ```
 pub trait Register: Debug + Send + Sync {
-    /// How an operator calls this store, without a secret. Two registers of one name are the same store: the agents of
-    /// a group in one process use the one that was given first.
+    /// Returns the operator's name for this store, without a secret. Two registers of one name are the same store: the
+    /// agents of a group in one process use the register that was given first.
     fn name(&self) -> &str;
 
     /// Whether a process other than this one may reach the store. If so, agents that share nothing but the store may be in
@@ -102,14 +103,15 @@ pub trait Register: Debug + Send + Sync {
     /// [`RegisterError`] when that is not known.
     fn read(&self, key: &RegisterKey) -> RegisterReading;
 
-    /// Replaces the entry of a key, if it is still the one that is expected; `None` expects that there is none.
+    /// Replaces the entry of a key, if it is still the `expected` entry. `None` expects that the key has no entry.
     ///
-    /// A value of more than [`MOST_BYTES`] is refused as [`RegisterError::TooLarge`]. A store that can compare the old value as well as its version does both: after a backup was restored, versions
-    /// come again that were there before, and stand for other values.
+    /// A value of more than [`MOST_BYTES`] is refused as [`RegisterError::TooLarge`]. A store that can compare the old
+    /// value as well as its version compares both: after a backup was restored, earlier versions come again, with other
+    /// values.
     ///
     /// # Errors
-    /// [`RegisterError`]. The entry may have been replaced, or may be replaced yet, if that
-    /// [is unknown](RegisterError::is_unknown); in any other case it was not.
+    /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the entry may have been replaced, or
+    /// may be replaced later. After any other error it was not replaced.
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping;
 
     /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
@@ -131,12 +133,12 @@ pub trait Register: Debug + Send + Sync {
         None
     }
 
-    /// Tells that the entry of a key may have changed, as soon as the store says so; `None` where a store tells
-    /// nothing, which is then read at intervals. It may tell too much, and may end or miss a change: it is a hint
-    /// that makes waiting shorter, no more.
+    /// Returns a stream that reports possible changes of a key's entry as soon as the store reports them. `None` for a
+    /// store without notifications, which is then read at intervals. The stream may report too much, and may end or
+    /// miss a change: it is a hint that makes waiting shorter, no more.
     ///
-    /// A store that says what was written, and over which version, is read less: agents that wait see from the change
-    /// itself that a lease was renewed.
+    /// A store that reports the written entry and the replaced version is read less often: agents that wait see from
+    /// the change itself that a lease was renewed.
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let _ = key;
         None
@@ -219,7 +221,7 @@ pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> 
 /// A reading of a store's clock on its way. Nothing happens before it is polled.
 pub type StoreClock = Pin<Box<dyn Future<Output = Result<u64, RegisterError>> + Send>>;
 
-/// What a stream of changes tells.
+/// A change that a stream reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {

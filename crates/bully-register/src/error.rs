@@ -1,7 +1,7 @@
-//! Why an operation on a register fails, and whether it changed anything.
+//! Errors of an operation on a register: the reason, and whether it changed anything.
 //!
-//! Decided here: that a write whose outcome is unknown is a case of its own. An agent that took it for a success would
-//! count a lease that it may not have, and one that took it for a failure would not know its own record later.
+//! Decided here: a write whose outcome is unknown is a case of its own. An agent that took it for a success would count
+//! a lease that it may not have. An agent that took it for a failure would later not know its own record.
 
 use std::{fmt, io};
 
@@ -21,13 +21,13 @@ pub enum RegisterError {
         "the store of the lease did not say whether it has written; the agent reads it again ({0})"
     )]
     Unknown(#[source] io::Error),
-    /// The store answered, and does not do what it was asked to do. A register whose store may say so of a write that it
-    /// has applied (etcd does when its database is full) reads the entry before it reports this.
+    /// The store answered, and refuses the operation. A store may refuse a write that it has applied (etcd does when
+    /// its database is full). The register of such a store reads the entry before it reports this error.
     #[error("the store of the lease refuses: {refusal} ({source})")]
     Refused {
-        /// What it refuses, as far as that is known.
+        /// The kind of refusal, as far as it is known.
         refusal: RegisterRefusal,
-        /// What the store says.
+        /// The words of the store.
         source: io::Error,
     },
     /// The key holds something that this crate does not write. It is not touched.
@@ -79,13 +79,13 @@ impl RegisterError {
     }
 }
 
-/// What a store refuses.
+/// The kind of a store's refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterRefusal {
     /// It takes no writes: a replica, or a file without the right to write.
     ReadOnly,
-    /// These credentials, or what they may do.
+    /// The credentials are wrong, or lack a right.
     Credentials,
     /// It is full.
     Full,

@@ -1,7 +1,7 @@
-//! What the thread of a store is asked, and how the answer comes back to who asked.
+//! The operations that wait for the thread of a store, and the way of each answer back to its caller.
 //!
-//! Decided here: that so many operations may wait and no more, that one whose asker has given up is not begun, and that a
-//! write whose thread ends with it has an unknown outcome. Not here: what a store does with an operation.
+//! Decided here: the number of operations that may wait is limited; an operation whose caller has given up is not
+//! begun; and a write whose thread ends with it has an unknown outcome. Not here: the operations of a store.
 
 use std::io;
 
@@ -147,7 +147,7 @@ impl Jobs {
 }
 
 impl Job {
-    /// Whether anybody waits for it. A write that comes late only puzzles those that read it.
+    /// Returns whether a caller still waits for it. A write that comes late only puzzles those that read it.
     pub(super) fn is_wanted(&self) -> bool {
         match self {
             Self::Reads(reads) => reads.iter().any(|(_, answer)| !answer.is_closed()),
@@ -164,7 +164,7 @@ fn ended() -> io::Error {
     io::Error::other("its thread has ended")
 }
 
-/// So many operations may wait: several hundred elections, each with a read and a swap under way.
+/// Maximum number of operations that wait: several hundred elections, each with a read and a swap under way.
 const QUEUE: usize = 2_048;
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! What a register keeps: values of limited size, under names that any store can have.
+//! Keys and values of a register: values of limited size, under names that any store can have.
 //!
-//! Decided here: what is a valid key, how large a value may be, and that a value is never taken over unchecked.
+//! Decided here: the form of a valid key, the largest value, and that a value is never taken over unchecked.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use super::RegisterError;
 use bully_core::protocol::{AgentId, IdError};
 
-/// The largest value, in bytes: what a lease with the longest names needs, with room to spare.
+/// Largest value, in bytes: enough for a lease with the longest names, with room to spare.
 pub const MOST_BYTES: usize = 4_096;
 
 /// The largest number of entries that a register lists.

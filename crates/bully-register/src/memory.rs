@@ -72,7 +72,7 @@ impl MemoryRegister {
     }
 
     fn values(&self) -> MutexGuard<'_, Values> {
-        // What is inserted under the lock is whole at once, so there is nothing to be poisoned.
+        // A value is inserted in one step, so a panic under the lock cannot leave half a value.
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -157,7 +157,8 @@ impl Register for MemoryRegister {
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        // One place for all keys: the last change hides those before it, so whoever hears of another key has to read.
+        // One channel for all keys: the last change hides those before it, so a listener that hears of another key has
+        // to read.
         let (key, changes) = (key.clone(), self.values().changes.subscribe());
         Some(Box::pin(stream::unfold(
             (key, changes),

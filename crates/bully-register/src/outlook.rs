@@ -1,8 +1,9 @@
 //! Errors of the system: whether the same call may succeed later.
 //!
-//! A process can run out of descriptors, threads, memory, locks and room. Decided here, in one table: which of these errors
-//! passes by itself, which one needs room, and which one is final. Not here: what the caller of a failed call knows of its
-//! effect. A failed write may have done its work, and `record_file/` says how its owner finds that out.
+//! A process can run out of descriptors, threads, memory, locks and disk space. Decided here, in one table: which of
+//! these errors passes by itself, which one needs room, and which one is final. Not here: the knowledge of a failed
+//! call's caller about its effect. A failed write may have done its work; `record_file/` describes how its owner finds
+//! that out.
 //!
 //! | error | outlook | an operator |
 //! |---|---|---|
@@ -85,7 +86,7 @@ impl Outlook {
         }
     }
 
-    /// The advice to an operator about what is short; `None` where nothing is known to be.
+    /// Returns the advice to an operator about the shortage; `None` where no shortage is known.
     pub const fn advice(self) -> Option<&'static str> {
         let Self::Passes(shortage) = self else {
             return None;

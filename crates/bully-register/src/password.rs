@@ -1,8 +1,8 @@
 //! Passwords in files, read again at each login.
 //!
-//! Decided here: how long such a file is at most, and that one which other users can read or change is refused, as the file of
-//! a cluster's secret is: a password that others could read has to be changed. Not here: what the text means, which is
-//! for each store.
+//! Decided here: the longest size of such a file. A file that other users can read or change is refused, like the file
+//! of a cluster's secret: a password that others could read has to be changed. Not here: the meaning of the text, which
+//! belongs to each store.
 
 use std::{
     fs::File,

@@ -1,8 +1,7 @@
-//! Where certificates and keys come from, and how their bytes are read and forgotten.
+//! The sources of certificates and keys; how their bytes are read and forgotten.
 //!
-//! Decided here: how much is read at most, that a damaged key is never quoted, and that our copies
-//! of a key are wiped. Not here: whether what was read is any good; that is for the bridge and for the
-//! stores, which both speak TLS.
+//! Decided here: the largest size, that a damaged key is never quoted, and that our copies of a key are wiped. Not
+//! here: the checks of the certificates and keys; the bridge and the stores, which both speak TLS, do them.
 
 use std::{
     fmt,
@@ -51,7 +50,7 @@ pub enum PemError {
         "the {part} cannot be read from {path:?}: is the file there, and may this user read it? ({source})"
     )]
     Unreadable {
-        /// What it should hold.
+        /// The part of TLS that the file should hold.
         part: TlsPart,
         /// The file.
         path: PathBuf,
@@ -62,15 +61,15 @@ pub enum PemError {
     /// A file or text is longer than such things are.
     #[error("the {part} is longer than the limit of {max} bytes: is it the right file?")]
     TooLong {
-        /// What it should hold.
+        /// The part of TLS that the text should hold.
         part: TlsPart,
         /// The limit in bytes.
         max: usize,
     },
-    /// The text is not PEM. What it says is not repeated: it may hold a key.
+    /// The text is not PEM. It is not repeated: it may hold a key.
     #[error("the {part} is damaged PEM: it needs its BEGIN and END lines, and base64 between them")]
     Damaged {
-        /// What it should hold.
+        /// The part of TLS that the text should hold.
         part: TlsPart,
     },
     /// The text has no such part in it.
@@ -78,7 +77,7 @@ pub enum PemError {
         "there is no {part} in the PEM given for it; a key protected by a password has to be decrypted first"
     )]
     Empty {
-        /// What it should hold.
+        /// The part of TLS that the text should hold.
         part: TlsPart,
     },
     /// There is more than one key, and no telling which is meant.
@@ -162,7 +161,7 @@ impl PemSource {
         }
     }
 
-    /// By what a file is told from another one that takes its place; `None` where there is no file.
+    /// Returns a stamp that distinguishes a file from another file that replaces it; `None` where there is no file.
     pub fn stamp(&self) -> Option<FileStamp> {
         let Self::File(path) = self else {
             return None;
@@ -202,8 +201,8 @@ pub struct FileStamp {
     inode: u64,
 }
 
-/// One byte more than the limit, so that it shows. The buffer has its full size at once: one that
-/// grew would leave copies behind.
+/// Reads one byte more than the limit, to detect a file that exceeds it. The buffer has its full size at once: a
+/// growing buffer would leave copies behind.
 fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut text = Zeroizing::new(vec![0; MAX_LEN.saturating_add(1)]);
     let mut file = File::open(path)?;
@@ -242,7 +241,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// A path is no secret; bytes may be.
+/// A path is not a secret; bytes may be.
 impl fmt::Debug for PemSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

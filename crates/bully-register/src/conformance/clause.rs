@@ -10,7 +10,7 @@ use std::{collections::BTreeSet, fmt};
 pub enum Clause {
     /// Two connections to one store have one name.
     OneName,
-    /// A key that nobody wrote has no entry.
+    /// A key that was never written has no entry.
     AbsentIsNone,
     /// A read shows the written bytes and the version that the swap returned.
     ReadsWhatWasWritten,

@@ -24,7 +24,7 @@ use crate::{Entry, Register, RegisterError, RegisterKey, Swap};
 /// The network between the clients and the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContestNetwork {
-    /// The one that is there.
+    /// The real network.
     Plain,
     /// It delays, loses answers, and delivers writes late.
     Faulty,

@@ -1,7 +1,7 @@
 //! The operations that a register may leave out: removal, listing, changes.
 //!
-//! Decided here: an offered operation has to keep its clause; one that is not offered is skipped. Removal and listing are
-//! tested in full. A stream of changes is a hint: it may miss some.
+//! Decided here: an offered operation has to keep its clause; an operation that is not offered is skipped. Removal and
+//! listing are tested in full. A stream of changes is a hint: it may miss some.
 
 use std::{future::Future, time::Duration};
 
@@ -194,8 +194,8 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
     Ok(Some(missed))
 }
 
-/// Whether the stream tells of a change in time. It may tell of one before, so the key is read each time. An entry that it
-/// names has to be one that was written.
+/// Returns whether the stream reports a change in time. It may also report an earlier change, so the key is read each
+/// time. An entry that the stream names has to be an entry that was written.
 async fn heard<F>(
     changes: &mut ChangeStream,
     written: &[Entry],

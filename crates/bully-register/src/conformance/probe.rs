@@ -1,7 +1,7 @@
 //! The operations of a register as the suite calls them.
 //!
-//! Decided here: the time limit of an operation; how often one that did nothing is tried again; and that the key is read
-//! after an error, since an error that is not `Unknown` must have changed nothing.
+//! Decided here: the time limit of an operation; how often an operation that had no effect is tried again; and that the
+//! key is read after an error, since an error that is not `Unknown` must have changed nothing.
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 

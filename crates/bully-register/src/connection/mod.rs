@@ -6,9 +6,10 @@
 //!            └──────── Told: who listens ────────┘
 //! ```
 //!
-//! Decided here: what a store has to bring, what an answer of it can mean, and the four courses after an error. Not here:
-//! which error takes which course (`failure.rs` of each store has its table), when a connection is made and given up
-//! (`worker.rs`), who hears of a change (`told.rs`), whom TLS trusts (`tls.rs`) and whether it has refused (`refusal.rs`).
+//! Decided here: the interface of a store, the meanings of an answer, and the four courses after an error. Not here:
+//! the course for each error (`failure.rs` of each store has its table), the beginning and the end of a connection
+//! (`worker.rs`), the listeners of a change (`told.rs`), the authorities that TLS trusts (`tls.rs`), and the refusals
+//! of TLS (`refusal.rs`).
 
 #[cfg(any(feature = "kubernetes", feature = "tls"))]
 pub(super) mod refusal;
@@ -84,7 +85,7 @@ pub(super) trait Server: Send + 'static {
 
 /// One connection. Any number of operations may be under way.
 pub(super) trait StoreSession: 'static {
-    /// Reads all of these in one exchange where the store can; what is found is in the order of the keys.
+    /// Reads all of these keys in one exchange where the store can; the results have the order of the keys.
     async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>>;
 
     async fn swap(
@@ -100,7 +101,8 @@ pub(super) trait StoreSession: 'static {
     async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError>;
 
     #[cfg(feature = "postgres")]
-    /// Reads the clock of the store, in milliseconds since 1970 began. Nobody asks a store without one.
+    /// Reads the clock of the store, in milliseconds since the beginning of 1970. It is not called for a store without
+    /// a clock.
     async fn clock(&self) -> Result<u64, RegisterError> {
         Err(RegisterError::unreachable(io::Error::other(
             "it has no clock",
@@ -117,7 +119,7 @@ pub(super) enum StoreSecurity {
     Tls(tls::RegisterTls),
 }
 
-/// What the client of a store does after an error.
+/// Next step of a store's client after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Course {
     /// It keeps the connection and tries again: the error passes.
@@ -126,7 +128,7 @@ pub(super) enum Course {
     LogsIn,
     /// It connects to another server, or again to the only one.
     MovesOn,
-    /// It keeps the connection, and says what an operator has to mend. No new connection would help.
+    /// It keeps the connection, and names the problem that an operator has to solve. A new connection would not help.
     Final,
 }
 
@@ -140,7 +142,7 @@ impl Course {
     }
 }
 
-/// What a failure means for the operation.
+/// Meaning of a failure for the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Refused(RegisterRefusal),

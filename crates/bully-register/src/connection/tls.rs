@@ -1,7 +1,7 @@
-//! Whom TLS trusts, and what it proves.
+//! The authorities that TLS trusts, and the proof that it gives.
 //!
-//! Decided here: that a server has to prove its name by a certificate of the authorities that were given, and of no
-//! others; that no older protocol than TLS 1.3 is spoken; that files are read each time a server is connected to.
+//! Decided here: a server has to prove its name by a certificate of the given authorities, and of no others; no older
+//! protocol than TLS 1.3 is spoken; files are read at each connection to a server.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -83,7 +83,7 @@ impl RegisterTls {
         self
     }
 
-    /// A client of what is there now.
+    /// Makes a client from the files as they are now.
     pub(crate) fn client(&self) -> Result<ClientConfig, RegisterError> {
         // First: contradicting calls are refused whatever the files hold.
         let identity = self.identity.get().map_err(|calls| missing(calls.into()))?;

@@ -1,9 +1,8 @@
-//! Who hears of changes that a store tells.
+//! The listeners of the changes that a store reports.
 //!
-//! Decided here: that a change is told to those who wait for its key alone, since each of several hundred elections would
-//! be woken by all others; and that a connection made anew counts as a change of everything, since nobody listened
-//! before. Of several changes that nobody has heard of yet the last one is told: whoever hears it sees that it replaced
-//! another entry than the one that is known, and reads.
+//! Decided here: a change is reported only to the listeners of its key, since otherwise each change would wake several
+//! hundred elections. A new connection counts as a change of everything, since nothing was heard before it. Of several
+//! unread changes, the last one is delivered: its reader sees that it replaced an unknown entry, and reads.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::{Change, ChangeStream, RegisterKey};
 
-/// What is heard of the server unasked.
+/// A change that the server reports.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyChange {
     /// The entry of that key was replaced, maybe with what it is now.
@@ -42,7 +41,7 @@ impl KeyListeners {
     }
 }
 
-/// Tells all who listen. What they listen to ends with the last clone.
+/// Reports changes to all listeners. Their streams end with the last clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Tellers(Arc<KeyListeners>);
 

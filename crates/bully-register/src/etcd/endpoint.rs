@@ -16,7 +16,7 @@ pub(super) struct EtcdEndpoint {
     port: u16,
 }
 
-/// What is no URL of a member.
+/// The text is not the URL of a member.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no endpoint: write http://host:port or https://host:port and nothing else")]
 pub(super) struct EndpointError(String);
@@ -46,7 +46,7 @@ impl FromStr for EtcdEndpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Self, EndpointError> {
-        // It may hold what is meant as a password.
+        // The text before `@` may be a password.
         let shown = text.split_once('@').map_or(text, |(_, host)| host);
         let refused = || EndpointError(shown.chars().take(MOST_SHOWN).collect());
         let uri: Uri = text.parse().map_err(|_| refused())?;
@@ -80,7 +80,7 @@ impl FromStr for EtcdEndpoint {
 
 /// Where etcd hears its clients.
 const USUAL_PORT: u16 = 2379;
-/// So much of a wrong one is shown.
+/// Longest part of a wrong endpoint that is shown, in characters.
 const MOST_SHOWN: usize = 200;
 
 #[cfg(test)]

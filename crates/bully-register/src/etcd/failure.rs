@@ -1,4 +1,4 @@
-//! What an answer means that is no success, and what the client does then.
+//! The meaning of an answer that is not a success, and the client's next step.
 //!
 //! | answer | the operation | course |
 //! |---|---|---|
@@ -17,8 +17,8 @@
 //! | TLS refuses, before a write was sent | refused, `Credentials` | moves on |
 //!
 //! Decided here: this table. A write that a member could not finish has an unknown outcome, since the others may have
-//! finished it; one that found the database full is known only after a read. An old login is told by a JSON web token alone,
-//! which holds the revision of the users at its login; it is no refusal of them.
+//! finished it. A write that found the database full is known only after a read. Only a JSON web token shows an old
+//! login: it holds the revision of the users at its login. Such an answer does not refuse the user.
 
 use std::io;
 
@@ -29,12 +29,12 @@ use crate::{
 
 use super::message::Complaint;
 
-/// What is known of a failed request.
+/// A failed request: its meaning, the next step, and the words for an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdFailure {
     pub(super) meaning: Meaning,
     pub(super) course: Course,
-    /// What the member says, or what became of the connection.
+    /// The words of the member, or the end of the connection in words.
     pub(super) words: String,
 }
 
@@ -65,7 +65,7 @@ impl EtcdFailure {
         words: String,
     ) -> Self {
         match refusal {
-            // What was sent may have been done, whatever has ended the connection then.
+            // A write that was sent may have been done, whatever ended the connection.
             refusal if was_sent && writes => Self::unfinished(true, refusal.unwrap_or(words)),
             Some(words) => Self::refused(words),
             None if was_sent => Self::unfinished(writes, words),
@@ -141,9 +141,9 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     }
 }
 
-/// What became of a write that was answered with "space exceeded", by what was read afterwards. A member says so of a write
-/// that it refuses, and also of the one that it applies while its database grows over the limit. Either is over when it
-/// answers, so that an entry as it was expected was not written.
+/// Returns the outcome of a write that was answered with "space exceeded", from a later read. A member answers so to a
+/// write that it refuses, and also to the write that it applies while its database grows over the limit. Both are over
+/// when it answers, so an entry that is still the expected one was not written.
 pub(super) fn of_full(
     expected: Option<&Entry>,
     found: &Result<Option<Entry>, RegisterError>,

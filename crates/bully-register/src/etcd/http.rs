@@ -1,7 +1,7 @@
 //! Bytes to a member and back, by HTTP/1.1.
 //!
-//! Decided here: how large an answer may be, and that a request which was not sent is told from one whose answer is
-//! missing. Not here: what is in them (`message/`).
+//! Decided here: the largest size of an answer, and the difference between a request that was not sent and a request
+//! whose answer is missing. Not here: the contents (`message/`).
 
 use std::{cell::RefCell, io, rc::Rc};
 #[cfg(feature = "tls")]
@@ -130,7 +130,7 @@ impl HttpConnection {
     }
 }
 
-/// What the member says in TLS of a client that it refuses.
+/// Returns the member's words in TLS, if it refused the client.
 #[cfg(feature = "tls")]
 fn refusal_in(error: &hyper::Error) -> Option<String> {
     let words = || match error.source() {
@@ -140,7 +140,7 @@ fn refusal_in(error: &hyper::Error) -> Option<String> {
     refusal::is_refusal(error).then(words)
 }
 
-/// Without TLS nobody is refused in it.
+/// Without TLS, a client is never refused in it.
 #[cfg(not(feature = "tls"))]
 const fn refusal_in(_: &hyper::Error) -> Option<String> {
     None
@@ -168,5 +168,5 @@ pub(super) async fn whole(mut answer: Incoming, most: usize) -> Result<Whole, hy
     Ok(Whole::Body(body))
 }
 
-/// What is before a body, and a piece of it.
+/// Largest head of an answer, and largest piece of its body, in bytes.
 const MOST_HEAD: usize = 65_536;

@@ -5,7 +5,7 @@
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct StreamLines {
-    /// What has come of the next one.
+    /// The received part of the next line.
     begun: Vec<u8>,
     is_too_long: bool,
 }

@@ -6,10 +6,10 @@
 //!                                └──────────── http.rs ◀─────────────┘ an exchange of bytes
 //! ```
 //!
-//! Decided here: how a cluster is named, and that its JSON gateway is spoken to, which every etcd serves on the port of
-//! its clients. Not here: which endpoint is asked (`server.rs`), what an operation is (`session.rs`), what the gateway is
-//! told and says (`message.rs`), what a failure means (`failure.rs`), how bytes come and go (`http.rs`, `endpoint.rs`,
-//! `lines.rs`); and what all stores have in common that are reached over a connection (`connection/`).
+//! Decided here: how a cluster is named, and that the register speaks to its JSON gateway, which every etcd serves on
+//! the port of its clients. Not here: the choice of an endpoint (`server.rs`), the operations (`session.rs`), the
+//! questions and answers (`message.rs`), the meaning of a failure (`failure.rs`), the bytes (`http.rs`, `endpoint.rs`,
+//! `lines.rs`), and the common part of all stores that are reached over a connection (`connection/`).
 
 mod endpoint;
 mod failure;
@@ -85,7 +85,7 @@ impl EtcdRegister {
 }
 
 impl EtcdBuilder {
-    /// Logs in as that user. Without TLS, whoever sees the network sees the password.
+    /// Logs in as that user. Without TLS, everyone who reads the network sees the password.
     pub fn credentials(mut self, user: &str, password: &str) -> Self {
         self.credentials
             .make("credentials", EtcdCredentials::new(user, password));
@@ -112,8 +112,8 @@ impl EtcdBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when an endpoint is none, or none is named, or a file of credentials cannot be used, or TLS
-    /// lacks what it needs. Whether an endpoint can be reached shows later.
+    /// [`RegisterError::Refused`] when an endpoint is wrong, or none is named, or a file of credentials cannot be used,
+    /// or the settings of TLS are incomplete. Whether an endpoint can be reached shows later.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
         let endpoints: Result<Vec<EtcdEndpoint>, _> =

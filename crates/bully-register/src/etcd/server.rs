@@ -177,7 +177,7 @@ async fn log_in(member: &mut EtcdMember, login: &EtcdQuestion) -> Result<(), Etc
             Ok(())
         }
         Ok(Whole::TooLarge) => Err(EtcdFailure::unsent(message::Misread.to_string())),
-        // Whoever asks may do all there; etcd's own client goes on as well.
+        // Without authentication, every client may do everything there; etcd's own client goes on as well.
         Err(failed) if failed.words.contains("authentication is not enabled") => {
             debug!(target: "actix_bully", "etcd asks for no login");
             Ok(())
@@ -262,7 +262,7 @@ impl WatchStream {
     }
 }
 
-/// What a line says; one that is too long stands for changes of anything.
+/// Reads a line; a line that is too long stands for changes of anything.
 fn watched(line: &StreamLine) -> Result<WatchAnswer, EtcdFailure> {
     match line {
         StreamLine::Text(text) => {

@@ -163,12 +163,12 @@ impl EtcdSession {
     async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
         match self.ask(&EtcdQuestion::read(key)).await? {
             Whole::Body(body) => found(key, message::entry(key, &body).map_err(misread)?),
-            // Of what is stored there, as nothing else in the answer is of any size.
+            // The stored value is too large: all other parts of the answer are small.
             Whole::TooLarge => Err(RegisterError::Foreign { key: key.clone() }),
         }
     }
 
-    /// All of them in one transaction; `None` where that does not tell what is wrong with which of them.
+    /// Reads all keys in one transaction; `None` if its answer does not show which key has which problem.
     async fn read_together(&self, keys: &[RegisterKey]) -> Option<Vec<EntryRead>> {
         match self.member.ask(&EtcdQuestion::read_all(keys)).await {
             Ok(Whole::Body(body)) => {
@@ -289,5 +289,5 @@ fn misread(wrong: Misread) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Gateway).error(wrong.to_string())
 }
 
-/// So many questions are under way at once, whatever the number of elections.
+/// Maximum number of questions under way at once, whatever the number of elections.
 const LANES: usize = 8;

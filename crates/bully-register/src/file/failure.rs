@@ -11,7 +11,7 @@
 //! | damaged, of a later format, or its numbers are at their end | refused, `Other` | final |
 //! | the system has no locks, or this process was forked | refused, `Other` | final |
 //!
-//! Decided here: this table, and what an operator is told to do.
+//! Decided here: this table, and the advice to an operator.
 
 use std::{
     io::{self, ErrorKind},

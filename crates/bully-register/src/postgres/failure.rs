@@ -1,4 +1,4 @@
-//! What an error of the server, or of the connection to it, means for the operation, and what the client does then.
+//! The meaning of an error of the server, or of the connection to it, for the operation, and the client's next step.
 //!
 //! | error | the operation | course |
 //! |---|---|---|
@@ -15,8 +15,9 @@
 //! | the connection ends | a write is unknown, a read not done | moves on |
 //! | TLS refuses, before a write was sent | refused, `Credentials` | logs in |
 //!
-//! Decided here: this table. A write whose answer is missing has an unknown outcome, and one that the server says it has
-//! aborted has not happened. A right needs no new session; a password that is wrong is read again by the next login.
+//! Decided here: this table. A write whose answer is missing has an unknown outcome. A write that the server reports as
+//! aborted has not happened. A missing right needs no new session; after a wrong password, the next login reads the
+//! file again.
 
 use tokio_postgres::{Error, error::SqlState};
 
@@ -27,7 +28,7 @@ use crate::{
     connection::{Course, Meaning},
 };
 
-/// What was under way when an error came.
+/// The operation that was under way when an error came.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     /// A write was sent.
@@ -75,7 +76,7 @@ fn is_refused(error: &Error) -> bool {
     is_refusal(error) || is_caused_by(error, "server does not support TLS")
 }
 
-/// Without TLS nobody is refused in it.
+/// Without TLS, a client is never refused in it.
 #[cfg(not(feature = "tls"))]
 const fn is_refused(_: &Error) -> bool {
     false

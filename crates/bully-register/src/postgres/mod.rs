@@ -1,8 +1,8 @@
 //! A register in a PostgreSQL table: for hosts that share a database.
 //!
-//! Decided here: the settings. Not here: what the URL may say (`url.rs`), how it is connected to (`server.rs`), which poolers
-//! are refused (`pooler.rs`), the statements (`session.rs`), what an error of the server means (`failure.rs`); and what all
-//! stores have in common that are reached over a connection (`connection/`).
+//! Decided here: the settings. Not here: the forms of the URL (`url.rs`), the connection (`server.rs`), the poolers
+//! that are refused (`pooler.rs`), the statements (`session.rs`), the meaning of a server's error (`failure.rs`), and
+//! the common part of all stores that are reached over a connection (`connection/`).
 
 mod failure;
 mod pooler;
@@ -27,34 +27,35 @@ use server::PostgresServer;
 use session::Statements;
 use url::PostgresUrl;
 
-/// Keeps leases in a table of a PostgreSQL database, which wakes who waits for them.
+/// Keeps leases in a table of a PostgreSQL database, whose notifications wake the agents that wait for a lease.
 ///
 /// The table `bully_register` is in the schema `public`, or in [another one](PostgresBuilder::schema). The statement
-/// [`table_sql`](Self::table_sql) makes it, or the register does so [on request](PostgresBuilder::create_table); a user
-/// of it needs to select, insert, update and delete there. All elections share one connection, which is made by and by and again when it is
-/// lost; meanwhile every operation fails at once. A statement may take a second.
+/// [`table_sql`](Self::table_sql) makes it, or the register does so [on request](PostgresBuilder::create_table). Its
+/// user needs the rights to select, insert, update and delete there. All elections share one connection. It is made in
+/// the background, and made again when it is lost; meanwhile every operation fails at once. A statement may take a
+/// second.
 ///
-/// Name the primary, or all hosts that may become it. Each is asked whether it takes writes, and the first that does is
-/// used: a replica is refused, since what it shows may be old. When a server no longer takes writes, the register moves to
-/// another host of the URL.
+/// Name the primary, or all hosts that may become it. The register asks each of them whether it takes writes, and uses
+/// the first that does. A replica is refused, since its data may be old. When a server no longer takes writes, the
+/// register moves to another host of the URL.
 ///
-/// A pooler has to give the connection a session of its own (`pool_mode=session` of `PgBouncer`). A pooler that shares sessions
-/// is refused as [`RegisterRefusal::Pooled`] before anything is set: the time limit and the notifications of a register would
-/// reach the other applications of the pool. To find out, the first connection of a register has a second one beside it
-/// for a moment.
+/// A pooler has to give the connection a session of its own (`pool_mode=session` of `PgBouncer`). A pooler that shares
+/// sessions is refused as [`RegisterRefusal::Pooled`] before anything is set: the time limit and the notifications of a
+/// register would reach the other applications of the pool. To find out, the first connection of a register has a
+/// second one beside it for a moment.
 ///
 /// # Fail-over of the database
-/// The promise of one leader is that of the database: a confirmed write is seen by every later read. So a server that takes
-/// over has to have every confirmed write, and the former one must not take writes any more.
-/// - Synchronous replication (`synchronous_standby_names`, and `synchronous_commit` at `on` or higher) to each standby that may be
-///   promoted, or to a quorum of which the promotion asks a majority. The register sets `synchronous_commit` to `on` where
-///   it is lower than that.
-/// - The former primary is stopped or cut off first, as Patroni and cloud services do it. Two servers that take writes have a
-///   leader each.
-/// - An asynchronous standby lacks the last writes: a renewal, a release, or a whole leadership. The holder may then lead on by
-///   a renewal that the new server never saw, until its lease ends, while another agent takes the lease that it reads
-///   there. Agents that saw the later term take a higher one, so that the tokens of agents that were there keep growing; those of an agent
-///   that knows only the new server may repeat.
+/// The promise of one leader is that of the database: a confirmed write is seen by every later read. A server that
+/// takes over therefore needs every confirmed write, and the former server must not take writes any more.
+/// - Use synchronous replication (`synchronous_standby_names`, and `synchronous_commit` at `on` or higher) to each
+///   standby that may be promoted, or to a quorum of which the promotion asks a majority. The register sets
+///   `synchronous_commit` to `on` where it is lower than that.
+/// - Stop the former primary or cut it off first, as Patroni and cloud services do it. Two servers that take writes
+///   have a leader each.
+/// - An asynchronous standby lacks the last writes: a renewal, a release, or a whole leadership. The holder may then
+///   lead on by a renewal that the new server never saw, until its lease ends, while another agent takes the lease that
+///   it reads there. Agents that saw the later term take a higher term, so the tokens of agents that were there keep
+///   growing. The tokens of an agent that knows only the new server may repeat.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -135,8 +136,8 @@ impl PostgresBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when the URL says what cannot be done, its file cannot be used, or TLS lacks what it needs.
-    /// Whether the server can be reached shows later.
+    /// [`RegisterError::Refused`] when the URL has a wrong setting, its file cannot be used, or the settings of TLS are
+    /// incomplete. Whether the server can be reached shows later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
         let config = self.url.config()?;
         if !(1..=MOST_IDENTIFIER).contains(&self.schema.len()) || self.schema.contains('\0') {

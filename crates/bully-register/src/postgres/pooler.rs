@@ -1,12 +1,14 @@
-//! Whether a connection has a session of its own.
+//! Finds out whether a connection has a session of its own.
 //!
-//! A pooler may give a connection's next transaction to another session of the server. Whatever was set then stays in a
-//! session that other applications use: our time limit cancels their queries, and our notifications reach them. Its own
-//! statements cannot show that while nobody else uses the pool, since the pooler gives them the same session again and again.
+//! A pooler may give a connection's next transaction to another session of the server. The settings of the first
+//! transaction then stay in a session that other applications use: our time limit cancels their queries, and our
+//! notifications reach them. The connection's own statements cannot show that while the pool has no other user, since
+//! the pooler gives them the same session again and again.
 //!
-//! Decided here: that a second connection holds a transaction open between the first two statements. It gets the session of
-//! the first connection, or that one gets another session then, exactly if the pooler shares sessions. And that a register
-//! refuses such a pooler before it has set anything. Not here: the settings, and what is looked at after them (`session.rs`).
+//! Decided here: a second connection holds a transaction open between the first two statements. If the pooler shares
+//! sessions, the second connection gets the session of the first, or the first gets another session then; otherwise
+//! neither happens. A register refuses such a pooler before it has set anything. Not here: the settings, and the checks
+//! after them (`session.rs`).
 
 use std::{future::Future, io, time::Duration};
 

@@ -1,8 +1,8 @@
 //! A connection to the database.
 //!
-//! Decided here: that all elections of a register share one, how its notifications are heard, and that hosts are tried in
-//! another order after a failure: one that hangs would hide the others. Not here: whether a pooler shares the connection
-//! with other clients (`pooler.rs`).
+//! Decided here: all elections of a register share one connection, how its notifications are heard, and hosts are tried
+//! in another order after a failure: a host that hangs would hide the others. Not here: whether a pooler shares the
+//! connection with other clients (`pooler.rs`).
 
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ impl Server for PostgresServer {
     }
 }
 
-/// Drives a connection until it ends, or nobody has its client any more.
+/// Drives a connection until it ends, or its last client is dropped.
 fn keep<T>(
     mut connection: Connection<Socket, T>,
     told: &Tellers,

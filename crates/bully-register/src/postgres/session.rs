@@ -36,7 +36,7 @@ const SEEN: &str =
     "SELECT pg_backend_pid() || ' ' || count(*) FROM pg_listening_channels() AS channel
     WHERE channel = 'bully_register'";
 
-/// Undoes what is set, where a pooler runs it in the same session.
+/// Undoes the settings, if a pooler runs it in the same session.
 const UNDO: &str = "UNLISTEN bully_register; RESET statement_timeout; RESET synchronous_commit";
 
 /// The statements, each with the schema in the name of the table: without it two users, or a changed `search_path`,
@@ -305,8 +305,8 @@ impl StoreSession for PostgresSession {
 /// The time of the server, not that of its transaction.
 const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
-/// What a notification tells, as the statements write it. Whoever may connect can send one: what is no change of a register
-/// is a change of an unknown kind.
+/// Reads a notification in the form that the statements write. Every client that may connect can send one: a text that
+/// does not describe a register's change is a change of an unknown kind.
 pub(super) fn notified(payload: &str) -> KeyChange {
     let mut words = payload.split(' ');
     let key = words.next().unwrap_or_default();
@@ -348,11 +348,11 @@ fn most_bytes() -> i32 {
     i32::try_from(MOST_BYTES).unwrap_or(i32::MAX)
 }
 
-/// What a row holds, if a register wrote it.
+/// Returns the entry of a row, if a register wrote it.
 fn entry(key: &RegisterKey, row: &Row) -> Result<Entry, RegisterError> {
     let foreign = || RegisterError::Foreign { key: key.clone() };
     let version = version(key, row)?;
-    // What is not there was too large.
+    // A missing value was too large.
     let value: Option<&[u8]> = row.try_get(1).map_err(|_| foreign())?;
     Entry::new(key, version, value.ok_or_else(foreign)?.to_vec())
 }

@@ -24,7 +24,7 @@ pub(super) enum PostgresUrl {
 }
 
 impl PostgresUrl {
-    /// What it says now.
+    /// Reads the present settings of the URL.
     pub(super) fn config(&self) -> Result<Config, RegisterError> {
         match self {
             Self::Text(url) => parse(url),

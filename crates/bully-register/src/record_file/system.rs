@@ -22,7 +22,7 @@ pub trait FileSystem: Debug + Send + Sync {
     fn linked(&self, path: &Path) -> io::Result<Status>;
     /// An open file.
     fn held(&self, file: &File) -> io::Result<Status>;
-    /// Locks a file against every other open of it, and waits for nobody.
+    /// Locks a file against every other open of it, without waiting.
     fn lock(&self, file: &File) -> Result<(), TryLockError>;
     /// Gives the lock back.
     fn unlock(&self, file: &File) -> io::Result<()>;
@@ -34,7 +34,7 @@ pub trait FileSystem: Debug + Send + Sync {
     fn allocate(&self, file: &File, len: u64) -> io::Result<bool>;
     /// Puts the content of a file on the disk.
     fn sync_data(&self, file: &File) -> io::Result<()>;
-    /// Puts a file and what is known of it on the disk.
+    /// Writes a file and its metadata to the disk.
     fn sync_all(&self, file: &File) -> io::Result<()>;
     /// Moves a file to a name that nothing has.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;

@@ -1,5 +1,5 @@
-//! The files of this host, with calls that a test sees, lets fail, or does something before; and a model of what the
-//! disk has of them.
+//! The files of this host, with calls that a test sees, lets fail, or precedes with an action; and a model of the files
+//! on the disk.
 
 #![allow(
     missing_docs,
@@ -69,7 +69,7 @@ impl fmt::Debug for Tried {
     }
 }
 
-/// What the disk has of the last file that was written.
+/// The state of the last written file on the disk.
 #[derive(Clone, Default)]
 pub(super) struct Disk {
     pub(super) durable: Vec<u8>,
@@ -105,7 +105,7 @@ impl Tried {
         self.disk.lock().unwrap().durable.clone()
     }
 
-    /// The calls since the last look; what was planned is forgotten.
+    /// Returns the calls since the last look, and forgets the planned actions.
     pub fn take(&self) -> Vec<Call> {
         self.events.lock().unwrap().clear();
         mem::take(&mut self.seen.lock().unwrap())

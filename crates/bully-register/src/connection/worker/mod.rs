@@ -31,7 +31,7 @@ use crate::{
     jobs::{Job, JobAnswer, Jobs},
 };
 
-/// Starts a thread of that name, which serves whoever has what is given back.
+/// Starts a thread of that name, which serves the holders of the returned handles.
 pub(crate) fn start(name: &str, server: impl Server) -> Result<(Jobs, Listeners), RegisterError> {
     let (jobs, asked) = Jobs::new();
     let (told, listeners) = Tellers::new();
@@ -61,7 +61,7 @@ struct Worker<S> {
 /// The register was dropped, with all its clones.
 struct Dropped;
 
-/// Why there is no connection, for each operation that asks.
+/// The reason why there is no connection, for each operation in the meantime.
 struct Reason {
     refusal: Option<RegisterRefusal>,
     words: String,
@@ -77,7 +77,7 @@ impl<S: Server> Worker<S> {
             // Made anew where another thing than the connection is missing: rights, the table.
             let served = match connected {
                 Ok(Ok((session, ended))) => {
-                    // Anything may have changed while nobody listened.
+                    // Anything may have changed before this connection listened.
                     self.told.tell(KeyChange::Any);
                     let begun = Instant::now();
                     let served = self.serve(&Rc::new(session), ended).await;
@@ -123,7 +123,7 @@ impl<S: Server> Worker<S> {
         }
     }
 
-    /// Does what is asked until the connection ends. Returns the course to take then.
+    /// Carries out operations until the connection ends. Returns the course to take then.
     async fn serve(
         &mut self,
         session: &Rc<S::Session>,
@@ -154,7 +154,7 @@ impl<S: Server> Worker<S> {
         }
     }
 
-    /// Refuses what is asked for a while.
+    /// Refuses all operations for a while.
     async fn refuse(&mut self, reason: &Reason, pause: Duration) -> Result<(), Dropped> {
         let mut pause = pin!(sleep(pause));
         loop {
@@ -170,7 +170,7 @@ impl<S: Server> Worker<S> {
 /// An answer has not come in time.
 struct Overdue;
 
-/// What still has somebody who waits for it: each write by itself, and all reads together.
+/// Returns the operations whose callers still wait: each write by itself, and all reads together.
 fn together(asked: Vec<Job>) -> Vec<Job> {
     let (mut jobs, mut reads) = (Vec::new(), Vec::new());
     for job in asked.into_iter().filter(Job::is_wanted) {
@@ -289,7 +289,7 @@ impl Reason {
     }
 }
 
-/// The pause after so many failures in a row.
+/// Returns the pause after this number of failures in a row.
 fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
@@ -302,7 +302,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(25);
 /// A connection that lasted for a shorter time was as good as none.
 const LASTS: Duration = Duration::from_secs(1);
-/// So many questions are taken up at one time: etcd allows 128 operations in a transaction, if it was not told otherwise.
+/// Maximum number of operations that are taken up at one time. By default, etcd allows 128 operations in a transaction.
 const MOST_TOGETHER: usize = 64;
 /// The longest is 1.6 s.
 const MOST_DOUBLINGS: u32 = 6;

@@ -1,7 +1,8 @@
-//! What the gateway is asked, and what it says, as JSON.
+//! The questions to the gateway and its answers, as JSON.
 //!
-//! Decided here: that an operation is one transaction or one range, that an answer may be so large and no larger, that numbers and bytes are read strictly, in the form
-//! that etcd gives them (a number in quotes, bytes by Base64), and that an answer about another key is none.
+//! Decided here: an operation is one transaction or one range; the size of an answer is limited; numbers and bytes are
+//! read strictly, in the form that etcd gives them (a number in quotes, bytes by Base64); and an answer about another
+//! key is not accepted.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -20,7 +21,7 @@ pub(super) struct EtcdQuestion {
     pub(super) path: &'static str,
     pub(super) body: String,
     pub(super) writes: bool,
-    /// An answer to it is no longer, in bytes.
+    /// Longest answer to it, in bytes.
     pub(super) most: usize,
 }
 
@@ -113,7 +114,7 @@ fn is_still(key: &str, entry: &Entry) -> Value {
     ])
 }
 
-/// What is no answer to what was asked.
+/// The text does not answer the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it answers something that etcd does not say: check that the endpoint is etcd's")]
 pub(super) struct Misread;
@@ -133,7 +134,7 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
     Ok(login.token)
 }
 
-/// What is found of a key: its revision and value, if it is there.
+/// The entry of a key, if it exists: its revision and value.
 pub(super) type Found = Option<(u64, Vec<u8>)>;
 
 /// Revision and value of a key; `None` where it is missing.
@@ -201,7 +202,7 @@ pub(super) fn below(prefix: &RegisterKey, answer: &[u8]) -> Result<Vec<Listed>, 
 /// A key with its revision and value.
 pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
 
-/// What is found of one key.
+/// The answer about one key.
 #[derive(Deserialize)]
 struct Range {
     #[serde(default)]
@@ -226,7 +227,7 @@ impl Range {
     }
 }
 
-/// The revision of a write; `None` if what it expected is not there.
+/// Returns the revision of a write; `None` if the entry was not the expected one.
 pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
     #[derive(Deserialize)]
     struct Transaction {
@@ -238,10 +239,10 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
     Ok(done.succeeded.then_some(done.header.revision.0))
 }
 
-/// What a stream says in a line.
+/// The content of a line of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WatchAnswer {
-    /// These have changed, each to what it says.
+    /// These keys have changed, each with its change.
     Keys(Vec<(String, Change)>),
     /// It begins to listen.
     Begun,
@@ -269,7 +270,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     }
     #[derive(Deserialize)]
     struct Event {
-        /// Left out of what was written.
+        /// Absent for a write.
         #[serde(rename = "type")]
         kind: Option<String>,
         kv: KeyValue,
@@ -292,7 +293,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     if watch.created {
         return Ok(WatchAnswer::Begun);
     }
-    // A key of somebody else's is no text, or none of a register: nobody here waits for it.
+    // A key of another application is not UTF-8, or not a register's key: it has no listener here.
     let change = |event: Event| {
         let key = String::from_utf8(event.kv.key.0).ok()?;
         let key = key.strip_prefix(PREFIX)?.to_owned();
@@ -311,7 +312,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     ))
 }
 
-/// What is said instead of an answer.
+/// An error in place of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Complaint {
     /// The code of gRPC, if etcd says it.
@@ -358,7 +359,7 @@ struct EtcdHeader {
 struct KeyValue {
     key: Bytes,
     mod_revision: Number,
-    // What is empty is left out.
+    // Empty fields are left out.
     #[serde(default)]
     value: Bytes,
 }
@@ -399,7 +400,7 @@ fn name(key: &RegisterKey) -> String {
 const MOST_BODY: usize = 16_384;
 /// More than a signed token with a long name has.
 const MOST_TOKEN: usize = 4_096;
-/// So many letters of a complaint are shown.
+/// Longest part of a complaint that is shown, in characters.
 const MOST_WORDS: usize = 300;
 
 #[cfg(test)]
