@@ -30,8 +30,8 @@
 //! and [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven) reports it. A peer that leaves the proof out is
 //! refused as well.
 //!
-//! # What it does not prove
 //! # Limits of the proof
+//! Nothing is encrypted, and nothing after the handshake carries a proof. The secret proves which node is there,
 //! but not that no third node is between the two. That is enough where others can connect but cannot alter the
 //! bytes: on loopback a local user without privileges can neither read nor change another user's connections. It is
 //! not enough

@@ -1,8 +1,8 @@
-//! The guard of one group against burnt terms, as all links of a bridge share it.
+//! The guard of one group against burnt terms, which all links of a bridge share.
 //!
-//! Decided here: that a term which is known already takes no lock: most messages name the present
-//! one; and that terms of other epochs do not move those of this one, where members learn of epochs. Not here:
-//! which terms are refused; that is [`TermGuard`], and of later epochs [`LaterEpochs`].
+//! Decided here: a term that is already known takes no lock, because most messages name the present term; and terms
+//! of other epochs do not move the terms of this epoch, where members learn of epochs. Not here: which terms are
+//! refused; see [`TermGuard`], and [`LaterEpochs`] for later epochs.
 
 use std::{
     fmt,
@@ -21,7 +21,7 @@ use crate::{
 
 use super::{epochs::LaterEpochs, terms::TermReach};
 
-/// A wall clock: milliseconds since 1970 began.
+/// A wall clock: milliseconds since the beginning of 1970.
 #[derive(Clone)]
 pub(crate) struct WallMillis(Arc<dyn Fn() -> u64 + Send + Sync>);
 
@@ -41,10 +41,10 @@ impl fmt::Debug for WallMillis {
     }
 }
 
-/// Which terms peers may name in a group. Other rules have other terms.
+/// The terms that peers may name in a group. Other rules have other terms.
 #[derive(Debug)]
 pub(crate) struct GroupTermGuard {
-    /// Where terms go by it.
+    /// The clock for rules whose terms follow the wall clock.
     wall: WallMillis,
     known: Mutex<KnownTerms>,
     /// Terms below this one are known; written under the lock only.
@@ -53,25 +53,25 @@ pub(crate) struct GroupTermGuard {
 
 #[derive(Debug, Default)]
 struct KnownTerms {
-    /// The rules and the epoch whose terms these are.
+    /// The rules and the epoch to which the terms belong.
     rules: Option<(String, u64)>,
     terms: TermGuard,
     later: LaterEpochs,
-    /// What the agents here say; `None` while there are none.
+    /// The statements of the agents here; `None` while there are none.
     here: Option<AgentsHere>,
 }
 
 #[derive(Debug)]
 struct AgentsHere {
     epochs: Epochs,
-    /// The voters whose words count, and how many of them elect a leader; none where none are chosen.
+    /// The voters whose statements count, and how many of them elect a leader; `None` where no voters are chosen.
     voters: Option<(Arc<[AgentId]>, usize)>,
     /// Whether an agent here votes, and so asks the others.
     votes: bool,
 }
 
 impl KnownTerms {
-    /// How far one word goes at this time.
+    /// Returns how far one statement may raise the term at this time.
     fn reach(&self, wall: &WallMillis) -> TermReach {
         let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {
@@ -85,7 +85,7 @@ impl KnownTerms {
 }
 
 impl AgentsHere {
-    /// That agent, if its word counts, and how many words are enough.
+    /// Returns the agent if its statement counts, and the number of voters that is enough.
     fn voter<'a>(&self, from: Option<&'a AgentId>) -> Option<(&'a AgentId, usize)> {
         let (names, quorum) = self.voters.as_ref()?;
         let voter = from.filter(|from| names.contains(from))?;
@@ -94,7 +94,7 @@ impl AgentsHere {
 }
 
 impl GroupTermGuard {
-    /// A guard that knows no term; where terms go by a clock, they go by this one.
+    /// Makes a guard that knows no term. This is its clock for rules whose terms follow a clock.
     pub(crate) fn new(wall: WallMillis) -> Self {
         Self {
             wall,
@@ -103,7 +103,7 @@ impl GroupTermGuard {
         }
     }
 
-    /// The group follows these rules from now on; `votes` says whether an agent here is a voter.
+    /// From now on the group follows these rules; `votes` says whether an agent here is a voter.
     pub(crate) fn follow(&self, requirements: &Requirements, votes: bool) {
         self.count_from(requirements.rules.name(), requirements.epoch);
         let quorum = requirements.voters.map(|voters| voters.vote_quorum);
@@ -115,9 +115,9 @@ impl GroupTermGuard {
         });
     }
 
-    /// The terms are those of some rules and an epoch from now on: those of the agents here or, as long
-    /// as there are none, those of a peer. A node without agents would else take the first term of
-    /// its peers' next epoch for an absurd one.
+    /// From now on the terms belong to these rules and this epoch: those of the agents here or, while there are no
+    /// agents here, those of a peer. Without this, a node without agents would take the first term of its peers'
+    /// next epoch for an absurd one.
     pub(crate) fn count_from(&self, rules: &str, epoch: u64) {
         let mut known = lock(&self.known);
         let are_same = |(name, of): &(String, u64)| name == rules && *of == epoch;
@@ -130,13 +130,14 @@ impl GroupTermGuard {
         }
     }
 
-    /// Whether the terms of the group go by the wall clock.
+    /// Whether the terms of the group follow the wall clock.
     pub(crate) fn goes_by_clock(&self) -> bool {
         lock(&self.known).reach(&self.wall) != TermReach::Steps
     }
 
-    /// Takes the term that an agent of a peer names, or refuses it; says whether it may be heard. `from` is that agent,
-    /// if the name is its own here. See [`TermGuard::hear`]; where no voters are chosen, [`TermGuard::admit`].
+    /// Takes the term that an agent of a peer names, or refuses it. Returns whether the message may be heard.
+    /// `from` is that agent, if it owns its name here. See [`TermGuard::hear`]; where no voters are chosen,
+    /// [`TermGuard::admit`].
     pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {
         if term.0 < self.unknown_from.load(Relaxed) {
             return Ok(true); // what the guard would say, and it would note nothing
@@ -149,7 +150,7 @@ impl GroupTermGuard {
         known.terms.set_reach(reach);
         let KnownTerms { terms, here, .. } = &mut *known;
         let is_heard = match here {
-            // No agent hears it. Peers of two epochs may be linked, so it is no fault of either.
+            // Agents here do not receive it. Peers of two epochs may be linked, so neither peer is at fault.
             None => terms.hear_other(term)?,
             Some(AgentsHere { voters: None, .. }) => terms.admit(term).map(|()| true)?,
             Some(here) => match here.voter(from) {
@@ -164,7 +165,7 @@ impl GroupTermGuard {
 }
 
 impl KnownTerms {
-    /// Whether a term of another epoch may be heard, where members learn of epochs: it moves no term of this one.
+    /// Whether a term of another epoch may be heard, where members learn of epochs. It moves no term of this epoch.
     /// `None` for a term of this epoch.
     fn admit_of_other_epoch(
         &mut self,
@@ -181,7 +182,7 @@ impl KnownTerms {
             return Err(TermFault::Last { term });
         }
         let voter = here.voter(from);
-        // Who is behind is told what was decreed since, and can burn nothing.
+        // A peer in an older epoch learns the newer list of voters. It cannot raise the term of this epoch.
         let is_heard = epoch < *present || self.later.hear(*present, epoch, voter);
         Ok(Some(is_heard))
     }
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(guard.admit(Term(15_000), Some(&b)), Ok(true));
         assert_eq!(guard.admit(Term(20_000), Some(&b)), Ok(false));
         assert_eq!(guard.admit(Term(20_000), Some(&c)), Ok(true), "a quorum");
-        // A node whose agents only observe never hears of a quorum.
+        // A node whose agents only observe never learns of a quorum.
         let observes = GroupTermGuard::new(wall());
         observes.follow(&requirements, false);
         assert_eq!(observes.admit(Term(20_000), Some(&b)), Ok(true));
@@ -308,7 +309,7 @@ mod tests {
         let guard = GroupTermGuard::new(WallMillis::new(|| 0));
         let (requirements, [a, b, c]) = learning(1);
         guard.follow(&requirements, true);
-        // The first words that come are of the epochs beside: this one's terms are not measured by them.
+        // The first statements are about neighbouring epochs: the terms of this epoch are not measured by them.
         for other in [term(0, 1 << 30), term(2, 1 << 30)] {
             assert_eq!(guard.admit(other, Some(&a)), Ok(true), "{other}");
             assert_eq!(lock(&guard.known).terms.highest(), None);

@@ -1,11 +1,12 @@
-//! What the bridge carries: groups of any election, with their message types put aside.
+//! The traffic of groups across the bridge: groups of any election, without their message types.
 //!
 //! ```text
 //!   an agent ─▶ Group ─▶ GroupSink ─▶ Outbox ─▶ the writer of the link to that node
 //!   the reader of a link ─▶ Mailboxes ─▶ Group ─▶ the agents here
 //! ```
 //!
-//! Decided here: what crosses of a group. Not here: how it looks on the wire, and which agents may say it.
+//! Decided here: which messages and members of a group cross. Not here: their form on the wire, and which agents
+//! may send them.
 
 mod announce;
 mod epochs;

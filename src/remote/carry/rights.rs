@@ -1,9 +1,8 @@
-//! For which agents a peer may speak, and as what.
+//! The agents for which a peer may speak, and their highest role.
 //!
-//! Decided here: what a name pattern covers, and that the most generous grant counts. Asked once
-//! for each agent a peer announces; messages then name agents by the number they were announced
-//! under. What a message says must be within the rights of the agent that says it. Not here: which
-//! node a peer is; a certificate or the peer table says that.
+//! Decided here: which names a pattern covers, and that the most generous grant counts. The rights are checked once
+//! for each agent that a peer announces; messages then name an agent by its announced number. A message must be
+//! within the rights of its sender. Not here: which node a peer is; a certificate or the peer table decides that.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -12,22 +11,22 @@ use std::sync::{
 
 use crate::protocol::{MemberKind, MinimumRole};
 
-/// What the agents behind a peer may be; each allows what is listed before it.
+/// The highest role of the agents behind a peer. Each role includes the roles listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
-    /// Told which agent leads. What it says of a later term that it has followed is believed by elections
-    /// without a quorum, and by voters without disks: their leader then takes one above it. If it asks for other voters, the leader refuses. Whatever
-    /// else it says ends the link.
+    /// Learns which agent leads. Elections without a quorum, and voters without disks, believe its report of a
+    /// later term that it has followed: their leader then takes a term above it. If it asks for other voters, the
+    /// leader refuses. Any other statement ends the link.
     Observer,
-    /// Asked as well: a voter without a score. If it says that it is a candidate or leads, the
-    /// link ends, and no agent has heard it.
+    /// A voter without a score: it is also asked for its vote. If it claims to be a candidate or the leader, the
+    /// link ends, and no agent has received the claim.
     Voter,
-    /// Elected as well.
+    /// May also be elected.
     Leader,
 }
 
 impl MayBe {
-    /// Whether it includes what an agent must be to say something.
+    /// Whether this role includes the role that a message needs.
     #[must_use]
     pub(crate) const fn covers(self, needed: MinimumRole) -> bool {
         match needed {
@@ -37,7 +36,7 @@ impl MayBe {
         }
     }
 
-    /// What an agent that is announced like this has to be allowed to be.
+    /// Returns the role that an agent announced like this needs.
     #[must_use]
     pub(crate) fn needed_by(kind: MemberKind, has_score: bool) -> Self {
         match (kind, has_score) {
@@ -48,22 +47,22 @@ impl MayBe {
     }
 }
 
-/// Which names a grant covers.
+/// The names that a grant covers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AllowedNames {
-    /// All.
+    /// All names.
     All,
-    /// This one.
+    /// This name only.
     Exactly(String),
-    /// Those that begin with this.
+    /// Names that begin with this prefix.
     Prefix(String),
 }
 
 impl AllowedNames {
-    /// A pattern as people write it: `*` is all, `api-*` a prefix, anything else one name.
+    /// Reads a pattern as people write it: `*` is all, `api-*` a prefix, anything else one name.
     ///
-    /// No name contains a `*`, so nothing is lost.
+    /// Names never contain a `*`, so every name can be written.
     #[must_use]
     pub fn pattern(text: &str) -> Self {
         match text.strip_suffix('*') {
@@ -84,7 +83,7 @@ impl AllowedNames {
     }
 }
 
-/// What one peer may announce. A new one grants nothing.
+/// The announcements that one peer may make. A new value grants nothing.
 ///
 /// ```
 /// use actix_bully::remote::{MayBe, Rights};
@@ -104,19 +103,19 @@ struct Grant {
 }
 
 impl Rights {
-    /// Nothing.
+    /// Grants nothing.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Every agent of every group, as a leader.
+    /// Grants every agent of every group, as a leader.
     #[must_use]
     pub fn all() -> Self {
         Self::none().grant("*", "*", MayBe::Leader)
     }
 
-    /// Adds agents of groups: `*` is all of them, `api-*` a prefix, anything else one name.
+    /// Adds agents of groups: `*` is all, `api-*` a prefix, anything else one name.
     #[must_use]
     pub fn grant(mut self, groups: &str, agents: &str, may_be: MayBe) -> Self {
         self.0.push(Grant {
@@ -127,7 +126,7 @@ impl Rights {
         self
     }
 
-    /// The most that an agent of a group may be; `None` if the peer may not speak for it at all.
+    /// Returns the highest role of an agent of a group; `None` if the peer may not speak for it at all.
     #[must_use]
     pub(crate) fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
         let covers = |grant: &&Grant| grant.groups.cover(group) && grant.agents.cover(agent);
@@ -135,7 +134,7 @@ impl Rights {
     }
 }
 
-/// The rights of a peer as they are now: a decree may add to them while links run.
+/// The present rights of a peer: a decree may add to them while links run.
 #[derive(Debug)]
 pub(crate) struct LiveRights {
     now: Mutex<Rights>,
@@ -161,7 +160,7 @@ impl LiveRights {
             .fetch_add(1, std::sync::atomic::Ordering::Release);
     }
 
-    /// A number that grows with each change: whoever reads it before [`get`](Self::get) misses none.
+    /// A number that grows with each change. A caller that reads it before [`get`](Self::get) misses no change.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
     }

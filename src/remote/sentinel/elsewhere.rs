@@ -1,4 +1,4 @@
-//! Where the kernel has no pidfd: the same function, and no sentinel.
+//! The replacement on systems without pidfd: the same function, which starts no sentinel.
 
 use super::{Sentinel, SentinelError};
 

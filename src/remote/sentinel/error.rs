@@ -1,17 +1,17 @@
-//! Why there is no sentinel, and why an order to one is refused.
+//! The reasons why no sentinel runs, and why an order is refused.
 
 use std::{fmt, io};
 
 use bully_register::Outlook;
 
-/// Why this node has no sentinel. The node's lease decides, as without the feature.
+/// The reason why this node has no sentinel. The node's lease decides, as without the feature.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SentinelError {
     /// This operating system has no pidfd.
     #[error("a sentinel needs Linux 5.3 or newer: build without it, the lease decides")]
     NotAvailable,
-    /// It was not started first in `main`.
+    /// `Sentinel::start` was not the first call in `main`.
     #[error(
         "this process has more than one thread: call Sentinel::start() first in a plain main, before any runtime, or the sentinel would begin as a second copy of the program"
     )]
@@ -29,23 +29,23 @@ pub enum SentinelError {
     /// The random bytes could not be drawn.
     #[error("no random bytes for a sentinel: {0}")]
     Random(#[source] getrandom::Error),
-    /// The sentinel takes no more orders: it has probably ended. Start another one, with new bytes.
+    /// The sentinel takes no more orders: it has probably ended. Start another sentinel, with new bytes.
     #[error("the sentinel takes no orders ({0}): start another one")]
     Pipe(#[source] io::Error),
-    /// The order is none.
+    /// The order is not valid.
     #[error("{0}")]
     Order(#[from] OrderError),
 }
 
 debug_is_text!(SentinelError);
 
-/// The advice for a shortage, or that one.
+/// The advice for a shortage, or else the given advice.
 struct Advice<'a>(&'a io::Error, &'static str);
 
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error, otherwise) = self;
-        // The kernel's limit of processes has no other number.
+        // The kernel's limit of processes has no other error number.
         let advice = if error.kind() == io::ErrorKind::WouldBlock {
             Some("let this user start more processes (`ulimit -u`, `TasksMax=`)")
         } else {
@@ -55,25 +55,25 @@ impl fmt::Display for Advice<'_> {
     }
 }
 
-/// Why bytes are no order, or an order cannot be written.
+/// The reason why bytes are not an order, or why an order cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrderError {
     /// More peers than a sentinel tells.
     #[error("{len} peers are more than the {max} that a sentinel tells")]
     TooManyPeers {
-        /// How many there are.
+        /// Number of peers.
         len: usize,
-        /// How many there may be.
+        /// Most peers allowed.
         max: usize,
     },
-    /// An order of a length that no order has.
+    /// The stated length is not that of any order.
     #[error("an order to a sentinel says a length that no order has")]
     Length,
-    /// An order of no known form.
+    /// The form of the order is unknown.
     #[error("an order to a sentinel is malformed")]
     Malformed,
-    /// The bytes of an incarnation are to be used for another one, which would end the wrong one.
+    /// The bytes of one incarnation were given for another one. A notice would end the wrong incarnation.
     #[error("the secret of one incarnation was given for another one: draw new bytes")]
     SecretUsedTwice,
 }

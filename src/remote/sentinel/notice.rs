@@ -1,4 +1,4 @@
-//! The datagram that says that an incarnation of a node has ended, and the bytes that prove it.
+//! The datagram that reports the end of an incarnation of a node, and the bytes that prove it.
 //!
 //! ```text
 //!   "abse" · version 1 · incarnation, 8 bytes · secret, 32 bytes · the node's name, up to the end
@@ -12,14 +12,14 @@ use subtle::ConstantTimeEq;
 use super::SentinelError;
 use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 
-/// What only the sentinel of one incarnation knows, beside the node itself: 32 random bytes.
+/// 32 random bytes that only a node and the sentinel of one of its incarnations know.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NoticeSecret(pub(super) [u8; Self::LEN]);
 
 impl NoticeSecret {
     pub(super) const LEN: usize = 32;
 
-    /// Draws one.
+    /// Draws a secret.
     ///
     /// # Errors
     /// [`SentinelError::Random`] if the system has no random bytes.
@@ -29,20 +29,20 @@ impl NoticeSecret {
         Ok(Self(bytes))
     }
 
-    /// One for tests, of a byte repeated.
+    /// Makes a secret for tests: one byte repeated.
     #[cfg(any(test, feature = "testkit"))]
     #[must_use]
     pub const fn of(byte: u8) -> Self {
         Self([byte; Self::LEN])
     }
 
-    /// What the peers are given beforehand.
+    /// Returns the digest that the peers get beforehand.
     #[must_use]
     pub fn digest(&self) -> EndDigest {
         EndDigest(Sha256::digest(self.0).into())
     }
 
-    /// Whether that digest is of these bytes, found in the same time whether it is or not.
+    /// Whether the digest is that of these bytes. The comparison takes the same time for both results.
     #[must_use]
     pub fn has(&self, digest: EndDigest) -> bool {
         digest.0.ct_eq(&self.digest().0).into()
@@ -50,7 +50,7 @@ impl NoticeSecret {
 }
 
 impl fmt::Debug for NoticeSecret {
-    /// Not the bytes.
+    /// Does not show the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NoticeSecret")
     }
@@ -59,11 +59,11 @@ impl fmt::Debug for NoticeSecret {
 /// "This incarnation of this node has ended."
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndNotice {
-    /// Which node.
+    /// The node.
     pub node: NodeId,
-    /// Which incarnation of it, and no other one.
+    /// The incarnation that has ended. No other incarnation is meant.
     pub incarnation: NodeIncarnation,
-    /// What proves it.
+    /// The proof.
     pub secret: NoticeSecret,
 }
 
@@ -72,7 +72,7 @@ impl EndNotice {
     /// The longest datagram, in bytes.
     pub const MAX_LEN: usize = 5 + 8 + NoticeSecret::LEN + 253;
 
-    /// The datagram.
+    /// Writes the datagram.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         [
@@ -84,7 +84,7 @@ impl EndNotice {
         .concat()
     }
 
-    /// Reads a datagram; `None` if it is no notice.
+    /// Reads a datagram; `None` if it is not a notice.
     #[must_use]
     pub fn decode(datagram: &[u8]) -> Option<Self> {
         let rest = datagram.strip_prefix(Self::MAGIC)?;

@@ -1,32 +1,32 @@
-//! What a node orders its sentinel, as frames on a pipe.
+//! The orders of a node to its sentinel, as frames on a pipe.
 //!
 //! ```text
 //!   length, 2 bytes · incarnation, 8 · secret, 32 · length of the name, 1 · name · peers: 4 or 6, address, port
 //! ```
-//! An order replaces the one before it as a whole, and one that was cut short by the node's end counts for
-//! nothing. It is never longer than what a pipe takes in one piece, so that the two never mix.
+//! An order replaces the whole order before it. An order that was cut short by the node's end has no effect. An
+//! order is never longer than a pipe takes in one piece, so that two orders never mix.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::{EndNotice, NoticeSecret, OrderError};
 use crate::remote::{NodeId, NodeIncarnation};
 
-/// What is said at the node's end, and to whom.
+/// The notice for the node's end, and its receivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// What is said.
+    /// The notice.
     pub notice: EndNotice,
-    /// Where the bridges of the peers hear it.
+    /// Addresses at which the bridges of the peers receive it.
     pub peers: Vec<SocketAddr>,
 }
 
 impl Watched {
-    /// The most peers that a sentinel tells; a bridge is right for a few dozen hosts.
+    /// Most peers that a sentinel tells; a bridge is right for a few dozen hosts.
     pub const MOST_PEERS: usize = 128;
-    /// The longest order, in bytes: what every pipe takes in one piece (`PIPE_BUF`).
+    /// Longest order in bytes: every pipe takes this many in one piece (`PIPE_BUF`).
     const MAX_LEN: usize = 4096;
 
-    /// The frame.
+    /// Writes the frame.
     ///
     /// # Errors
     /// [`OrderError::TooManyPeers`] with more than [`MOST_PEERS`](Self::MOST_PEERS).
@@ -92,22 +92,22 @@ impl Watched {
     }
 }
 
-/// Cuts orders out of what a pipe gives, piece by piece.
+/// Cuts orders out of the bytes of a pipe, which arrive piece by piece.
 #[derive(Debug, Default)]
 pub struct Orders {
     buffer: Vec<u8>,
 }
 
 impl Orders {
-    /// Takes what was read.
+    /// Appends bytes that were read.
     pub fn take(&mut self, bytes: &[u8]) {
         self.buffer.extend(bytes);
     }
 
-    /// The next whole order.
+    /// Returns the next whole order.
     ///
     /// # Errors
-    /// [`OrderError`] when the bytes are none: nothing behind them can be read.
+    /// [`OrderError`] if the bytes are not an order. Then the bytes after them cannot be read either.
     pub fn next_order(&mut self) -> Result<Option<Watched>, OrderError> {
         let Some(head) = self.buffer.first_chunk::<2>() else {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The sentinel's own process: one thread, no runtime, and hardly any memory.
 //!
-//! Its standard input is the pidfd of the node, its standard output the end of the pipe that it reads from:
-//! these two can be named without `unsafe`, and nothing else is inherited.
+//! Its standard input is the pidfd of the node, and its standard output is the end of the pipe from which it reads.
+//! These two can be named without `unsafe`. It inherits nothing else.
 
 use std::{
     env,
@@ -22,20 +22,20 @@ use signal_hook::{
 
 use super::{NodeWatch, Orders, SentinelTask, WatchEvent, Watched};
 
-/// When the notice is sent again, in milliseconds after the time before: a datagram may be lost.
+/// Pauses before each repetition of the notice, in milliseconds: a datagram may be lost.
 const AGAIN: [i64; 3] = [5, 50, 500];
 
-/// The whole life of a sentinel; its result is what the process exits with.
+/// Runs the sentinel to its end. Returns the exit code of the process.
 pub(super) fn live() -> i32 {
     if !is_pidfd() {
         return 2;
     }
-    // It must not keep a file system busy that the node no longer needs.
+    // The sentinel must not keep a file system busy that the node no longer needs.
     if env::set_current_dir("/").is_err() {
         return 3;
     }
-    // A handler that sets a flag nobody reads: the node's supervisor signals all processes of a service, and a node
-    // that is asked to end may still crash. A terminal that closes signals all processes of its session.
+    // Each handler only sets a flag that is never read. The node's supervisor signals all processes of a service,
+    // and a node that is asked to end may still crash. A terminal that closes signals all processes of its session.
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         if flag::register(signal, Arc::new(AtomicBool::new(false))).is_err() {
             return 3;
@@ -50,18 +50,18 @@ pub(super) fn live() -> i32 {
     }
 }
 
-/// Whether this was started by a node, not by somebody who set the variable.
+/// Whether a node started this process. Otherwise a user has set the variable.
 fn is_pidfd() -> bool {
     read_link("/proc/self/fd/0").is_ok_and(|link| link.to_string_lossy().contains("pidfd"))
 }
 
-/// Until there is something to tell; `None` if there is nothing.
+/// Waits until there is something to tell; `None` if there is nothing.
 fn wait() -> Option<Watched> {
     let (mut watch, mut orders) = (NodeWatch::default(), Orders::default());
     let mut is_open = true;
     loop {
         let (has_ended, has_bytes) = ready(is_open)?;
-        // First what the node said before its end.
+        // The orders that the node sent before its end come first.
         if has_bytes {
             let mut bytes = [0; 4096];
             match read(stdout(), &mut bytes) {
@@ -87,12 +87,12 @@ fn wait() -> Option<Watched> {
     }
 }
 
-/// Goes on waiting, unless it is to leave.
+/// Continues to wait; `None` if the sentinel has to leave.
 fn next(watch: &mut NodeWatch, event: WatchEvent) -> Option<()> {
     matches!(watch.on(event), Ok(SentinelTask::Wait)).then_some(())
 }
 
-/// Waits for either; says which there is: the node's end, something in the pipe.
+/// Waits for the node's end or for bytes in the pipe. Returns which of the two has happened.
 fn ready(is_open: bool) -> Option<(bool, bool)> {
     let (node, pipe) = (stdin(), stdout());
     let mut both = [
@@ -116,7 +116,7 @@ fn ready(is_open: bool) -> Option<(bool, bool)> {
     Some((node.contains(PollFlags::IN), has_bytes))
 }
 
-/// Says it to every peer, several times.
+/// Sends the notice to every peer, several times.
 fn tell(watched: &Watched) {
     let datagram = watched.notice.encode();
     let four = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
@@ -128,7 +128,7 @@ fn tell(watched: &Watched) {
                 SocketAddr::V6(_) => &six,
             };
             if let Ok(socket) = socket {
-                // A peer that cannot be reached has the lease.
+                // For a peer that cannot be reached, the lease decides.
                 drop(socket.send_to(&datagram, peer));
             }
         }
@@ -140,7 +140,7 @@ fn tell(watched: &Watched) {
             tv_nsec: pause.saturating_mul(1_000_000),
         };
         match poll(&mut [], Some(&pause)) {
-            // An interrupted pause is a short one.
+            // An interrupted pause is only shorter.
             Ok(_) | Err(_) => say(),
         }
     }

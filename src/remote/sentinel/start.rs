@@ -23,15 +23,16 @@ use rustix::{
 
 use super::{Sentinel, SentinelDriver, SentinelError, Watched, process};
 
-/// What a sentinel's process has in its environment.
+/// Name of the environment variable that marks a sentinel's process.
 const MARK: &str = "ACTIX_BULLY_SENTINEL";
 
-/// In a sentinel's process it never returns; in every other one it starts a sentinel.
+/// In a sentinel's process it never returns. In every other process it starts a sentinel.
 pub(super) fn start() -> Result<Sentinel, SentinelError> {
     if env::var_os(MARK).is_some() {
         exit(process::live());
     }
-    // The sentinel runs the same `main` up to this call: what starts before it would start there as well.
+    // The sentinel runs the same `main` up to this call: anything that starts before it would also start in the
+    // sentinel.
     let threads = read_dir("/proc/self/task").map_err(SentinelError::Start)?;
     if threads.count() != 1 {
         return Err(SentinelError::NotFirst);
@@ -41,27 +42,28 @@ pub(super) fn start() -> Result<Sentinel, SentinelError> {
     })
 }
 
-/// A sentinel of this process. Dropping it dismisses it: it says nothing then.
+/// A sentinel of this process. Dropping it ends the sentinel without a notice.
 #[derive(Debug)]
 struct SentinelProcess {
     id: u32,
-    /// The process by its pidfd, never by its number: the application may wait for all its children, and the number is
-    /// another process's then.
+    /// The process by its pidfd, never by its number. The application may wait for all its children, and then the
+    /// number may belong to another process.
     process: OwnedFd,
     pipe: OwnedFd,
 }
 
 impl SentinelProcess {
     fn spawn() -> Result<Self, SentinelError> {
-        // Its own pidfd: a child that asked for its parent's would race with the parent's end.
+        // The node's own pidfd: a child that asked for its parent's pidfd would race with the parent's end.
         let node = pidfd_open(getpid(), PidfdFlags::empty());
         let node = node.map_err(|why| SentinelError::Pidfd(why.into()))?;
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (theirs, pipe) = pipe_with(flags).map_err(|why| SentinelError::Pipe(why.into()))?;
-        // Through /proc: the file may have been replaced by a newer version meanwhile.
+        // Through /proc: a newer version may have replaced the file meanwhile.
         let mut child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")
-            // The same: a `main` that asks its arguments whether to have one has to come as far there.
+            // The same arguments: a `main` that reads its arguments before it starts a sentinel has to reach this
+            // call.
             .args(env::args_os().skip(1))
             .env(MARK, "1")
             .process_group(0)
@@ -81,7 +83,8 @@ impl SentinelProcess {
 }
 
 impl SentinelProcess {
-    /// Takes its end from the kernel, so that no zombie stays. The application may have done that.
+    /// Takes the sentinel's exit status from the kernel, so that no zombie remains. The application may have taken
+    /// it already.
     fn reap(&self) {
         let ended = WaitId::PidFd(self.process.as_fd());
         while matches!(
@@ -101,7 +104,7 @@ impl SentinelDriver for SentinelProcess {
         loop {
             match write(&self.pipe, &bytes) {
                 Ok(len) if len == bytes.len() => return Ok(()),
-                // Never in part: an order is no longer than what a pipe takes in one piece.
+                // An order is never written in part: its length fits into one piece of a pipe.
                 Ok(_) => return Err(SentinelError::Pipe(io::ErrorKind::WriteZero.into())),
                 Err(Errno::INTR) => {}
                 Err(why) => return Err(SentinelError::Pipe(why.into())),
@@ -119,7 +122,7 @@ impl SentinelDriver for SentinelProcess {
     }
 
     fn restart(&mut self) -> Result<(), SentinelError> {
-        // The former one is dropped, and with that killed, only when there is another one.
+        // The former sentinel is dropped, and so killed, only after the new one exists.
         *self = Self::spawn()?;
         Ok(())
     }
@@ -127,7 +130,7 @@ impl SentinelDriver for SentinelProcess {
 
 impl Drop for SentinelProcess {
     fn drop(&mut self) {
-        // It ignores what asks politely. After it nothing is said, whatever it was ordered.
+        // The sentinel ignores SIGTERM. After KILL it sends nothing, whatever its order was.
         pidfd_send_signal(&self.process, Signal::KILL).ok();
         self.reap();
     }

@@ -1,41 +1,41 @@
-//! The sentinel's state: what it was ordered, and what it does when something happens.
+//! The state of a sentinel: its present order, and its reaction to each event.
 
 use super::{OrderError, Watched};
 
-/// What happens to a sentinel.
+/// An event for a sentinel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEvent {
-    /// The node says what is to be told at its end, and to whom.
+    /// The node orders a notice for its end, with the receivers.
     Ordered(Watched),
-    /// The node's end of the pipe is closed. The node may live on: this is no end.
+    /// The node's end of the pipe is closed. The node may live on, so this does not mean its end.
     PipeClosed,
     /// The kernel says that no thread of the node is left.
     NodeEnded,
 }
 
-/// What the sentinel does next.
+/// The next task of a sentinel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SentinelTask {
     /// Waits for the node's end, and for orders if the pipe is open.
     Wait,
-    /// Says that the node has ended, and ends.
+    /// Sends the notice that the node has ended, and ends.
     Tell(Watched),
-    /// Ends, and says nothing.
+    /// Ends without a notice.
     Leave,
 }
 
-/// What a sentinel knows.
+/// The state of a sentinel.
 #[derive(Clone, Debug, Default)]
 pub struct NodeWatch {
     watched: Option<Watched>,
 }
 
 impl NodeWatch {
-    /// Takes what happened; says what to do.
+    /// Takes an event and returns the next task.
     ///
     /// # Errors
-    /// [`OrderError::SecretUsedTwice`] for an order that would use the bytes of one incarnation for another
-    /// one. The sentinel has to leave: it cannot know which of them is right.
+    /// [`OrderError::SecretUsedTwice`] if an order would use the bytes of one incarnation for another. The sentinel
+    /// has to leave: it cannot know which of them is right.
     pub fn on(&mut self, event: WatchEvent) -> Result<SentinelTask, OrderError> {
         match event {
             WatchEvent::Ordered(next) => {

@@ -1,7 +1,7 @@
-//! What a certificate says: its names, its last moment, and whether it is an authority's.
+//! The fields of a certificate: its names, its last moment, and whether it belongs to an authority.
 //!
-//! Decided here: which of its fields count. A parser of certificates reads them; it judges nothing.
-//! Not here: whether the certificate can be trusted, which the TLS library decides.
+//! Decided here: which of its fields count. A parser of certificates reads them; it judges nothing. Not here:
+//! whether the certificate can be trusted, which the TLS library decides.
 
 use rustls::pki_types::{CertificateDer, DnsName, UnixTime};
 use x509_cert::{
@@ -13,9 +13,9 @@ use x509_cert::{
 /// The fields of a certificate that count for a bridge.
 #[derive(Debug)]
 pub(super) struct CertificateFacts {
-    /// It may issue others.
+    /// The certificate may issue others.
     pub(super) is_authority: bool,
-    /// It has expired from the moment after this one on.
+    /// The last moment at which the certificate is valid.
     pub(super) last_moment: UnixTime,
     /// Its subject alternative names, of whatever kind.
     pub(super) names: Vec<SubjectName>,
@@ -28,7 +28,7 @@ pub(super) enum SubjectName {
     Dns(String),
     /// A wildcard that stands for DNS names.
     Wildcard(String),
-    /// A name of another kind, or one that is said to be a DNS name and cannot be one.
+    /// A name of another kind, or a supposed DNS name that is not valid.
     Other,
 }
 

@@ -1,7 +1,7 @@
-//! The certificates and the key of a node, and what can be asked of them.
+//! The certificates and the key of a node, and the queries about them.
 //!
-//! Decided here: that a configuration which exists is fit for use, and that a failed reload changes
-//! nothing. Not here: what makes it fit ([`identity`](super::identity)), and how a connection uses it
+//! Decided here: every existing configuration is fit for use, and a failed reload changes nothing. Not here: the
+//! checks of fitness ([`identity`](super::identity)), and the use by a connection
 //! ([`handshake`](super::handshake)).
 
 use std::{
@@ -27,10 +27,10 @@ use super::{
 
 /// Certificates, key and authorities for mutual TLS between bridges.
 ///
-/// Made by [`builder`](Self::builder), which checks all of it. A clone is the same configuration: a
-/// [`reload`](Self::reload) of one shows in all, for connections that begin after it.
+/// Made by [`builder`](Self::builder), which checks all parts. A clone is the same configuration: a
+/// [`reload`](Self::reload) of one clone changes all, for connections that begin after it.
 ///
-/// The node's name is read from its certificate; it has to be the one that the bridge is given.
+/// The node's name is read from its certificate. It has to equal the name that the bridge is given.
 ///
 /// ```no_run
 /// use actix_bully::remote::tls::TlsConfig;
@@ -50,7 +50,7 @@ pub struct TlsConfig {
 
 pub(super) struct SharedConfig {
     node: NodeId,
-    /// Held during a reload, so that two of them do not cross.
+    /// Locked during a reload, so that two reloads do not overlap.
     pub(super) sources: Mutex<ReadSources>,
     identity: RwLock<Arc<LoadedIdentity>>,
 }
@@ -61,7 +61,7 @@ impl TlsConfig {
         TlsConfigBuilder::default()
     }
 
-    /// The node that the own certificate names. It never changes.
+    /// Returns the node that the own certificate names. It never changes.
     pub fn node(&self) -> &NodeId {
         &self.shared.node
     }
@@ -80,40 +80,40 @@ impl TlsConfig {
         })
     }
 
-    /// Reads all files again, for connections that begin from now on; what is connected stays
-    /// connected. Parts that were given as bytes stay as they are.
+    /// Reads all files again, for connections that begin from now on. Existing connections stay. Parts that were
+    /// given as bytes stay as they are.
     ///
-    /// A bridge does this by itself before each handshake, if the files have changed: call it to know at once whether
-    /// new files fit. It reads up to three small files: on a slow disk call it from a blocking task.
+    /// A bridge calls this before each handshake if the files have changed. Call it to know at once whether new
+    /// files fit. It reads up to three small files: on a slow disk call it from a blocking task.
     ///
     /// # Errors
-    /// As [`TlsConfigBuilder::build`], and [`TlsError::OtherNode`] if the new certificate names
-    /// another node. Nothing is changed then.
+    /// As [`TlsConfigBuilder::build`], and [`TlsError::OtherNode`] if the new certificate names another node. Then
+    /// nothing is changed.
     pub fn reload(&self) -> Result<(), TlsError> {
         let mut read = self.sources();
         *read = ReadSources::new(read.sources.clone());
         self.adopt(&read.sources)
     }
 
-    /// Uses other files or bytes from now on, as [`reload`](Self::reload) does with the same files.
+    /// Uses other files or bytes from now on. Otherwise it works as [`reload`](Self::reload).
     ///
     /// # Errors
-    /// As [`reload`](Self::reload). Nothing is changed then.
+    /// As [`reload`](Self::reload). Then nothing is changed.
     pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
         let new = ReadSources::new(by.sources()?);
         let mut read = self.sources();
-        // In this order: a later reload must not read what was refused.
+        // In this order: a later reload must not read sources that were refused.
         self.adopt(&new.sources)?;
         *read = new;
         Ok(())
     }
 
-    /// When the own certificate expires, or one of its intermediate ones if that is earlier.
+    /// Returns the expiry of the own certificate, or of one of its intermediate certificates if that is earlier.
     ///
-    /// Handshakes fail from then on, in both directions; links that exist stay.
+    /// From then on handshakes fail in both directions. Existing links stay.
     pub fn expires_at(&self) -> SystemTime {
         let end = Duration::from_secs(self.identity().expires.as_secs());
-        // A date beyond what the system can say is as good as its largest.
+        // A date that is too late for the system's clock becomes the latest representable date.
         let latest = Duration::from_secs(i64::MAX.unsigned_abs() >> 1);
         SystemTime::UNIX_EPOCH
             .checked_add(end)
@@ -121,8 +121,8 @@ impl TlsConfig {
             .unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    /// Whether the own certificate expires within this time, or has expired. Seven days is a good
-    /// time to be warned.
+    /// Whether the own certificate expires within this time, or has expired. Seven days is a good time for a
+    /// warning.
     pub fn expires_within(&self, time: Duration) -> bool {
         let now = UnixTime::now().as_secs();
         self.identity().expires.as_secs() <= now.saturating_add(time.as_secs())
@@ -130,7 +130,8 @@ impl TlsConfig {
 
     pub(super) fn identity(&self) -> Arc<LoadedIdentity> {
         let identity = self.shared.identity.read();
-        // A handshake keeps what it began with, and holds no lock: a reload waits for no connection.
+        // A handshake keeps the identity with which it began, and holds no lock, so a reload waits for no
+        // connection.
         Arc::clone(&identity.unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -154,7 +155,7 @@ impl TlsConfig {
     }
 }
 
-/// The node that it names, and nothing of its keys.
+/// Shows the node that it names, and nothing of its keys.
 impl fmt::Debug for TlsConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TlsConfig")
@@ -163,7 +164,8 @@ impl fmt::Debug for TlsConfig {
     }
 }
 
-/// The parts of a [`TlsConfig`]. All three have to be given, each as a file or as bytes: both for one part are refused.
+/// The parts of a [`TlsConfig`]. All three are required, each either as a file or as bytes. Both for one part are
+/// refused.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct TlsConfigBuilder {
@@ -173,8 +175,8 @@ pub struct TlsConfigBuilder {
 }
 
 impl TlsConfigBuilder {
-    /// A PEM file with the certificates of your own authorities: each holder of a certificate of theirs is
-    /// a node. The authorities of the operating system do not count.
+    /// A PEM file with the certificates of your own authorities. Each holder of a certificate from one of them is a
+    /// node. The authorities of the operating system do not count.
     pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.authorities
             .make("authorities_file", PemSource::file(path));
@@ -188,15 +190,15 @@ impl TlsConfigBuilder {
         self
     }
 
-    /// A PEM file with the node's own certificate first, and then all intermediate ones up to, but
-    /// without, the authority's.
+    /// A PEM file with the node's own certificate first, and then all intermediate certificates, without the
+    /// certificate of the authority.
     pub fn certificate_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.certificate
             .make("certificate_file", PemSource::file(path));
         self
     }
 
-    /// The own certificate and the intermediate ones as PEM bytes.
+    /// The own certificate and the intermediate certificates as PEM bytes.
     pub fn certificate_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificate
             .make("certificate_pem", PemSource::bytes(pem));
@@ -219,8 +221,8 @@ impl TlsConfigBuilder {
     /// Reads and checks all parts.
     ///
     /// # Errors
-    /// [`TlsError`] says which part is missing, unreadable, expired, not valid yet, or does not fit
-    /// the others, and what to do about it.
+    /// [`TlsError`] names the part that is missing, unreadable, expired, not valid yet, or does not fit the others,
+    /// with advice.
     pub fn build(self) -> Result<TlsConfig, TlsError> {
         let read = ReadSources::new(self.sources()?);
         let identity = LoadedIdentity::load(&read.sources)?;
@@ -234,7 +236,7 @@ impl TlsConfigBuilder {
     }
 
     fn sources(self) -> Result<Sources, TlsError> {
-        // First what contradicts itself, whatever else is missing.
+        // A contradiction within a part is reported before a missing part.
         let authorities = self.authorities.get().map_err(PemError::from)?;
         let certificate = self.certificate.get().map_err(PemError::from)?;
         let key = self.key.get().map_err(PemError::from)?;

@@ -1,4 +1,4 @@
-//! Why a configuration of TLS is refused, before anything is listened to.
+//! The reasons why a configuration of TLS is refused, before anything listens.
 
 use std::{fmt, time::Duration};
 
@@ -7,11 +7,11 @@ use bully_register::pem::{PemError, TlsPart};
 
 use super::NameFault;
 
-/// What the node's certificate has to be good for: every node both listens and dials.
+/// A use for which the node's certificate must be valid: every node both listens and dials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TlsUsage {
-    /// To be dialled: the extended key usage `serverAuth`.
+    /// To listen: the extended key usage `serverAuth`.
     Server,
     /// To dial: the extended key usage `clientAuth`.
     Client,
@@ -26,17 +26,17 @@ impl fmt::Display for TlsUsage {
     }
 }
 
-/// Why a configuration of TLS is refused. After a failed reload the old one is still in use.
+/// The reason why a configuration of TLS is refused. After a failed reload the old configuration is still in use.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A part was not given.
     #[error("no {part} given: name a PEM file, or give PEM bytes")]
     NotGiven {
-        /// Which.
+        /// The part.
         part: TlsPart,
     },
-    /// A part was given, and is not there.
+    /// A part was given, but cannot be read.
     #[error(transparent)]
     Pem(#[from] PemError),
     /// The key is of a kind that is not supported.
@@ -49,12 +49,12 @@ pub enum TlsError {
         "the private key is not the one of the own certificate: give the pair that belongs together"
     )]
     KeyMismatch,
-    /// A certificate is not X.509 version 3, or uses what is not supported.
+    /// A certificate is not X.509 version 3, or uses something that is not supported.
     #[error("there is a certificate among the {part} that cannot be used: {detail}")]
     Certificate {
-        /// Where it was given.
+        /// The part that contains it.
         part: TlsPart,
-        /// What is wrong with it.
+        /// The fault of the certificate.
         detail: TlsDetail,
     },
     /// A certificate given as an authority's may not issue others.
@@ -70,13 +70,13 @@ pub enum TlsError {
         "the own certificate, or its issuer, expired {ago:?} ago: issue a new one, or set the clock"
     )]
     Expired {
-        /// Since when.
+        /// Time since the expiry.
         ago: Duration,
     },
     /// The own certificate, or one between it and the authority, is from the future.
     #[error("the own certificate, or its issuer, is valid only in {after:?}: is the clock right?")]
     NotYetValid {
-        /// How long until then.
+        /// Time until it is valid.
         after: Duration,
     },
     /// No authority that is trusted here issued the own certificate.
@@ -89,7 +89,7 @@ pub enum TlsError {
         "the own certificate does not allow {usage}: issue it with both serverAuth and clientAuth, or without extended key usages"
     )]
     Usage {
-        /// What is missing.
+        /// The missing usage.
         usage: TlsUsage,
     },
     /// The own certificate does not name one node.
@@ -107,14 +107,14 @@ pub enum TlsError {
         /// The node that it should name.
         node: NodeId,
     },
-    /// The TLS library refuses it.
+    /// The TLS library refuses the configuration.
     #[error("this configuration cannot be used: {0}")]
     Unusable(TlsDetail),
 }
 
 debug_is_text!(TlsError);
 
-/// What the TLS library says of it. For people: the words may change.
+/// A message of the TLS library, for people. The words may change.
 #[derive(Clone, PartialEq)]
 pub struct TlsDetail(rustls::Error);
 

@@ -1,4 +1,4 @@
-//! The two ends of a handshake: what they demand of the other end before anything is read from it.
+//! The two ends of a handshake: the checks of the other end before anything is read from it.
 //!
 //! ```text
 //! dialler                                            listener
@@ -30,15 +30,15 @@ use super::{
 };
 
 impl TlsConfig {
-    /// The handshake of the listener. The peer has to show a certificate of a trusted authority that
-    /// names exactly one node, one for which `is_peer` says yes.
+    /// The handshake of the listener. The peer has to show a certificate of a trusted authority that names exactly
+    /// one node, and `is_peer` has to accept that node.
     ///
-    /// There is no deadline in it: a peer that says nothing keeps it waiting for ever, so the caller
-    /// has to drop it when the time for the whole handshake is over.
+    /// The handshake has no deadline: it waits for ever for a silent peer, so the caller has to drop it when the
+    /// time for the whole handshake is over.
     ///
     /// # Errors
-    /// [`TlsRefusal`] says why. The peer is told by a TLS alert at most; a node that is only not
-    /// configured here can be told by [`TlsRefusal::close_with`].
+    /// [`TlsRefusal`] has the reason. The peer gets a TLS alert at most; a node that is only not configured here
+    /// can get a goodbye by [`TlsRefusal::close_with`].
     pub async fn accept<S>(
         &self,
         stream: S,
@@ -54,19 +54,19 @@ impl TlsConfig {
         }
     }
 
-    /// The handshake of the dialler. The peer has to show a certificate of a trusted authority that
-    /// names exactly this node.
+    /// The handshake of the dialler. The peer has to show a certificate of a trusted authority that names exactly
+    /// this node.
     ///
-    /// There is no deadline in it, as in [`accept`](Self::accept). That it succeeds does not mean
-    /// that the peer accepts us: a refusal comes with the first read.
+    /// The handshake has no deadline, as in [`accept`](Self::accept). Its success does not mean that the peer
+    /// accepts this node: a refusal comes with the first read.
     ///
     /// # Errors
-    /// [`TlsRefusal`] says why.
+    /// [`TlsRefusal`] has the reason.
     pub async fn connect<S>(&self, stream: S, node: &NodeId) -> Result<TlsStream<S>, TlsRefusal<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        // Never an address: a node has a name, wherever it runs.
+        // Never an address: a node keeps its name on every host.
         let Ok(name) = DnsName::try_from(node.as_str().to_owned()) else {
             return Err(TlsRefusal::new(TlsReason::Name, Left::Bare(stream)));
         };
@@ -83,14 +83,15 @@ fn failed<S>(error: &io::Error, stream: S) -> TlsRefusal<S> {
     TlsRefusal::new(TlsReason::of_handshake(error), Left::Bare(stream))
 }
 
-/// What the library leaves open: that the protocol was agreed on, and which node this is.
+/// Makes the checks that the library leaves open: both ends agreed on the protocol, and the certificate names the
+/// node.
 fn admit<S>(
     stream: tokio_rustls::TlsStream<S>,
     is_peer: impl FnOnce(&NodeId) -> bool,
     otherwise: TlsReason,
 ) -> Result<TlsStream<S>, TlsRefusal<S>> {
     let session = stream.get_ref().1;
-    // The library lets an end pass that names no protocol at all.
+    // The library accepts an end that names no protocol at all.
     if session.alpn_protocol() != Some(ALPN) {
         return Err(TlsRefusal::new(TlsReason::Protocol, Left::Nothing));
     }
@@ -105,8 +106,8 @@ fn admit<S>(
     Err(TlsRefusal::after_handshake(reason, names, stream))
 }
 
-/// The certificate of this very connection.
+/// The certificate of this connection.
 fn shown(session: &CommonState) -> Option<&CertificateDer<'static>> {
-    // The first is the one whose key has signed; the others only lead to an authority.
+    // The key of the first certificate has signed; the others only lead to an authority.
     session.peer_certificates()?.first()
 }

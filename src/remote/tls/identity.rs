@@ -1,7 +1,7 @@
-//! What a node shows to others and how it judges them, checked once and then fixed.
+//! The identity of a node towards others and its settings for judging them, checked once and then fixed.
 //!
-//! Decided here: when the own certificate is fit for use, until when, and every setting of the TLS
-//! library. Not here: where the parts come from, and when they are read again.
+//! Decided here: whether and until when the own certificate is fit for use, and every setting of the TLS library.
+//! Not here: the sources of the parts, and when they are read again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,13 +24,13 @@ use super::{ALPN, TlsDetail, TlsError, TlsUsage, certificate::CertificateFacts, 
 /// Everything that a handshake needs.
 pub(super) struct LoadedIdentity {
     pub(super) node: NodeId,
-    /// When the first certificate of the own chain expires.
+    /// The earliest expiry in the own chain.
     pub(super) expires: UnixTime,
     pub(super) server: Arc<ServerConfig>,
     pub(super) client: Arc<ClientConfig>,
 }
 
-/// Where the parts of an identity come from.
+/// The sources of the parts of an identity.
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     pub(super) authorities: PemSource,
@@ -62,7 +62,8 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
     let mut store = RootCertStore::empty();
     for (index, certificate) in certificates.iter().enumerate() {
         let position = index.saturating_add(1);
-        // A node's certificate taken for an authority's would let that node make any other.
+        // If a node's certificate were accepted as an authority's, that node could issue certificates for any other
+        // node.
         if !facts(certificate, TlsPart::Authorities)?.is_authority {
             return Err(TlsError::NotAnAuthority { position });
         }
@@ -73,7 +74,7 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
     Ok(Arc::new(store))
 }
 
-/// Judges the own certificate as every peer will, from both ends; says which node it names.
+/// Judges the own certificate as every peer will, from both ends. Returns the node that it names.
 fn judge(
     chain: &[CertificateDer<'static>],
     authorities: &RootCertStore,
@@ -138,8 +139,8 @@ fn unfit(part: TlsPart, error: impl Into<TlsDetail>) -> TlsError {
     TlsError::Certificate { part, detail }
 }
 
-/// The first end in the own chain. What an authority says of its own end is not looked at, here or
-/// in a handshake: it is trusted for as long as it is listed.
+/// Returns the earliest expiry in the own chain. The expiry of an authority itself is not checked, here or in a
+/// handshake: an authority is trusted for as long as it is listed.
 fn expiry(chain: &[CertificateDer<'static>]) -> Result<UnixTime, TlsError> {
     let mut first = UnixTime::since_unix_epoch(Duration::MAX);
     for certificate in chain {
@@ -160,7 +161,7 @@ fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<Certifie
     Ok(pair)
 }
 
-/// Other crates of the application may switch more of the library on; what is set here stays.
+/// Other crates of the application may enable more features of the library; these settings remain.
 fn server(
     provider: &Arc<CryptoProvider>,
     authorities: &Arc<RootCertStore>,
@@ -179,14 +180,14 @@ fn server(
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
-    // Nothing is resumed: a ticket would outlive the certificate that it was given for.
+    // No session is resumed: a ticket would outlive the certificate for which it was given.
     config.send_tls13_tickets = 0;
     config.session_storage = Arc::new(NoServerSessionStorage {});
-    // What comes early can be recorded and played again.
+    // Early data can be recorded and sent again.
     config.max_early_data_size = 0;
-    // It would be sent before the other end has shown which node it is.
+    // This data would be sent before the other end has shown its certificate.
     config.send_half_rtt_data = false;
-    // A decompressor would be fed by any process that connects, before anything is known of it.
+    // Any process that connects could feed a decompressor, before anything is known about it.
     config.cert_compressors = Vec::new();
     config.cert_decompressors = Vec::new();
     Ok(Arc::new(config))

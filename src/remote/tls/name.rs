@@ -1,8 +1,8 @@
-//! Which node a certificate names.
+//! The node that a certificate names.
 //!
-//! Decided here: a certificate names a node if its subject alternative names are one DNS name, that
-//! name is a node's, and no other name is beside it. Not here: whether the certificate can be
-//! trusted, which the handshake has decided before, and which nodes may connect.
+//! Decided here: a certificate names a node if it has exactly one subject alternative name, and that is a DNS name
+//! and the valid name of a node. Not here: whether the certificate can be trusted, which the handshake has decided
+//! before, and which nodes may connect.
 
 use rustls::pki_types::CertificateDer;
 
@@ -10,29 +10,29 @@ use crate::remote::NodeId;
 
 use super::certificate::{CertificateFacts, SubjectName};
 
-/// How many names of a refused certificate are told to the keeper of the security log.
+/// Most names of a refused certificate that the security log gets.
 const TOLD: usize = 4;
 
-/// Why a certificate names no node.
+/// The reason why a certificate names no node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
-    /// It cannot be read, or its list of names cannot.
+    /// The certificate cannot be read, or its list of names cannot.
     #[error("it, or its list of subject alternative names, is malformed")]
     Malformed,
-    /// It has no subject alternative name. The common name does not count.
+    /// The certificate has no subject alternative name. The common name does not count.
     #[error("it has no subject alternative name; the common name does not count")]
     Missing,
-    /// It has more than one.
+    /// The certificate has more than one subject alternative name.
     #[error("it has {count} subject alternative names")]
     Several {
-        /// How many.
+        /// The number of names.
         count: usize,
     },
     /// Its one name is not a DNS name.
     #[error("its subject alternative name is not a DNS name")]
     NotDns,
-    /// Its one name stands for many.
+    /// Its one name is a wildcard.
     #[error("its subject alternative name is a wildcard")]
     Wildcard,
     /// Its one name breaks the rules for the name of a node.
@@ -40,7 +40,7 @@ pub enum NameFault {
     NotANode,
 }
 
-/// The node that a certificate names.
+/// Returns the node that a certificate names.
 pub(super) fn node_of(certificate: &CertificateDer<'_>) -> Result<NodeId, NameFault> {
     let facts = CertificateFacts::read(certificate).map_err(|_| NameFault::Malformed)?;
     match facts.names.as_slice() {
@@ -54,7 +54,7 @@ pub(super) fn node_of(certificate: &CertificateDer<'_>) -> Result<NodeId, NameFa
     }
 }
 
-/// The first DNS names of a certificate, wildcards among them, for a security log.
+/// Returns the first DNS names of a certificate, wildcards included, for a security log.
 pub(super) fn names_of(certificate: &CertificateDer<'_>) -> Vec<String> {
     let names =
         CertificateFacts::read(certificate).map_or_else(|_| Vec::new(), |facts| facts.names);

@@ -1,6 +1,7 @@
-//! Why a connection was refused, for counters and for the security log, never for the peer.
+//! The reasons for which a connection was refused, for counters and for the security log, never for the peer.
 //!
-//! Decided here: which failures count as the same. Not here: where it is counted, and how often it is logged.
+//! Decided here: which failures count as the same. Not here: where a failure is counted, and how often it is
+//! logged.
 
 use std::{fmt, io};
 
@@ -9,11 +10,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use crate::remote::{CertificateFault, Closed};
 
-/// Why a connection was refused.
+/// The reason why a connection was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TlsReason {
-    /// What came is not TLS: another protocol, or noise.
+    /// The bytes are not TLS: another protocol, or noise.
     NotTls,
     /// TLS, but not version 1.3, or without common cryptography.
     Version,
@@ -33,7 +34,7 @@ pub enum TlsReason {
     Certificate,
     /// The peer's certificate names no node, or another one than was dialled.
     Name,
-    /// The peer's certificate is in order, but its node is no configured peer.
+    /// The peer's certificate is in order, but its node is not a configured peer.
     Stranger,
     /// The peer does not trust the authority of this side's certificate.
     OwnAuthority,
@@ -41,7 +42,7 @@ pub enum TlsReason {
     OwnDates,
     /// The peer does not accept this side's certificate, for another reason.
     OwnCertificate,
-    /// The peer refused us, and does not say why.
+    /// The peer refused this node, and does not give the reason.
     RefusedByPeer,
     /// The connection ended before the handshake did.
     Lost,
@@ -50,7 +51,7 @@ pub enum TlsReason {
 }
 
 impl TlsReason {
-    /// In words, for people: they may change.
+    /// Returns the reason in words for people. The words may change.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotTls => "what the peer sent is not TLS",
@@ -73,17 +74,17 @@ impl TlsReason {
         }
     }
 
-    /// Why reading from or writing to a [`TlsStream`](super::TlsStream) failed; nothing if it was
-    /// not TLS that failed.
+    /// Returns the reason why a [`TlsStream`](super::TlsStream) could not be read or written; `None` if TLS was not
+    /// the reason.
     ///
-    /// The dialler needs it: in TLS 1.3 its handshake ends before the other side has judged its
-    /// certificate, so that the refusal is met at the first read.
+    /// The dialler needs it: in TLS 1.3 its handshake ends before the other side has judged its certificate, so the
+    /// refusal arrives at the first read.
     pub fn of(error: &io::Error) -> Option<Self> {
         let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
         Some(Self::of_tls(error))
     }
 
-    /// Whether this is about which node the peer is: a matter for the security log.
+    /// Whether the reason is about the identity of the peer, and so belongs in the security log.
     pub const fn is_about_identity(self) -> bool {
         matches!(
             self,
@@ -98,7 +99,7 @@ impl TlsReason {
         )
     }
 
-    /// Under which name it is counted.
+    /// Returns the reason under which the bridge counts it.
     pub const fn closed(self) -> Closed {
         Closed::Certificate(match self {
             Self::NoCertificate => CertificateFault::NotShown,
@@ -120,7 +121,7 @@ impl TlsReason {
         })
     }
 
-    /// What a handshake failed with.
+    /// Returns the reason why a handshake failed.
     pub(super) fn of_handshake(error: &io::Error) -> Self {
         Self::of(error).unwrap_or(Self::Lost)
     }
@@ -187,16 +188,16 @@ impl fmt::Display for TlsReason {
     }
 }
 
-/// A connection that was refused, and why. It is open until this is dropped.
+/// A refused connection and the reason. It stays open until this is dropped.
 pub struct TlsRefusal<S> {
     reason: TlsReason,
     names: Vec<String>,
     stream: Left<S>,
 }
 
-/// What is left of the connection.
+/// The remaining state of the connection.
 pub(super) enum Left<S> {
-    /// TLS never came to be. Nothing may be said there in plain.
+    /// TLS was not established. Nothing may be sent there in plain text.
     Bare(S),
     Encrypted(Box<tokio_rustls::TlsStream<S>>),
     Nothing,
@@ -227,25 +228,24 @@ impl<S> TlsRefusal<S> {
         (self.reason, self.names, self.stream)
     }
 
-    /// Why.
+    /// Returns the reason.
     pub const fn reason(&self) -> TlsReason {
         self.reason
     }
 
-    /// The first DNS names of the peer's certificate, four at most, if it was trusted otherwise.
+    /// Returns the first DNS names of the peer's certificate, at most four, if the rest of it was trusted.
     ///
-    /// They come from an authority that is trusted here, and still are to be logged with care:
-    /// quoted.
+    /// They come from an authority that is trusted here. Log them with care nevertheless: quoted.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsRefusal<S> {
-    /// Says goodbye, where there is another end to hear it, and closes the connection.
+    /// Sends a goodbye, if the other end can receive it, and closes the connection.
     ///
-    /// The caller sets the deadline. Nothing is read: what the peer has sent meanwhile may make the
-    /// operating system take the word back.
+    /// The caller sets the deadline. Nothing is read: bytes that the peer has sent meanwhile may make the operating
+    /// system discard the goodbye.
     ///
     /// # Errors
     /// If the bytes cannot be sent. The connection is closed all the same.

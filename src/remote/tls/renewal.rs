@@ -1,7 +1,8 @@
-//! Certificates that are renewed on the disk are used from the next handshake on.
+//! Renewal of certificates: a handshake uses the files that are on the disk when it begins.
 //!
-//! Decided here: when files are read anew, and that a set of files which does not fit changes nothing and is told once. A
-//! certificate and its key are two files, and a handshake may see the one new and the other old.
+//! Decided here: when files are read anew. A set of files that does not fit changes nothing and is reported once. A
+//! certificate and its key are two files, and a handshake may see the new version of one and the old version of the
+//! other.
 
 use std::sync::{PoisonError, TryLockError};
 
@@ -13,20 +14,20 @@ use crate::supervisor::contain;
 
 use super::{TlsConfig, identity::Sources};
 
-/// Sources, and what their files were when they were read last.
+/// Sources, and the stamps of their files at the last read.
 pub(super) struct ReadSources {
     pub(super) sources: Sources,
     stamps: [Option<FileStamp>; 3],
 }
 
 impl ReadSources {
-    /// Called before the files are read: a change meanwhile is seen at the next look.
+    /// Called before the files are read, so that a change during the read is seen at the next look.
     pub(super) fn new(sources: Sources) -> Self {
         let stamps = stamps(&sources);
         Self { sources, stamps }
     }
 
-    /// Whether the files are others than at the last look; notes what they are.
+    /// Whether the files have changed since the last look. Stores their new stamps.
     fn look(&mut self) -> bool {
         let before = std::mem::replace(&mut self.stamps, stamps(&self.sources));
         before != self.stamps
@@ -43,10 +44,11 @@ fn stamps(sources: &Sources) -> [Option<FileStamp>; 3] {
 }
 
 impl TlsConfig {
-    /// Before a handshake: uses the files of now if they have changed. Beside the runtime: a disk may be slow.
+    /// Called before a handshake: uses the present files if they have changed. It runs beside the runtime, because
+    /// a disk may be slow.
     pub(super) async fn renew(&self) {
         let config = self.clone();
-        // It panics where the system has no thread left: this handshake goes on with what is in use.
+        // `spawn_blocking` panics if the system has no thread left: this handshake uses the present configuration.
         let look = contain(|| spawn_blocking(move || config.renew_now()));
         let looked = match look {
             Ok(look) => look.await.map_err(|reason| reason.to_string()),
@@ -61,7 +63,7 @@ impl TlsConfig {
         let mut read = match self.shared.sources.try_lock() {
             Ok(read) => read,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
-            // Another handshake looks, or the application reloads them.
+            // Another handshake looks at the files, or the application reloads them.
             Err(TryLockError::WouldBlock) => return,
         };
         if !read.look() {

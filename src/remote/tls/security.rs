@@ -1,6 +1,6 @@
 //! TLS around the streams of a bridge.
 //!
-//! Decided here: what the bridge hears of a refusal, and what the other end may be told.
+//! Decided here: the reason that the bridge gets for a refusal, and the goodbye that the other end may get.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ use crate::remote::{
 
 use super::{TlsConfig, TlsReason, TlsRefusal, TlsStream, refusal::Left};
 
-/// So long before its end a certificate is warned of.
+/// Time before a certificate's end from which on the bridge warns of it.
 const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 type TlsOutcome = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>>;
@@ -61,9 +61,9 @@ fn outcome(handshake: TlsOutcome) -> Result<Secured, Unsecured> {
     }
 }
 
-/// A node that is only not configured here is told goodbye. In all other cases the TLS alert, which
-/// has been sent, says enough; the stream is closed with care, so that it arrives. A peer that does not
-/// even speak TLS is not worth that.
+/// A node that is only not configured here gets a goodbye. In all other cases the TLS alert, which has been sent,
+/// is enough; the stream is closed with care, so that the alert arrives. A peer that does not speak TLS does not
+/// get that care.
 fn unsecured(refusal: TlsRefusal<Box<dyn Stream>>) -> Unsecured {
     let (reason, names, left) = refusal.into_parts();
     let parting: Option<(Box<dyn Stream>, _)> = match left {

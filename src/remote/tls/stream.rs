@@ -1,4 +1,4 @@
-//! A connection whose peer is known: reads and writes go through TLS, and the name stays with it.
+//! A connection to a known peer: reads and writes go through TLS, and the peer's name stays with the stream.
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use crate::remote::NodeId;
 
 /// An encrypted stream to a peer that has proved to be this node.
 ///
-/// Dropped without `shutdown`, the peer reads an unexpected end, and cannot tell it from a cut.
+/// If it is dropped without `shutdown`, the peer reads an unexpected end, and cannot tell it from a cut.
 pub struct TlsStream<S> {
     inner: tokio_rustls::TlsStream<S>,
     peer: NodeId,
@@ -24,12 +24,12 @@ impl<S> TlsStream<S> {
         Self { inner, peer }
     }
 
-    /// The node at the other end, by the certificate shown on this connection.
+    /// Returns the node at the other end, by the certificate shown on this connection.
     pub const fn peer(&self) -> &NodeId {
         &self.peer
     }
 
-    /// The stream below.
+    /// Returns the stream below.
     pub fn get_ref(&self) -> &S {
         self.inner.get_ref().0
     }

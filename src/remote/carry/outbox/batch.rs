@@ -1,11 +1,11 @@
-//! Messages in the order in which they were said, each with a number by which it can be taken out.
+//! Messages in the order of sending, each with a number by which it can be removed.
 //!
-//! Decided here: that the payloads of all of them are in one block, so that a message takes no memory of
-//! its own; that a message which is taken out of the middle leaves a gap in the batch and a hole in
-//! the block; and that there are never many more gaps than messages, nor more holes than payloads.
+//! Decided here: the payloads of all messages are in one block, so that a message needs no memory of its own. A
+//! message that is removed from the middle leaves a gap in the batch and a hole in the block. There are never many
+//! more gaps than messages, nor more holes than payloads.
 //!
-//! A block for each message would be simpler, and was measured: with one shared buffer for each payload a
-//! backlog took a fifth more CPU, with an ordered map instead of gaps half more.
+//! A block for each message would be simpler, and was measured: with one shared buffer for each payload a backlog
+//! took a fifth more CPU, with an ordered map instead of gaps half more.
 
 use std::{collections::VecDeque, ops::Range};
 
@@ -15,19 +15,19 @@ use serde::Serialize;
 use super::Queued;
 use crate::remote::wire::{Unencodable, encode_payload};
 
-/// A batch of messages. Their numbers grow, and are good until all gaps are closed.
+/// A batch of messages. Their numbers grow, and stay valid until all gaps are closed.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The first is no gap.
+    /// The first entry is never a gap.
     entries: VecDeque<Option<Queued>>,
     /// The number of the first entry.
     first: u64,
     gaps: usize,
-    /// What the messages say, in their order.
+    /// The payloads of the messages, in their order.
     payloads: BytesMut,
     /// Where the last message's payload ends.
     end: usize,
-    /// Bytes of messages that were taken out.
+    /// Bytes of messages that were removed.
     holes: usize,
 }
 
@@ -50,34 +50,34 @@ impl Batch {
         self.entries.front()?.as_ref()
     }
 
-    /// All messages, with what they say.
+    /// Returns all messages with their payloads.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Queued, &[u8])> {
         let messages = self.entries.iter().flatten();
         messages.map(|message| (message, self.written(&message.payload)))
     }
 
-    /// Writes what the next message says; says where.
+    /// Writes the payload of the next message. Returns its range.
     pub(super) fn write<M: Serialize>(&mut self, message: &M) -> Result<Range<usize>, Unencodable> {
         self.payloads.truncate(self.end); // what a panic may have left
         encode_payload(message, &mut self.payloads)?;
         Ok(self.end..self.payloads.len())
     }
 
-    /// What was written there.
+    /// Returns the payload that was written there.
     pub(super) fn written(&self, payload: &Range<usize>) -> &[u8] {
         self.payloads.get(payload.clone()).unwrap_or_default()
     }
 
-    /// Appends the message whose payload was written last; says its number.
+    /// Appends the message whose payload was written last. Returns its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Only here: if the queue had no room for the message, the next one is written over it.
+        // Only here: if the queue had no room for the message, the next payload overwrites this one.
         self.end = message.payload.end;
         self.entries.push_back(Some(message));
         self.first.saturating_add(ahead)
     }
 
-    /// Takes the message of that number out.
+    /// Removes the message with that number.
     pub(super) fn remove(&mut self, number: u64) -> Option<Queued> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let message = self.entries.get_mut(at)?.take()?;
@@ -86,7 +86,7 @@ impl Batch {
         Some(message)
     }
 
-    /// Takes the oldest message out, with its number.
+    /// Removes the oldest message, with its number.
     pub(super) fn take_oldest_if(
         &mut self,
         holds: impl FnOnce(&Queued) -> bool,
@@ -101,10 +101,10 @@ impl Batch {
         Some((number, message))
     }
 
-    /// Throws all away, and keeps a little memory for those that come.
+    /// Removes all messages, and keeps a little memory for later ones.
     pub(crate) fn clear(&mut self) {
         let gone = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Numbers go on: a former one must never mean a message that comes later.
+        // Numbers continue: a former number must never mean a later message.
         self.first = self.first.saturating_add(gone);
         self.entries.clear();
         self.entries.shrink_to(KEPT_ENTRIES);
@@ -115,7 +115,7 @@ impl Batch {
         self.close_holes();
     }
 
-    /// Whether it is time to close them.
+    /// Whether the gaps should be closed.
     pub(super) fn has_many_gaps(&self) -> bool {
         self.gaps > self.len().saturating_add(FEW)
     }
@@ -129,7 +129,7 @@ impl Batch {
 
     fn removed(&mut self, message: &Queued) {
         self.holes = self.holes.saturating_add(message.payload.len());
-        // The first entry is asked for the oldest message: a gap there would say that none waits.
+        // The first entry is asked for the oldest message: a gap there would mean that none waits.
         while let Some(None) = self.entries.front() {
             self.entries.pop_front();
             self.first = self.first.saturating_add(1);
@@ -150,7 +150,7 @@ impl Batch {
         for message in self.entries.iter_mut().flatten() {
             let payload = message.payload.clone();
             let next = end.saturating_add(payload.len());
-            // A range out of bounds would panic here, under the lock of the queue.
+            // A range out of bounds would panic here, while the queue is locked.
             if payload.end <= self.payloads.len() {
                 self.payloads.copy_within(payload, end);
             }
@@ -163,11 +163,11 @@ impl Batch {
     }
 }
 
-/// So many gaps are no matter.
+/// Number of gaps that are tolerated.
 const FEW: usize = 16;
-/// So many bytes of holes neither.
+/// Bytes of holes that are tolerated.
 const FEW_BYTES: usize = 4 * 1024;
 
-/// Room for so many messages is kept, and for so many bytes.
+/// Room for messages, and for bytes of payload, that is kept.
 const KEPT_ENTRIES: usize = 1_024;
 const KEPT_BYTES: usize = 64 * 1024;

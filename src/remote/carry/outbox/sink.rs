@@ -1,6 +1,6 @@
-//! Takes what the members here say to the members of one group on one other node.
+//! The sink for messages of the members here to the members of one group on one other node.
 //!
-//! Decided here: when a message is for all of them, so that it names none.
+//! Decided here: a message for all of these members names none of them.
 
 use std::{
     collections::BTreeSet,
@@ -15,18 +15,18 @@ use crate::{
     remote::{RemoteMessage, carry::Lost},
 };
 
-/// Takes what is said to the members of one group on one node. It is the same for all of them, so
-/// that a message to many is encoded once and crosses once.
+/// Takes messages for the members of one group on one node. All these members share one sink, so that a message to
+/// many is encoded once and crosses once.
 pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,
-    /// Those whose end is not confirmed.
+    /// Members whose end is not confirmed.
     there: Mutex<BTreeSet<AgentId>>,
     lost: Lost,
 }
 
 impl GroupSink {
-    /// Of a group of that number; `lost` hears of names that others have taken.
+    /// Makes the sink of the group with that number; `lost` gets names that others have taken.
     pub(crate) fn new(group: u32, outbox: Arc<Outbox>, lost: Lost) -> Self {
         Self {
             group,
@@ -36,13 +36,13 @@ impl GroupSink {
         }
     }
 
-    /// The members of the node that receive messages.
+    /// Returns the members of the node that receive messages.
     pub(crate) fn there(&self) -> MutexGuard<'_, BTreeSet<AgentId>> {
-        // Each change under the lock is whole at once.
+        // Each change is complete before the lock is released.
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether these are all members of the node that receive messages. No sender names a receiver twice.
+    /// Whether these are all members of the node that receive messages. A sender names each receiver once at most.
     fn are_all(&self, to: &[AgentId]) -> bool {
         let there = self.there();
         to.len() == there.len() && to.iter().all(|id| there.contains(id))
@@ -54,7 +54,8 @@ impl<M: RemoteMessage> RemoteLink<M> for GroupSink {
         let to = match to {
             [] => return,
             [one] => Receivers::One(one.clone()),
-            // A group's message to all leaves out the members that are down, and so does the other side.
+            // A message to the whole group leaves out the members that are down, and the other side leaves them out
+            // as well.
             all if self.are_all(all) => Receivers::All,
             several => Receivers::Several(several.into()),
         };
