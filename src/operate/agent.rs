@@ -1,7 +1,7 @@
 //! One agent of any election, as an operator's report and commands need it.
 //!
-//! Decided here: what is asked of an agent, whatever its election: a trait that handles of every kind have. Not
-//! here: what is made of it (`report.rs`, `carry_out.rs`).
+//! Decided here: a trait with the questions to an agent, implemented for the handles of every election. Not here: how
+//! the answers are used (`report.rs`, `carry_out.rs`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,29 +27,30 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn id(&self) -> &AgentId;
     fn group(&self) -> &str;
     fn status(&self) -> Status;
-    /// For how long it still leads, if it leads and that has an end.
+    /// Returns the time for which the agent still leads, if it leads and its leadership has an end.
     fn leadership_left(&self) -> Option<Duration>;
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
-    /// Keeps what is written by now, as when the leader is missed, with that reason.
+    /// Keeps the present record under that reason, as when the leader is missed.
     fn keep_record(&self, reason: String);
-    /// When the record was kept that is there since the leader was missed, in milliseconds since 1970.
+    /// Returns the time at which the record of the last missed leader was kept, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
-    /// The past of its group.
+    /// Returns the past of the agent's group.
     fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
-    /// The agents that could take the lease, if the group has one: by the last answer of its store, or by a new one.
+    /// Returns the agents that could take the lease, if the group has one. `contenders` uses the last answer of the
+    /// store, `contenders_now` asks the store.
     fn contenders(&self) -> Option<StoreContenders>;
     fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>>;
-    /// What the group shares: its voters, where a list names them.
+    /// Returns the shared requirements of the group, such as its voters, if a list names them.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
-    /// The members of its group, where they run, and whether messages reach them.
+    /// Returns the members of the agent's group, where they run, and whether messages reach them.
     #[cfg(feature = "dashboard")]
     fn reach(&self) -> Vec<ReachableMember>;
-    /// For how long it still leads if nothing is heard; `None` where that has no end.
+    /// Returns the time for which the agent still leads if it hears nothing; `None` if that time has no end.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
@@ -61,7 +62,7 @@ pub(super) trait OperatedAgent: Send + Sync {
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>>;
     fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset>;
-    /// Ends when the agent has come to a message; says whether it has.
+    /// Waits until the agent handles a message; returns whether it did.
     fn answers(&self) -> BoxFuture<'_, bool>;
 }
 
@@ -155,7 +156,7 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
 }
 
 impl dyn OperatedAgent + '_ {
-    /// What it shows now, and its group's members.
+    /// Returns the present state of the agent, and its group's members.
     pub(super) fn moment(&self) -> (Moment, Arc<Members>) {
         let members = self.members();
         let moment = Moment::of(self.id(), self.status(), &members, self.contenders());

@@ -1,7 +1,7 @@
-//! How a command is carried out, and its agent looked at until something has become of it.
+//! Carries out a command, and watches its agent until the outcome shows.
 //!
-//! Decided here: in which order a node is drained, how often an agent is looked at, and what the answer to a change of
-//! voters is called. Not here: what a look means (`judge.rs`).
+//! Decided here: the order of the steps when a node is drained, how often an agent is looked at, and which outcome
+//! names the answer to a change of voters. Not here: the meaning of a look (`judge.rs`).
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -20,14 +20,14 @@ use super::{
     judge::Judge, marks,
 };
 
-/// How often the agent is looked at. A group's members change without waking any reader that is no member.
+/// Time between two looks at the agent. A change of a group's members wakes only the readers that are members.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Operated {
-    /// Carries a command out, and says what became of it, within the order's time and a little more.
+    /// Carries out a command, and returns its outcome, within the order's time and a little more.
     ///
-    /// It waits in the caller's task and blocks no thread, neither the agent's nor the caller's. If the future is
-    /// dropped, a command that was given already takes effect all the same; a drain may stop half-way.
+    /// The call waits in the caller's task and blocks no thread, neither the agent's nor the caller's. If the future is
+    /// dropped, a command that was given already still takes effect; a drain may stop half-way.
     pub async fn carry_out(&self, order: Order) -> Outcome {
         if !has_timers() {
             return Outcome::Refused(CommandRefusal::NoRuntime);
@@ -50,7 +50,7 @@ impl Operated {
         }
     }
 
-    /// Hands over first, so that the successor is known; then leaves; then the bridge says goodbye.
+    /// Hands over first, so that the successor is known. Then the agent leaves, and then the bridge says goodbye.
     async fn drain(&self, agent: &dyn OperatedAgent, deadline: Instant) -> Outcome {
         let (before, _) = agent.moment();
         if before.status.lifecycle == Lifecycle::Ended {
@@ -75,13 +75,13 @@ impl Operated {
         if let Some(bridge) = &self.bridge
             && others.all(|lifecycle| lifecycle == Lifecycle::Ended)
         {
-            // A bridge that is not done in time has stopped all the same.
+            // A bridge that did not finish in time has stopped all the same.
             bridge.drain(left(deadline).max(LEAST_GOODBYE)).await.ok();
         }
         outcome
     }
 
-    /// The agent that is meant, and what it knows.
+    /// Returns the name and the status of the agent that the group and the name select.
     #[cfg(feature = "actix-web")]
     pub(crate) fn knows(
         &self,
@@ -92,7 +92,7 @@ impl Operated {
         Ok((agent.id().clone(), agent.status()))
     }
 
-    /// The one agent that is meant.
+    /// Returns the only agent that the group and the name select.
     fn choose(
         &self,
         group: Option<&str>,
@@ -114,10 +114,11 @@ impl Operated {
     }
 }
 
-/// A bridge may say goodbye for so long although its time is over: its peers would take the node for crashed.
+/// Shortest time that a bridge has to say goodbye, even after the deadline: without a goodbye, its peers would take the
+/// node for crashed.
 const LEAST_GOODBYE: Duration = Duration::from_millis(200);
 
-/// Asks for other voters, and waits for the answer.
+/// Asks for a change of the voters, and waits for the answer.
 async fn change_voters(
     agent: &dyn OperatedAgent,
     change: &VoterChange,
@@ -144,9 +145,10 @@ async fn change_voters(
     }
 }
 
-/// Gives a command to an agent, and looks at it until something has become of that.
+/// Gives a command to an agent, and looks at the agent until the outcome shows.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
-    // Agents may have come or gone since the last reading of the rows. A store that hangs does not hold the command up.
+    // Agents may have come or gone since the last reading of the rows. A store that hangs does not delay the command
+    // beyond its deadline.
     timeout(left(deadline), agent.contenders_now()).await.ok();
     let (before, members) = agent.moment();
     let given = Judge::new(agent.id(), command, &before, &members)
@@ -172,7 +174,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
         Command::StepDown { to } => agent.step_down(to.clone()),
         Command::SetScore { score } => agent.change_score(Some(*score)),
         Command::WithdrawScore | Command::Drain => agent.change_score(None),
-        // Carried out by functions of their own.
+        // Functions of their own carry out these commands.
         Command::ChangeVoters(_) | Command::ResetSchedule { .. } => Ok(()),
     };
     given.map_err(|error| match error {
@@ -182,7 +184,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
     })
 }
 
-/// The quorum that the group lacks after that agent has left, if the agent is a voter of one.
+/// Returns the quorum that the group lacks after that agent has left, if the agent is a voter of a quorum.
 fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
     let requirements = agent.requirements()?;
     requirements.voters?;

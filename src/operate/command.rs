@@ -1,7 +1,7 @@
-//! What an operator may command, and of which agent.
+//! The commands of an operator, and the choice of the agent.
 //!
-//! Decided here: which commands there are, their JSON, and how long an operator may wait. Not here: what became
-//! of one (`outcome.rs`, `judge.rs`), and how it is carried out (`carry_out.rs`).
+//! Decided here: which commands exist, their JSON, and how long an operator may wait. Not here: the outcome of a
+//! command (`outcome.rs`, `judge.rs`), and how it is carried out (`carry_out.rs`).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::protocol::{AgentId, Score, VoterChange};
 
 use super::json;
 
-/// What an agent is commanded to do.
+/// A command to an agent.
 ///
 /// As JSON: `{"step_down":{"to":"api-2"}}`, `"drain"`, `{"set_score":{"score":30}}`, `"withdraw_score"`,
 /// `{"change_voters":{"remove":"api-2"}}`, `{"reset_schedule":{"schedule":"nightly"}}`.
@@ -21,13 +21,12 @@ use super::json;
 pub enum Command {
     /// Hand the leadership over, and be no candidate for the agent's cool-down.
     StepDown {
-        /// The voter that shall take over; without one, the election decides.
+        /// The voter that shall take over; without a name, the election decides.
         #[serde(default)]
         to: Option<AgentId>,
     },
-    /// Make the node ready to be stopped: the agent hands over if it leads, then leaves its group for
-    /// good. When the last agent of the node has left, its bridge says goodbye to its peers. Nothing in this process
-    /// takes that back.
+    /// Prepare the node for its stop: the agent hands over if it leads, then leaves its group for good. When the last
+    /// agent of the node has left, its bridge says goodbye to its peers. Nothing in this process undoes this command.
     Drain,
     /// Set the agent's score: a whole number, or an array of up to four.
     SetScore {
@@ -35,42 +34,42 @@ pub enum Command {
         #[serde(with = "json::score")]
         score: Score,
     },
-    /// Take the agent's score away: it hands over if it leads, and is not elected until it has one again.
+    /// Take the agent's score away: it hands over if it leads, and is not elected until it gets a score again.
     WithdrawScore,
-    /// Change the group's voters while it runs: add one, remove one, or put one in the place of another. Any agent of
-    /// the group may be commanded; it passes the question on to the leader.
+    /// Change the group's voters while it runs: add a voter, remove a voter, or replace one by another. Give the
+    /// command to any agent of the group; the agent passes it on to the leader.
     ChangeVoters(VoterChange),
-    /// Remove the mark of a schedule from the store of the group's lease, such as one that a wrong clock has put into the
-    /// future. Any agent of the group may be commanded.
+    /// Remove the mark of a schedule from the store of the group's lease, for instance after a wrong clock has put the
+    /// mark into the future. Give the command to any agent of the group.
     ResetSchedule {
         /// The name of the schedule.
         schedule: AgentId,
     },
 }
 
-/// A command, of which agent of the node, and how long its operator waits to hear what became of it.
+/// A command, the choice of an agent of the node, and the time for which the operator waits for the outcome.
 ///
-/// A node of one agent needs no more than the command; where there are several, `group`, `agent` or both have to
-/// leave one of them. As JSON: `{"command":"drain","group":"orders","within_ms":5000}`.
+/// A node of one agent needs only the command. On a node of several agents, `group`, `agent` or both have to select one
+/// of them. As JSON: `{"command":"drain","group":"orders","within_ms":5000}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Order {
     /// The command.
     pub command: Command,
-    /// The group of the agent that is meant.
+    /// The group of the selected agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The name of the agent that is meant.
+    /// The name of the selected agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// How long to wait, in milliseconds: 10 s where nothing is said, 60 s at most.
+    /// Longest time to wait, in milliseconds. Default: 10 s; at most 60 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_ms: Option<u64>,
 }
 
 impl Order {
-    /// That command, to the only agent of a node.
+    /// Returns an order for the only agent of a node.
     #[must_use]
     pub fn new(command: Command) -> Self {
         Self {
@@ -81,14 +80,14 @@ impl Order {
         }
     }
 
-    /// Waits for so long: 10 s by default, 60 s at most.
+    /// Sets the longest time to wait: 10 s by default, 60 s at most.
     #[must_use]
     pub fn within(mut self, within: Duration) -> Self {
         self.within_ms = Some(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
         self
     }
 
-    /// For how long an operator is kept waiting.
+    /// Returns the longest time for which the operator waits.
     pub(super) fn patience(&self) -> Duration {
         self.within_ms
             .map_or(USUAL, Duration::from_millis)
@@ -96,10 +95,10 @@ impl Order {
     }
 }
 
-/// How long an operator waits who says nothing of it: longer than an election of any preset takes.
+/// Longest time to wait if the order gives none: longer than an election of any preset takes.
 const USUAL: Duration = Duration::from_secs(10);
 
-/// How long an operator may wait.
+/// Longest time for which an operator may wait.
 const LONGEST: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

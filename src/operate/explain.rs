@@ -1,7 +1,7 @@
-//! Why there is no leader, or why this one leads, for an operator.
+//! Explains to an operator why no agent leads, or why this one leads.
 //!
-//! Decided here: the form in which a diagnosis travels: its lines for people, and the whole of it for programs. Not
-//! here: what it finds ([`Diagnosis`](crate::agent::Diagnosis)).
+//! Decided here: the form of a diagnosis that is sent: its lines for people, and the whole of it for programs. Not
+//! here: the findings ([`Diagnosis`](crate::agent::Diagnosis)).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,8 +19,8 @@ pub struct Explanation {
 }
 
 impl Operated {
-    /// Why there is no leader, or why this one leads, as each agent of the node sees it. It goes through no
-    /// mailbox: an agent that hangs is explained as well.
+    /// Explains why no agent leads, or why this one leads, as each agent of the node sees it. It uses no mailbox, so it
+    /// explains an agent that hangs as well.
     pub fn explain(&self) -> Vec<Explanation> {
         self.agents.iter().map(|agent| explain(&**agent)).collect()
     }
@@ -30,7 +30,7 @@ fn explain(agent: &dyn OperatedAgent) -> Explanation {
     let diagnosis = agent.diagnosis();
     Explanation {
         text: diagnosis.to_string(),
-        // It is made of names, numbers and texts: there is nothing that JSON cannot hold.
+        // A diagnosis has only names, numbers and texts, and JSON can hold all of these.
         diagnosis: serde_json::to_value(&diagnosis).unwrap_or_default(),
     }
 }

@@ -1,8 +1,8 @@
 //! The past of a node's groups, for an operator: read, and kept in files.
 //!
-//! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, and once a
-//! minute while something is found. No agent waits for the disk: a task of its own looks, and a thread for blocking work
-//! writes. What cannot be written is warned of once, and changes nothing else. Not here: what is remembered
+//! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, and
+//! once a minute while findings exist. No agent waits for the disk: a task of its own looks, and a thread for blocking
+//! work writes. A failure to write logs one warning and changes nothing else. Not here: the contents of the past
 //! ([`history`](crate::history)).
 
 use std::{
@@ -27,10 +27,11 @@ use crate::{
 };
 
 impl Operated {
-    /// The past of each group of the node: who led, until when and why, and what was found in the last half an hour.
+    /// Returns the past of each group of the node: who led, until when and why, and the findings of the last half an
+    /// hour.
     ///
-    /// Leaderships are kept whether anybody asks or not. Findings are kept since [`keep_history`](Self::keep_history) was
-    /// called, or a node was started from a configuration.
+    /// Leaderships are always kept. Findings are kept from the call of [`keep_history`](Self::keep_history) on, or from
+    /// the start of a node from a configuration.
     pub fn history(&self) -> Vec<GroupHistory> {
         let groups = self.groups().into_iter();
         groups
@@ -38,13 +39,13 @@ impl Operated {
             .collect()
     }
 
-    /// Keeps what the diagnosis of each agent finds, and with a folder all of the past: in a file of each group,
-    /// `history-GROUP-AGENT.jsonl`, which is written within a second after a change. What such a file of a process before this one has comes
-    /// first. Call it in a System; it ends when all agents have ended.
+    /// Keeps the findings of each agent's diagnosis. With a folder, also keeps all of the past in a file of each group,
+    /// `history-GROUP-AGENT.jsonl`, which is written within a second after a change. The entries that an earlier
+    /// process left in such a file come first. Call it in a System; it ends when all agents have ended.
     ///
     /// # Errors
-    /// When the folder cannot be made, or outside of a System, and nothing was changed. A file that is not readable is warned of,
-    /// and written anew.
+    /// If the folder cannot be made, or outside of a System. Nothing was changed then. A file that cannot be read logs
+    /// a warning and is written anew.
     pub fn keep_history(&self, folder: Option<&Path>) -> io::Result<()> {
         if !has_timers() {
             let wrong = "the history is kept by a task: call it in a System";
@@ -63,7 +64,7 @@ impl Operated {
         Ok(())
     }
 
-    /// One agent of each group, and the past of that.
+    /// Returns one agent of each group, with the past of the group.
     fn groups(&self) -> Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> {
         let mut groups: Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> = Vec::new();
         for agent in &self.agents {
@@ -86,7 +87,7 @@ impl Operated {
     }
 }
 
-/// The name of a finding, as in its JSON, and its sentence.
+/// Returns the name of a finding, as in its JSON, and its sentence.
 fn named(found: &Finding) -> (String, String) {
     let json = serde_json::to_value(found).unwrap_or_default();
     let kind = json.get("kind").and_then(Value::as_str);
@@ -99,9 +100,9 @@ struct HistoryFile {
     group: String,
     path: PathBuf,
     past: Arc<KeptHistory>,
-    /// The revision that was written last.
+    /// The revision of the last write.
     written: Option<u64>,
-    /// Beats since then.
+    /// Beats since the last write.
     age: u32,
     has_failed: bool,
 }
@@ -118,7 +119,7 @@ impl HistoryFile {
         }
     }
 
-    /// What is to be written now, if anything is.
+    /// Returns the text to write now, if there is any.
     fn due(&mut self) -> Option<String> {
         self.age = self.age.saturating_add(1);
         let revision = self.past.revision();
@@ -136,7 +137,7 @@ impl HistoryFile {
             return;
         };
         let path = self.path.clone();
-        // It panics where the system has no thread left.
+        // `spawn_blocking` panics if the system has no thread left.
         let write = contain(|| spawn_blocking(move || write_whole(&path, &text)));
         let written = match write {
             Ok(write) => write
@@ -178,7 +179,7 @@ async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     }
 }
 
-/// Puts what the file has in front of the past.
+/// Puts the entries of the file in front of the past.
 fn restore(group: &str, file: &Path, past: &KeptHistory) {
     let shown = file.display();
     match read_bounded(file) {
@@ -200,18 +201,18 @@ fn read_bounded(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whole or not at all, so that a process that is killed while it writes leaves the file of before.
+/// Writes the whole file or nothing, so that a process that is killed while it writes leaves the earlier file.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, text)?;
     fs::rename(&unfinished, path)
 }
 
-/// How often files are looked at.
+/// Time between two looks at the files.
 const EACH: Duration = Duration::from_secs(1);
 
-/// Findings are asked for at each beat of so many.
+/// Number of beats from one request for findings to the next.
 const FINDINGS: u32 = 5;
 
-/// Beats of a minute.
+/// Number of beats in a minute.
 const MINUTE: u32 = 60;

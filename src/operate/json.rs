@@ -1,8 +1,8 @@
 //! How the numbers of a report and of a command are written as JSON, and read again.
 //!
-//! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON hold
-//! numbers as 64-bit floats; both text and numbers are read. A score of one part is a number, one of several an
-//! array; a part or a count beyond 2^53 is text. Not here: which fields there are (`report.rs`, `outcome.rs`).
+//! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON hold numbers as
+//! 64-bit floats. Both text and numbers are read. A score of one part is a number, a score of several parts an array. A
+//! part or a count beyond 2^53 is text. Not here: which fields exist (`report.rs`, `outcome.rs`).
 #![expect(
     clippy::ref_option,
     reason = "serde gives a function that serializes a field a reference to it"
@@ -71,7 +71,7 @@ pub(super) mod text {
     }
 }
 
-/// The same of a number that may be missing.
+/// An optional number as text.
 pub(super) mod optional_text {
     use super::{Deserialize, Deserializer, Numbered, text};
     pub(crate) use crate::shown::optional_text as serialize;
@@ -120,7 +120,7 @@ pub(super) mod leader {
     }
 }
 
-/// A leader that may be missing.
+/// An optional leader.
 pub(super) mod optional_leader {
     use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
 
@@ -222,7 +222,7 @@ pub(super) mod score {
     }
 }
 
-/// A score that may be missing.
+/// An optional score.
 pub(super) mod optional_score {
     use super::{Deserialize, Deserializer, Score, Serialize, Serializer, score};
 

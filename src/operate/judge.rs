@@ -1,4 +1,4 @@
-//! What became of a command, judged by what its agent showed before and shows since.
+//! Judges the outcome of a command, from the state of its agent before the command and the states after it.
 //!
 //! ```text
 //!   Judge::new(command, before) ── refused ──▶ nothing is given to the agent
@@ -8,8 +8,8 @@
 //!        └─ overdue(moment) ─▶ what is known when the time is over
 //! ```
 //!
-//! Decided here, without a clock or a runtime: which commands are refused, and which moment shows which
-//! outcome. Not here: when an agent is looked at (`carry_out.rs`).
+//! Decided here, without a clock or a runtime: which commands are refused, and which state shows which outcome. Not
+//! here: when an agent is looked at (`carry_out.rs`).
 
 use crate::{
     agent::{Lifecycle, Status, StoreContenders},
@@ -18,7 +18,7 @@ use crate::{
 
 use super::{Command, CommandRefusal, Outcome};
 
-/// What an agent shows at one moment.
+/// The state of an agent at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     pub(super) status: Status,
@@ -26,7 +26,7 @@ pub(super) struct Moment {
     pub(super) score: Option<Score>,
     /// Whether another voter is up and has a score, or the store of the lease names such an agent of another process.
     pub(super) has_other: bool,
-    /// The agents that could lead by the store of the lease, if the group has one.
+    /// The agents that could lead according to the store of the lease, if the group has one.
     pub(super) contenders: Option<StoreContenders>,
 }
 
@@ -52,7 +52,7 @@ impl Moment {
         self.has_other || self.contenders == Some(StoreContenders::Unknown)
     }
 
-    /// The leader, if it is another agent.
+    /// Returns the leader, if it is another agent.
     fn successor(&self, id: &AgentId) -> Option<&Leader> {
         self.status
             .leader
@@ -66,17 +66,17 @@ impl Moment {
 pub(super) struct Judge {
     id: AgentId,
     command: Command,
-    /// The term in which the agent led when it was commanded.
+    /// The term in which the agent led at the time of the command.
     led: Option<Term>,
-    /// Whether it was seen not to lead since.
+    /// Whether the agent was seen without its leadership since then.
     is_given_up: bool,
 }
 
 impl Judge {
-    /// Judges whether that command can be given now.
+    /// Checks whether the command is possible now.
     ///
     /// # Errors
-    /// [`CommandRefusal`] when it cannot.
+    /// [`CommandRefusal`] if it is not possible.
     pub(super) fn new(
         id: &AgentId,
         command: &Command,
@@ -105,7 +105,7 @@ impl Judge {
         })
     }
 
-    /// Looks at the agent once more.
+    /// Looks at the agent once more, and returns the outcome if the agent shows it.
     pub(super) fn see(&mut self, now: &Moment) -> Option<Outcome> {
         if now.status.lifecycle == Lifecycle::Ended {
             return Some(Outcome::Ended);
@@ -129,7 +129,7 @@ impl Judge {
                     None => Outcome::HandedOver { leader },
                 })
             }
-            // Its answer is waited for; nothing that the agent shows is one.
+            // The answer decides; nothing in the agent's state shows it.
             Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
@@ -146,7 +146,7 @@ impl Judge {
         }
     }
 
-    /// What is known when the time is over.
+    /// Returns the outcome when the time is over.
     pub(super) fn overdue(&self, now: &Moment) -> Outcome {
         match (self.led, now.status.leading) {
             (Some(_), Some(term)) if now.status.draining => Outcome::StillDraining { term },
@@ -156,7 +156,7 @@ impl Judge {
         }
     }
 
-    /// Who leads after the agent, if it gave its leadership up.
+    /// Returns the successor, if the agent gave its leadership up.
     fn follow(&mut self, now: &Moment) -> Option<Succession> {
         match now.status.leading {
             None => {
@@ -169,15 +169,15 @@ impl Judge {
     }
 }
 
-/// What follows a leadership that was given up.
+/// The next leadership after the agent gave its own up.
 enum Succession {
-    /// That leader, if it is known already.
+    /// Another agent, if its leadership is known already.
     To(Option<Leader>),
     /// The same agent.
     Again { term: Term },
 }
 
-/// Whether that member can take over from `id`.
+/// Checks that the member `to` can take over from `id`.
 fn may_succeed(
     id: &AgentId,
     to: &AgentId,

@@ -1,7 +1,7 @@
-//! What is read of a folder of records: which there are and why, and one of them.
+//! Reads a folder of records: the list of records with their reasons, and one record.
 //!
-//! Decided here: that nothing but a record of the folder is read for somebody, at most so much of it, and where a record
-//! says why it was saved. Not here: which files are records, and what writes them (`saved.rs`).
+//! Decided here: only records of the folder are read; the limits of their lengths; and the place in a record of the
+//! reason why it was saved. Not here: which files are records, and how they are written (`saved.rs`).
 
 use std::{
     fs,
@@ -14,10 +14,10 @@ use super::saved::{PREFIX, RecordFolder, SUFFIX};
 use crate::record::{TraceEntry, What};
 
 impl RecordFolder {
-    /// The newest records, at most so many.
+    /// Returns the newest records, at most `most` of them.
     pub(crate) fn newest(&self, most: usize) -> io::Result<Vec<SavedRecord>> {
         let mut present = self.present()?;
-        // By their names they are in the order of their times.
+        // The order of the names is the order of the times.
         present.sort_unstable_by(|one, other| other.cmp(one));
         present.truncate(most);
         let listed = present.into_iter().map(|(file, bytes)| {
@@ -27,7 +27,7 @@ impl RecordFolder {
         Ok(listed.collect())
     }
 
-    /// Why it was saved: the last finding that it marks, which stands near its end.
+    /// Returns the reason why the record was saved: the last finding that it marks, which is near its end.
     fn reason(&self, name: &str, bytes: u64) -> Option<String> {
         let mut file = fs::File::open(self.path.join(name)).ok()?;
         file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL)))
@@ -47,14 +47,14 @@ impl RecordFolder {
         })
     }
 
-    /// What that record says. The name has to be that of a file in the folder, so no path leads out of it.
+    /// Returns the contents of a record. The name has to be that of a file in the folder, so no path leads out of it.
     pub(crate) fn read(&self, name: &str, most: u64) -> Result<Vec<u8>, SavedError> {
         let present = self.present()?;
         let Some((name, _)) = present.iter().find(|(known, _)| known == name) else {
             return Err(SavedError::Unknown);
         };
         let mut bytes = Vec::new();
-        // It may grow while it is read.
+        // The file may grow while it is read.
         let file = fs::File::open(self.path.join(name))?;
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         if u64::try_from(bytes.len()).is_ok_and(|len| len <= most) {
@@ -64,17 +64,17 @@ impl RecordFolder {
     }
 }
 
-/// A record that is there.
+/// A record in the folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SavedRecord {
     /// The name of its file.
     file: String,
-    /// When its leader was missed; `None` if its name does not say it.
+    /// The time when its leader was missed; `None` if the name of the file has no time.
     unix_ms: Option<u64>,
     /// The group and the agent.
     of: String,
     bytes: u64,
-    /// What was found wrong then; empty if the record does not say it.
+    /// The reason why it was saved; empty if the record has none.
     reason: String,
 }
 
@@ -93,7 +93,7 @@ impl SavedRecord {
     }
 }
 
-/// Why a record is not read.
+/// The reason why a record is not read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedError {
     #[error("there is no record of that name any more: look at the list again")]
@@ -104,7 +104,8 @@ pub(crate) enum SavedError {
     Io(#[from] io::Error),
 }
 
-/// So many bytes of a file are looked through for its reason, and so many characters of it are told.
+/// Longest part at the end of a file that is searched for the reason, in bytes; and the longest reason that is shown,
+/// in characters.
 const TAIL: u64 = 16 << 10;
 const LONGEST_REASON: usize = 300;
 

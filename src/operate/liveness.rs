@@ -1,7 +1,7 @@
-//! Whether a node is alive, ready, or leads, as supervisors of processes and load balancers ask.
+//! Answers whether a node is alive, ready, or leads, for supervisors of processes and load balancers.
 //!
-//! Decided here: an agent is alive if it comes to its messages in time, or crashed and is about to be restarted
-//! by its own supervisor, or was drained on purpose. A process that merely answers says nothing of its agents.
+//! Decided here: an agent is alive if it handles its messages in time, or crashed and its own supervisor is about to
+//! restart it, or was drained on purpose. The answer of a process alone says nothing about its agents.
 
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
@@ -12,14 +12,14 @@ use crate::agent::{Lifecycle, has_timers};
 
 use super::{Operated, agent::OperatedAgent};
 
-/// An agent that is alive has come to a message within this time; kubelet asks for a second by default.
+/// Time within which a living agent handles a message; kubelet waits a second by default.
 const WITHIN: Duration = Duration::from_millis(500);
 
 impl Operated {
-    /// Whether all agents of the node are alive: none hangs for half a second, and none has ended, unless the
-    /// node was [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
+    /// Whether all agents of the node are alive: none hangs for half a second, and none has ended, unless the node was
+    /// [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
     ///
-    /// An agent that waits for its disk so long counts as one that hangs.
+    /// An agent that waits half a second for its disk counts as hanging.
     pub async fn is_alive(&self) -> bool {
         let agents = self
             .agents
@@ -28,8 +28,8 @@ impl Operated {
         has_timers() && join_all(agents).await.into_iter().all(|alive| alive)
     }
 
-    /// Whether all agents of the node run. Whether they lead does not matter, so that a group without a leader
-    /// is not without any node as well.
+    /// Whether all agents of the node run. Whether they lead does not matter: otherwise all nodes of a group without a
+    /// leader would count as not ready.
     pub fn is_ready(&self) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| agent.status().lifecycle == Lifecycle::Running)
@@ -57,7 +57,7 @@ impl Operated {
             Some(alive) => alive,
             None => match timeout(WITHIN, agent.answers()).await {
                 Ok(true) => true,
-                // It may have crashed, or ended, since it was looked at.
+                // The agent may have crashed, or ended, since the first look.
                 Ok(false) | Err(_) => lifecycle().unwrap_or(false),
             },
         }

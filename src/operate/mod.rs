@@ -1,4 +1,4 @@
-//! What an operator reads and commands of a running node.
+//! Reports of a running node for an operator, and the operator's commands.
 //!
 //! ```text
 //!   handles of agents ─▶ Operated ── report() ──▶ Report            ─┐  plain data, JSON
@@ -12,16 +12,16 @@
 //!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
 //! ```
 //!
-//! Decided here: what is shown, which commands there are, and **what becomes of a command**: no command is merely
-//! "accepted". An [`Outcome`] names the successor and its term, or says why nothing happened. Not here: how an
-//! election is held ([`elections`](crate::elections)).
+//! Decided here: the contents of reports, which commands exist, and **the outcome of each command**: no command is
+//! merely "accepted". An [`Outcome`] names the successor and its term, or the reason why nothing happened. Not here:
+//! the rules of an election ([`elections`](crate::elections)).
 //!
-//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node by the socket or the routes. Its verb `preflight` measures the
-//! place of a node before it runs, as `Config::preflight` of the feature `serde` does.
+//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node by the socket or the routes. Its verb
+//! `preflight` measures the place of a node before it runs, as `Config::preflight` of the feature `serde` does.
 //!
 //! # Who may
-//! A command takes a leadership away, so it is given to few: the socket answers its own user and root only, and
-//! the routes have no commands unless a token was set. A report is no secret to either.
+//! A command takes a leadership away, so only few may give one: the socket answers only its own user and root, and the
+//! routes have no commands unless a token was set. A report is not secret to either of them.
 //!
 //! # Examples
 //! ```
@@ -85,17 +85,17 @@ pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_so
 
 use agent::OperatedAgent;
 
-/// The agents of a node, and its bridge if it has one, as an operator sees them. Clones are the same.
+/// The agents of a node, and its bridge if it has one, as an operator sees them. Clones refer to the same agents.
 #[derive(Clone)]
 pub struct Operated {
     agents: Vec<Arc<dyn OperatedAgent>>,
     bridge: Option<BridgeHandle>,
-    /// An operator has ended an agent on purpose.
+    /// Whether an operator has ended an agent on purpose.
     is_drained: Arc<AtomicBool>,
 }
 
 impl Operated {
-    /// A node of one agent.
+    /// Returns a node of one agent.
     pub fn new<E: Election>(handle: &ElectionHandle<E>) -> Self {
         Self {
             agents: vec![Arc::new(handle.clone())],
@@ -111,7 +111,7 @@ impl Operated {
         self
     }
 
-    /// Adds the node's bridge: the report shows its peers, and it is drained when the last agent has left by
+    /// Adds the node's bridge: the report shows its peers. The bridge is drained when the last agent has left by
     /// [`Command::Drain`].
     #[must_use]
     pub fn bridge(mut self, bridge: &BridgeHandle) -> Self {

@@ -1,7 +1,7 @@
-//! What became of a command: the successor and its term, or why there is none.
+//! The outcome of a command: the successor and its term, or the reason why there is none.
 //!
-//! Decided here: the words and the JSON of each outcome, and whether it is what was asked. Not here: how an outcome
-//! is told from what an agent shows (`judge.rs`).
+//! Decided here: the words and the JSON of each outcome, and whether it fulfils the command. Not here: how the state of
+//! an agent shows an outcome (`judge.rs`).
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use crate::protocol::{AgentId, Leader, Score, Term};
 
 use super::{CommandRefusal, json};
 
-/// What became of a command.
+/// The outcome of a command.
 ///
 /// As JSON it is an object whose key `became` names the variant: `{"became":"handed_over","leader":{..}}`. Its
-/// [`Display`](fmt::Display) is a sentence for people, with what to do where there is something to do.
+/// [`Display`](fmt::Display) is a sentence for people, with advice if there is something to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "became", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -25,9 +25,9 @@ pub enum Outcome {
         #[serde(with = "json::leader")]
         leader: Leader,
     },
-    /// Another agent leads, and not the one that was named.
+    /// Another agent leads, but not the named agent.
     LedByAnother {
-        /// The one that was named.
+        /// The named agent.
         asked: AgentId,
         /// The successor.
         #[serde(with = "json::leader")]
@@ -48,7 +48,7 @@ pub enum Outcome {
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
-    /// The score is set, and counts only when the agent is tied to an actor again.
+    /// The score is set, but counts only when the agent is tied to an actor again.
     ScoreWaits {
         /// The score.
         #[serde(with = "json::score")]
@@ -65,7 +65,7 @@ pub enum Outcome {
         /// The leader that it knew last; none if no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
-        /// The voters that are left, if they are no quorum: the group has no leader, or loses it soon.
+        /// The remaining voters, if they are too few for a quorum: the group has no leader, or loses it soon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lacks: Option<QuorumLack>,
     },
@@ -74,18 +74,18 @@ pub enum Outcome {
     Stopped,
     /// The group has these voters; an election by them may follow.
     VotersChanged {
-        /// The epoch of the list: how often it was changed.
+        /// The epoch of the list: the number of its changes.
         epoch: u64,
         /// The voters, in order.
         voters: Vec<AgentId>,
-        /// Whether the list was so before, and nothing was changed.
+        /// Whether the list was the same before, and nothing was changed.
         already: bool,
     },
     /// Nothing was changed.
     Refused(CommandRefusal),
-    /// The time is over: the agent leads no longer, and no other leader is known yet.
+    /// The time is over: the agent no longer leads, and no other leader is known yet.
     Vacant {
-        /// The term of the leadership that it gave up.
+        /// The term of the leadership that the agent gave up.
         #[serde(with = "json::text")]
         term: Term,
     },
@@ -95,56 +95,57 @@ pub enum Outcome {
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The time is over, and the agent shows nothing of the command.
+    /// The time is over, and the state of the agent shows no effect of the command.
     Unheard,
-    /// The time is over, and nobody has said what became of a change of voters. It may still be made.
+    /// The time is over, and no answer to a change of voters has come. The change may still be made.
     VotersUnknown,
-    /// The store has no mark of that schedule any more: its leader reads that within 10 s, and then goes on from that time.
+    /// The store no longer has the mark of that schedule: its leader notices this within 10 s, and then goes on from
+    /// that time.
     MarkRemoved {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The time is over, and the store has not said whether it has removed the mark of a schedule.
+    /// The time is over, and the store has not answered whether the mark of a schedule is removed.
     MarkUnknown,
-    /// The agent ended before anything became of the command.
+    /// The agent ended before an outcome showed.
     Ended,
 }
 
-/// The voters that a group has left, where they are too few.
+/// The remaining voters of a group, when they are too few.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuorumLack {
-    /// Number of voters that can be reached, as far as is known.
+    /// Number of voters that can be reached, as far as known.
     pub reachable: u32,
     /// Number of voters that elect a leader.
     pub needed: u32,
 }
 
 impl QuorumLack {
-    /// Returns the lack after one of `reachable` voters has left, where `needed` elect a leader.
+    /// Returns the lack after one of `reachable` voters has left, if `needed` voters elect a leader.
     pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
         let reachable = reachable.saturating_sub(1);
         (reachable < needed).then_some(Self { reachable, needed })
     }
 }
 
-/// Whether an outcome is what was asked for.
+/// Whether an outcome fulfils the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OutcomeVerdict {
-    /// It is.
+    /// The outcome fulfils the command.
     Done,
-    /// Something else came of the command.
+    /// The command had another outcome.
     Otherwise,
     /// Nothing was changed.
     Refused,
-    /// Nothing is known yet: the command may still take effect.
+    /// The outcome is unknown yet: the command may still take effect.
     Late,
 }
 
 impl Outcome {
-    /// Whether it is what was asked for.
+    /// Returns whether the outcome fulfils the command.
     #[must_use]
     pub fn verdict(&self) -> OutcomeVerdict {
         match self {

@@ -1,26 +1,26 @@
-//! The record of a node's agents, for an operator: on, off, and what is written.
+//! The records of a node's agents, for an operator: turned on, turned off, and read.
 //!
-//! Decided here: what is asked and answered, as plain data. A record names agents and messages of elections only. Not
-//! here: what is written (`agent::record`), and its form ([`record`](crate::record)).
+//! Decided here: the requests and the answers, as plain data. A record names agents and messages of elections only. Not
+//! here: the contents of a record (`agent::record`), and its form ([`record`](crate::record)).
 
 use serde::{Deserialize, Serialize};
 
 use super::{Operated, agent::OperatedAgent};
 use crate::{protocol::AgentId, record::RecordLimits};
 
-/// What is asked of the records of a node's agents.
+/// A request about the records of a node's agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum RecordRequest {
-    /// Each agent begins to write, within these limits; what it has written before is gone, but what was kept when its leader
-    /// was missed.
+    /// Each agent begins to write, within these limits. Its earlier record is lost, except the record that was kept
+    /// when its leader was missed.
     On(RecordLimits),
-    /// Each agent writes no more; what it has written can still be read.
+    /// Each agent stops writing; its record can still be read.
     Off,
-    /// What each agent has written.
+    /// Return the record of each agent.
     Read,
-    /// What each agent had written when its leader was missed last.
+    /// Return the record that each agent kept when its leader was missed last.
     ReadKept,
 }
 
@@ -32,15 +32,15 @@ pub struct AgentRecording {
     pub agent: AgentId,
     /// Its group.
     pub group: String,
-    /// Whether it writes.
+    /// Whether the agent writes.
     pub is_on: bool,
-    /// What was asked for, as the file of a [`Recording`](crate::record::Recording); `None` where there is nothing, or
-    /// nothing was asked for.
+    /// The requested record, as the file of a [`Recording`](crate::record::Recording); `None` if there is no record, or
+    /// the request asked for none.
     pub jsonl: Option<String>,
 }
 
 impl Operated {
-    /// Does what is asked with the record of each agent of the node.
+    /// Does the request with the record of each agent of the node.
     pub fn record(&self, request: RecordRequest) -> Vec<AgentRecording> {
         let agents = self.agents.iter();
         agents.map(|agent| asked(&**agent, request)).collect()

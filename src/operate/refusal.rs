@@ -1,6 +1,6 @@
-//! Why a command was refused, with what to do.
+//! The reasons why a command is refused, with advice.
 //!
-//! Decided here: the words and the JSON of each refusal. Not here: what became of a command that was carried out
+//! Decided here: the words and the JSON of each refusal. Not here: the outcome of a command that was carried out
 //! (`outcome.rs`).
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::protocol::{AgentId, ChangeError, Leader};
 
 use super::json;
 
-/// Why a command was refused. Nothing was changed.
+/// The reason why a command was refused. Nothing was changed.
 ///
 /// As JSON its key `reason` names the variant.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum CommandRefusal {
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
     AgentEnded,
-    /// An agent that does not lead has nothing to hand over.
+    /// An agent that does not lead cannot hand over.
     #[error("the agent does not lead: {}", match leader {
         Some(leader) => format!("{} does, command that one", leader.id),
         None => "and no leader is known, ask for the diagnosis".to_owned(),
@@ -41,27 +41,27 @@ pub enum CommandRefusal {
         /// The name.
         to: AgentId,
     },
-    /// No other member could take over, and the group would be without a leader.
+    /// No other member could take over, so the group would be without a leader.
     #[error(
         "no other voter is up and has a score: start one first, or withdraw the score if nobody shall lead"
     )]
     NoOther,
-    /// No agent of this node is the one that was named.
+    /// No agent of this node fits the names in the order.
     #[error("this node has no such agent: it has {}", agents.join(", "))]
     NoAgent {
-        /// Those of the node, as `group/agent`.
+        /// The agents of the node, as `group/agent`.
         agents: Vec<String>,
     },
-    /// Several agents of this node may be meant.
+    /// Several agents of this node fit the order.
     #[error("this node has several such agents: name the group or the agent, of {}", agents.join(", "))]
     Ambiguous {
-        /// Those that may be meant, as `group/agent`.
+        /// The agents that fit, as `group/agent`.
         agents: Vec<String>,
     },
-    /// The voters cannot be changed so.
+    /// This change of the voters is not possible.
     #[error("the voters are not changed: {why}")]
     Voters {
-        /// The reason, with what to do.
+        /// The reason, with advice.
         why: ChangeError,
     },
     /// The group's election has no list of voters.
@@ -73,7 +73,7 @@ pub enum CommandRefusal {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The agents of the group keep the marks of its schedules, and no store.
+    /// The agents of the group keep the marks of its schedules, and not a store.
     #[error(
         "the agents of this group keep the marks of its schedules: give the schedule another name to begin anew"
     )]
@@ -86,7 +86,7 @@ pub enum CommandRefusal {
         /// The reason.
         why: String,
     },
-    /// Outside of a runtime with timers nobody can wait.
+    /// Waiting is impossible outside of a runtime with timers.
     #[error("there is no runtime with timers here: command in a task of a System")]
     NoRuntime,
 }

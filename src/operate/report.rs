@@ -1,7 +1,7 @@
-//! What an operator reads of a running node, as plain data that a client reads again.
+//! The report of a running node for an operator, as plain data that a client reads again.
 //!
-//! Decided here: what a report shows, and in which order. Terms and incarnations are text in its JSON, because
-//! they may exceed 2^53. Readers must ignore keys that they do not know: later versions have more.
+//! Decided here: the contents and the order of a report. Terms and incarnations are text in its JSON, because they may
+//! exceed 2^53. Readers must ignore unknown keys: later versions have more.
 
 #[cfg(feature = "dashboard")]
 use std::sync::Arc;
@@ -27,9 +27,9 @@ use super::{Operated, agent::OperatedAgent, json};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Its bridge; `None` where it has none.
+    /// The bridge; `None` if the node has none.
     pub bridge: Option<BridgeReport>,
-    /// Its agents.
+    /// The agents.
     pub agents: Vec<AgentReport>,
 }
 
@@ -48,40 +48,40 @@ pub struct AgentReport {
     pub incarnation: Incarnation,
     /// Its role in the election.
     pub role: Role,
-    /// The term of the leader that it follows or is; without one, the highest that it has seen.
+    /// The term of the leader that it follows or is; without a leader, the highest term that it has seen.
     #[serde(with = "json::text")]
     pub term: Term,
     /// The leader that it follows, or the agent itself.
     #[serde(with = "json::optional_leader")]
     pub leader: Option<Leader>,
-    /// What that leader says of itself.
+    /// The text that this leader publishes about itself.
     #[serde(default)]
     pub leader_about: Option<About>,
     /// The term in which it leads, if it does.
     #[serde(with = "json::optional_text")]
     pub leading: Option<Term>,
-    /// For how long it still leads if nothing is heard, in milliseconds; `None` where it does not lead, or where that
-    /// has no end.
+    /// Time for which the agent still leads if it hears nothing, in milliseconds; `None` if it does not lead, or if
+    /// that time has no end.
     #[serde(default)]
     pub lease_left_ms: Option<u64>,
-    /// Whether the work of this leader has to end, because it hands over.
+    /// Whether this leader hands over, so that its work has to end.
     pub draining: bool,
-    /// How often the work of a leader has panicked.
+    /// Number of panics of the work of a leader.
     pub work_panics: u32,
-    /// How often the agent stepped down because its work made no progress.
+    /// Number of times that the agent stepped down because its work made no progress.
     pub work_stalls: u32,
     /// Whether the actor that the agent is tied to is gone, so that the agent is not eligible.
     pub tie_broken: bool,
-    /// The voters, where a list names them, as this agent's process knows them.
+    /// The voters as this agent's process knows them, if a list names them.
     #[serde(default)]
     pub voters: Vec<AgentId>,
-    /// The epoch of that list: how often it was changed.
+    /// The epoch of that list: the number of its changes.
     #[serde(default)]
     pub epoch: u64,
-    /// The group's members as this agent's process knows them, highest rank first, then those that cannot be
-    /// elected, by name. No more than a thousand.
+    /// The group's members as this agent's process knows them: highest rank first, then the members that cannot be
+    /// elected, by name. At most a thousand.
     pub members: Vec<MemberReport>,
-    /// How many members there are.
+    /// Number of members.
     pub member_count: usize,
     /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).
     #[serde(with = "json::counts")]
@@ -96,15 +96,15 @@ pub struct MemberReport {
     pub agent: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its score when last heard; `None` where it cannot be elected.
+    /// Its score when last heard; `None` if it cannot be elected.
     #[serde(with = "json::optional_score")]
     pub score: Option<Score>,
-    /// Whether it is there.
+    /// Whether it is present.
     pub presence: Presence,
     /// The last incarnation known.
     #[serde(with = "json::optional_text")]
     pub incarnation: Option<Incarnation>,
-    /// What it says of itself in that incarnation.
+    /// The text that it publishes about itself in that incarnation.
     #[serde(default)]
     pub about: Option<About>,
 }
@@ -115,11 +115,12 @@ pub struct MemberReport {
 pub struct BridgeReport {
     /// The node's name.
     pub node: String,
-    /// Where it listens, if it does.
+    /// The address at which it listens, if it does.
     pub listens: Option<String>,
     /// Its peers, by name.
     pub peers: Vec<LinkReport>,
-    /// What crossed, why links were closed and why messages were dropped, as far as that happened at all.
+    /// Counts of bytes and messages, of the reasons for closed links, and of the reasons for dropped messages. Counts
+    /// of zero are left out.
     #[serde(with = "json::counts")]
     pub counts: BTreeMap<String, u64>,
 }
@@ -130,24 +131,24 @@ pub struct BridgeReport {
 pub struct LinkReport {
     /// Its name.
     pub node: String,
-    /// What is dialled; `None` if it has to dial.
+    /// The address that is dialled; `None` if the peer has to dial.
     pub address: Option<String>,
     /// `linked`, `dialing` or `waiting`.
     pub link: String,
-    /// How many of its agents are members here, in all groups.
+    /// Number of its agents that are members here, in all groups.
     pub agents: usize,
-    /// Messages to it that were lost on this side.
+    /// Number of messages to it that were lost on this side.
     pub lost: u64,
-    /// For how long there has been no link, in milliseconds; `None` while there is one.
+    /// Time since the last link ended, in milliseconds; `None` while there is a link.
     pub unlinked_ms: Option<f64>,
-    /// Why the last link ended or the last attempt came to nothing, while there is no link. For people.
+    /// The reason why the last link ended or the last attempt failed, while there is no link. For people.
     pub last_error: Option<String>,
-    /// How long the last question to it took to be answered, there and back, in milliseconds.
+    /// Time from the last question to the peer until its answer, in milliseconds.
     pub echo_ms: Option<f64>,
 }
 
 impl Operated {
-    /// The node as it is now. It goes through no mailbox: an agent that is busy or hung cannot delay it.
+    /// Returns the present state of the node. It uses no mailbox: an agent that is busy or hangs cannot delay it.
     pub fn report(&self) -> Report {
         Report {
             bridge: self.bridge.as_ref().map(bridge),
@@ -158,8 +159,8 @@ impl Operated {
 
 #[cfg(feature = "dashboard")]
 impl Operated {
-    /// The same, but that of the agents that know the same members only the first lists them: in each report of each of
-    /// hundreds of agents there would be hundreds.
+    /// Returns the report with shorter lists: if several agents know the same members, only the first agent lists them.
+    /// Otherwise each of hundreds of agents would list hundreds of members.
     pub(crate) fn brief_report(&self) -> Report {
         let mut listed: Vec<Arc<Members>> = Vec::new();
         let brief = |each: &dyn OperatedAgent| {
@@ -177,12 +178,12 @@ impl Operated {
         }
     }
 
-    /// For how long each agent of the report still leads; `None` where that has no end.
+    /// Returns the time for which each agent of the report still leads; `None` if that time has no end.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
     }
 
-    /// The members of each group, where they run, and whether messages reach them.
+    /// Returns the members of each group, where they run, and whether messages reach them.
     pub(crate) fn reach(&self) -> BTreeMap<&str, Vec<ReachableMember>> {
         let mut groups = BTreeMap::new();
         for each in &self.agents {
@@ -191,14 +192,14 @@ impl Operated {
         groups
     }
 
-    /// The names of the agents.
+    /// Returns the names of the agents.
     pub(crate) fn names(&self) -> String {
         let names: Vec<&str> = self.agents.iter().map(|each| each.id().as_str()).collect();
         names.join(", ")
     }
 }
 
-/// So many members are listed.
+/// Largest number of members in a report.
 const MOST: usize = 1_000;
 
 fn whole(each: &dyn OperatedAgent) -> AgentReport {
@@ -262,10 +263,10 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
     }
 }
 
-/// The members, highest rank first.
+/// Returns the members, highest rank first.
 fn ordered(members: &Members) -> Vec<MemberReport> {
     let mut ranked: Vec<_> = members.iter().collect();
-    // Those of no rank come last; `Members` has them by name, and the sort keeps that.
+    // Members without a rank come last. `Members` has them in the order of their names, and the sort keeps that order.
     ranked.sort_by_cached_key(|member| Reverse(member.rank()));
     let report = |member: &Member| MemberReport {
         agent: member.id.clone(),

@@ -1,9 +1,10 @@
-//! Records that are saved by themselves when a leader is missed, or when the leadership moves again and again.
+//! Saves records without a request: when a leader is missed, or when the leadership moves again and again.
 //!
-//! Decided here: the names of the files, how many there may be and how large, that one vacancy is one file, written
-//! anew while it lasts, and how often a leadership has to move to be saved. No agent waits for the disk: a task of its own looks once a second, and a thread for blocking
-//! work writes. What cannot be written is warned of, and changes nothing else. Not here: what a record says and when it
-//! is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and what is read of the folder (`listed.rs`).
+//! Decided here: the names of the files, their largest number and size, that each vacancy has one file, which is
+//! written anew while the vacancy lasts, and how many moves of the leadership cause a save. No agent waits for the
+//! disk: a task of its own looks once a second, and a thread for blocking work writes. A failure to write logs a
+//! warning and changes nothing else. Not here: the contents of a record and when it is kept
+//! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and how the folder is read (`listed.rs`).
 
 use std::{
     fs, io,
@@ -33,7 +34,7 @@ pub struct RecordFolder {
 }
 
 impl RecordFolder {
-    /// This folder, which is made if it is not there: at most 20 files and 64 MiB in it.
+    /// Returns the folder, which is made if it is missing: at most 20 files and 64 MiB in it.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -42,8 +43,8 @@ impl RecordFolder {
         }
     }
 
-    /// How many files there are at most, and how many bytes they have together; the oldest ones are removed for a new
-    /// one.
+    /// Sets the largest number of files, and of bytes in all of them. The oldest files are removed to make room for a
+    /// new one.
     #[must_use]
     pub fn at_most(self, files: usize, bytes: u64) -> Self {
         Self {
@@ -55,12 +56,13 @@ impl RecordFolder {
 }
 
 impl Operated {
-    /// Saves what each agent of the node has written down, whenever its leader is missed for so long that the agent warns of
-    /// it, and when five leaderships of its group begin within a minute; it begins to write if it does not yet. The files open on any page of the feature `dashboard` and by
-    /// `cluster --show`. Call it in a System; it ends when all agents have ended.
+    /// Saves the record of each agent of the node in two cases: its leader is missed long enough that the agent logs a
+    /// warning, or five leaderships of its group begin within a minute. An agent without a record begins one. Any page
+    /// of the feature `dashboard` opens the files, and so does `cluster --show`. Call it in a System; it ends when all
+    /// agents have ended.
     ///
     /// # Errors
-    /// When the folder cannot be made, or outside of a System, and nothing was changed.
+    /// If the folder cannot be made, or outside of a System. Nothing was changed then.
     pub fn save_records(&self, folder: RecordFolder) -> io::Result<()> {
         if !has_timers() {
             let wrong = "records are saved by a task: call it in a System";
@@ -97,7 +99,7 @@ async fn save(operated: Operated, folder: RecordFolder) {
                 continue;
             };
             let folder = folder.clone();
-            // It panics where the system has no thread left.
+            // `spawn_blocking` panics if the system has no thread left.
             let write = contain(|| spawn_blocking(move || folder.write(&name, &text)));
             let written = match write {
                 Ok(write) => write
@@ -116,26 +118,26 @@ async fn save(operated: Operated, folder: RecordFolder) {
     }
 }
 
-/// What is saved of the present vacancy of one agent.
+/// The saved record of the present vacancy of one agent.
 #[derive(Clone, Debug, Default)]
 struct SavedVacancy {
-    /// When the record was kept that was saved last.
+    /// The time at which the last saved record was kept.
     saved: Option<u64>,
-    /// The file of a vacancy that lasts.
+    /// The file of the vacancy, while it lasts.
     file: Option<String>,
-    /// Whether the leadership moves again and again, which was saved.
+    /// Whether the present series of moves of the leadership is saved.
     has_flapped: bool,
 }
 
 impl SavedVacancy {
-    /// Whether so many leaderships in a minute are a new cause to save.
+    /// Whether that number of leaderships in a minute is a new cause to save.
     fn flaps(&mut self, moves: usize) -> bool {
         let is_new = moves >= FLAPS && !self.has_flapped;
         self.has_flapped = moves >= FLAPS || (self.has_flapped && moves > 1);
         is_new
     }
 
-    /// The file into which the record is to be written now, if there is one that is not written yet.
+    /// Returns the file into which the record has to be written now, if it is not written yet.
     fn due(
         &mut self,
         kept: Option<u64>,
@@ -160,7 +162,7 @@ impl SavedVacancy {
 
 pub(super) fn name_of(agent: &dyn OperatedAgent) -> String {
     let name = format!("{}-{}", agent.group(), agent.id());
-    // A name may be a path, or longer than a file's name may be.
+    // A name may be a path, or longer than the name of a file may be.
     let safe = |c: char| {
         if c.is_alphanumeric() || c == '-' {
             c
@@ -172,12 +174,12 @@ pub(super) fn name_of(agent: &dyn OperatedAgent) -> String {
 }
 
 impl RecordFolder {
-    /// Makes it, if it is not there.
+    /// Makes the folder, if it is missing.
     pub(crate) fn make(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a whole file or nothing.
     pub(super) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let len = u64::try_from(text.len()).unwrap_or(u64::MAX);
         let Some(superfluous) = self.superfluous(self.present()?, name, len) else {
@@ -192,7 +194,7 @@ impl RecordFolder {
         fs::rename(&unfinished, self.path.join(name))
     }
 
-    /// The records that are there, with their lengths. A link is none: it may lead anywhere.
+    /// Returns the records in the folder, with their lengths. Links are left out: they may lead anywhere.
     pub(super) fn present(&self) -> io::Result<Vec<(String, u64)>> {
         let mut present = Vec::new();
         for file in fs::read_dir(&self.path)? {
@@ -206,7 +208,7 @@ impl RecordFolder {
         Ok(present)
     }
 
-    /// Those that have to go for a file of that length; `None` if it has no room even alone.
+    /// Returns the files to remove for a new file of that length; `None` if the new file has no room even alone.
     fn superfluous(
         &self,
         mut present: Vec<(String, u64)>,
@@ -216,9 +218,9 @@ impl RecordFolder {
         if self.files == 0 || len > self.bytes {
             return None;
         }
-        // It replaces one of the same name.
+        // The new file replaces a file of the same name.
         present.retain(|(other, _)| other != name);
-        // By their names they are in the order of their times.
+        // The order of the names is the order of the times.
         present.sort_unstable();
         let mut bytes: u64 = present.iter().map(|(_, len)| *len).sum();
         let mut files = present.len();
@@ -239,13 +241,13 @@ fn is_record(name: &str) -> bool {
             .is_some_and(|kind| kind == "jsonl")
 }
 
-/// So many leaderships that begin within a minute are saved. A restart of all of three nodes is three.
+/// Number of leaderships that begin within a minute and cause a save. A restart of all of three nodes causes three.
 const FLAPS: usize = 5;
 const EACH: Duration = Duration::from_secs(1);
 pub(super) const PREFIX: &str = "record-";
 pub(super) const SUFFIX: &str = ".jsonl";
 const UNFINISHED: &str = ".record-unfinished";
-/// So many characters of the names of a group and an agent a file has in its own.
+/// Longest prefix of the group's and the agent's name in a file name, in characters.
 const LONGEST: usize = 50;
 
 #[cfg(test)]

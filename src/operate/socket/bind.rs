@@ -1,8 +1,8 @@
-//! Where a socket may be made, and what it may replace.
+//! Makes a socket in a folder, and replaces an old socket there.
 //!
-//! Decided here: a file of another user, a file that is no socket and a socket that answers are left alone; a
-//! socket that a process left behind is replaced. Two processes that start at once do that one after the
-//! other, by a lock of the folder, so that neither removes the socket of the other one.
+//! Decided here: a file of another user, a file of another kind than a socket, and a socket that answers are left
+//! alone. A socket that a process left behind is replaced. When two processes start at once, a lock of the folder makes
+//! them do this one after the other, so that neither removes the socket of the other.
 
 use std::{
     fs::{self, Metadata, Permissions},
@@ -28,7 +28,7 @@ use rustix::{
 
 use super::SocketError;
 
-/// Which file it is, whatever its name.
+/// Identity of a file, whatever its name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -66,7 +66,7 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
         }
     }
     let listener = UnixListener::bind(path).map_err(failed)?;
-    // Until now the process's umask decided. Whoever connected in between is refused by its uid.
+    // Until this line the process's umask decided the mode. A user who connected in between is refused by the uid.
     let made = fs::set_permissions(path, Permissions::from_mode(0o600))
         .and_then(|()| listener.set_nonblocking(true))
         .and_then(|()| FileIdentity::of(path));
@@ -79,7 +79,7 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
     }
 }
 
-/// Whether what is there was left behind by a process of this user.
+/// Checks that a process of this user left the file behind.
 fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
     let path = path.to_owned();
     let (owner, own) = (found.uid(), geteuid().as_raw());
@@ -96,10 +96,10 @@ fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
     }
 }
 
-/// Whether a process listens there.
+/// Whether a process listens on the socket.
 fn is_served(path: &Path) -> io::Result<bool> {
     let probe: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-    // A process that hangs takes no connection: a probe that waits for it would hang as well.
+    // A process that hangs accepts no connection, and a probe that waits for it would hang as well.
     ioctl_fionbio(&probe, true)?;
     match connect(&probe, &SocketAddrUnix::new(path)?) {
         Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => Ok(true),
@@ -120,7 +120,7 @@ fn lock_folder(path: &Path) -> Result<OwnedFd, SocketError> {
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let lock = open(folder, flags, Mode::empty()).map_err(failed)?;
-    // Any user who may read the folder may lock it: it is not waited for without an end.
+    // Any user who may read the folder may lock it, so the wait for the lock has a limit.
     for _ in 0..TRIES {
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(lock),
@@ -133,6 +133,6 @@ fn lock_folder(path: &Path) -> Result<OwnedFd, SocketError> {
     })
 }
 
-/// For a second in all.
+/// Number of tries; with the pauses, they last a second.
 const TRIES: usize = 500;
 const PAUSE: Duration = Duration::from_millis(2);

@@ -1,23 +1,23 @@
 //! One line of bytes, as they come.
 //!
-//! Decided here: a line ends with a line feed, and is no longer than [`LONGEST`]; what follows it is not looked
-//! at. Not here: how long it may take (`serve.rs`).
+//! Decided here: a line ends with a line feed, and is at most [`LONGEST`] bytes; bytes after it are ignored. Not here:
+//! how long it may take (`serve.rs`).
 
-/// So many bytes a line has at most, without its end.
+/// Longest line in bytes, without its end.
 pub(super) const LONGEST: usize = 4096;
 
 /// A line that is being read.
 #[derive(Debug, Default)]
 pub(super) struct RequestLine(Vec<u8>);
 
-/// What a line is after some more bytes.
+/// State of a line after some more bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineProgress {
-    /// Its end has not come.
+    /// The end has not arrived.
     Unfinished,
-    /// It is whole.
+    /// The line is complete.
     Whole,
-    /// It has no end within the limit.
+    /// The line has no end within the limit.
     TooLong,
 }
 

@@ -8,11 +8,10 @@
 //!   anything else                                   ─▶ {"error":{"message":".."}}
 //! ```
 //!
-//! Decided here: who is answered and how much is taken from them. The socket is its user's alone (mode 0600, and
-//! the uid of each peer is looked at); a line has 4 KiB at most and 5 s to arrive, and sixteen connections are
-//! answered at one time, the others wait. It has a thread of its own: it never blocks an agent, and answers
-//! although the application's threads hang. Not here: which file may be replaced (`bind.rs`), what a line is
-//! (`line.rs`).
+//! Decided here: which peers get answers, and how much they may send. Only the socket's own user may use it (mode 0600,
+//! and the uid of each peer is checked). A line has at most 4 KiB and 5 s to arrive. Sixteen connections are answered
+//! at one time; the others wait. The socket has a thread of its own: it never blocks an agent, and answers even while
+//! the application's threads hang. Not here: which file may be replaced (`bind.rs`), the form of a line (`line.rs`).
 
 mod bind;
 mod line;
@@ -33,57 +32,57 @@ use crate::history::GroupHistory;
 use super::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report};
 use bind::FileIdentity;
 
-/// What a client of the socket asks.
+/// A request of a client of the socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum SocketRequest {
     /// The report of the node.
     Report,
-    /// Why there is no leader, or why this one leads.
+    /// Why no agent leads, or why this one leads.
     Diagnosis,
     /// The past of the node's groups.
     History,
     /// A command.
     Order(Order),
-    /// What to do with the records of the node's agents.
+    /// A request about the records of the node's agents.
     Record(RecordRequest),
 }
 
-/// What the socket answers.
+/// An answer of the socket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SocketAnswer {
-    /// The node as it is.
+    /// The present state of the node.
     Report(Report),
-    /// What each agent of the node finds.
+    /// The findings of each agent of the node.
     Diagnosis(Vec<Explanation>),
     /// The past of each group of the node.
     History(Vec<GroupHistory>),
-    /// What became of the command.
+    /// The outcome of the command.
     Outcome(Outcome),
     /// The records of the node's agents.
     Recordings(Vec<AgentRecording>),
-    /// This user is not answered. Nothing was done.
+    /// This user gets no answers. Nothing was done.
     Denied {
-        /// Why, and what to do.
+        /// The reason, with advice.
         message: String,
     },
-    /// The request cannot be understood. Nothing was done.
+    /// The request is not understood. Nothing was done.
     Error {
-        /// Why, and what to do.
+        /// The reason, with advice.
         message: String,
     },
 }
 
 /// Serves a node's report and commands on a Unix-domain socket at `path`, until the guard is dropped.
 ///
-/// Only processes of the same user and of root are answered. Put it into a folder that no other user may write
-/// to, such as `/run/NAME`. A socket that a process left behind there is replaced.
+/// Answers only processes of the same user and of root. Put the socket into a folder that no other user may write to,
+/// such as `/run/NAME`. A socket that a process left behind there is replaced.
 ///
-/// The socket has a thread of its own, named `bully-operate`; this call neither needs a System nor blocks
-/// for more than a second.
+/// The socket has a thread of its own, named `bully-operate`. This call needs no System, and blocks for a second at
+/// most.
 ///
 /// # Errors
 /// [`SocketError`], and nothing was changed.
@@ -110,7 +109,7 @@ pub fn serve_socket(
         file,
         stop: Some(stop),
     };
-    // From here on a failure drops the guard, which removes the file.
+    // After this line a failure drops the guard, which removes the file.
     let runtime = serve::runtime().map_err(SocketError::Thread)?;
     thread::Builder::new()
         .name("bully-operate".to_owned())
@@ -119,7 +118,7 @@ pub fn serve_socket(
     Ok(guard)
 }
 
-/// Keeps a socket served; dropping it removes the socket. A request that is being answered has another second.
+/// Keeps a socket served; dropping it removes the socket. A request that is in progress then has another second.
 #[must_use = "dropping the guard removes the socket"]
 pub struct SocketGuard {
     path: PathBuf,
@@ -128,7 +127,7 @@ pub struct SocketGuard {
 }
 
 impl SocketGuard {
-    /// Where the socket is.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -136,8 +135,8 @@ impl SocketGuard {
 
 impl Drop for SocketGuard {
     fn drop(&mut self) {
-        // While its thread listens still: another process that starts now takes the socket for a living
-        // one, and not for one that it may replace.
+        // Remove the file while the thread still listens: another process that starts now then takes the socket for a
+        // living one, and does not replace it.
         if FileIdentity::of(&self.path).is_ok_and(|found| found == self.file)
             && let Err(reason) = fs::remove_file(&self.path)
         {
@@ -157,17 +156,17 @@ impl fmt::Debug for SocketGuard {
     }
 }
 
-/// Why a socket is not served. Nothing was changed.
+/// The reason why a socket is not served. Nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// A process answers there.
+    /// A process answers on the path.
     #[error("{} is served by a process that runs: stop that one, or name another path", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
     },
-    /// Another user's file is there.
+    /// The path has a file of another user.
     #[error("{} belongs to the user {owner}, not to this process's {own}: name a path of its own", path.display())]
     Foreign {
         /// The path.
@@ -177,19 +176,19 @@ pub enum SocketError {
         /// The uid of this process.
         own: u32,
     },
-    /// Something else than a socket is there, which is not replaced.
+    /// The path has a file of another kind than a socket, which is not replaced.
     #[error("{} is no socket: remove it, or name another path", path.display())]
     NoSocket {
         /// The path.
         path: PathBuf,
     },
-    /// Another process has held the folder for a second, as it does while it makes a socket there.
+    /// Another process has held the lock of the folder for a second. A process holds it while it makes a socket there.
     #[error("the folder {} is locked by another process: try again, or use a folder of its own", folder.display())]
     Busy {
         /// The folder.
         folder: PathBuf,
     },
-    /// The file cannot be made; a path of more than about 100 bytes is too long.
+    /// The file cannot be made. A path of more than about 100 bytes is too long.
     #[error("no socket can be made at {} ({source}): does its folder exist, and may this user write to it?", path.display())]
     Io {
         /// The path.
@@ -198,7 +197,7 @@ pub enum SocketError {
         #[source]
         source: io::Error,
     },
-    /// The thread cannot be made.
+    /// The thread cannot be started.
     #[error("there is no thread for the socket: {0}")]
     Thread(#[source] io::Error),
 }

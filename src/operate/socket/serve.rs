@@ -1,7 +1,7 @@
 //! The thread that answers on a socket.
 //!
-//! Decided here: which peer is answered, how long each part of an answer may take, and how many are answered at
-//! one time. A peer that says nothing costs a slot for a few seconds, and no agent anything.
+//! Decided here: which peers get answers, how long each part of an answer may take, and how many connections are
+//! answered at one time. A silent peer costs a slot for a few seconds, and costs no agent anything.
 
 use std::{io, os::unix::net::UnixListener as StdListener, pin::pin, sync::Arc, time::Duration};
 
@@ -24,16 +24,16 @@ use super::{
     line::{LONGEST, LineProgress, RequestLine},
 };
 
-/// So many connections are answered at one time.
+/// Largest number of connections that are answered at one time.
 const SLOTS: u32 = 16;
 
-/// A line may take so long to arrive, and an answer to be taken.
+/// Longest time for a line to arrive, and for a client to take an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is being answered when the socket ends may take so long still.
+/// Time that an answer in progress still has when the socket ends.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The runtime of the socket's thread.
+/// Returns the runtime of the socket's thread.
 pub(super) fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
@@ -47,7 +47,7 @@ pub(super) fn serve(
 ) {
     let slots = Arc::new(Semaphore::new(usize::try_from(SLOTS).unwrap_or(1)));
     let served = async {
-        // Made here, because it belongs to the runtime.
+        // The listener is made here, because it belongs to the runtime.
         let listener = UnixListener::from_std(listener)?;
         let accepting = pin!(accept(&listener, operated, &slots));
         if let Either::Left((ended, _)) = select(accepting, stopped).await {
@@ -70,14 +70,14 @@ async fn accept(
     slots: &Arc<Semaphore>,
 ) -> io::Result<()> {
     let mut refusals = Refusals::default();
-    // The semaphore is closed by nobody.
+    // Nothing closes the semaphore.
     while let Ok(slot) = Arc::clone(slots).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
                 refusals.end();
                 let operated = operated.clone();
                 drop(spawn_local(async move {
-                    // A peer that is gone hears no answer, which concerns nobody else.
+                    // If the peer is gone, it gets no answer; no other peer is affected.
                     let may_ask = |peer| may_ask(peer, geteuid().as_raw());
                     timeout(ALL, attend(stream, &operated, may_ask)).await.ok();
                     drop(slot);
@@ -93,10 +93,10 @@ async fn accept(
     Ok(())
 }
 
-/// A connection is open no longer: the line, the longest wait for a command, the answer, and a little more.
+/// Longest time that a connection stays open: the line, the longest wait for a command, the answer, and a little more.
 const ALL: Duration = Duration::from_secs(90);
 
-/// Hears one line, and says one.
+/// Reads one line, and writes one.
 async fn attend(
     mut stream: UnixStream,
     operated: &Operated,
@@ -104,7 +104,8 @@ async fn attend(
 ) -> io::Result<()> {
     let answer = match stream.peer_cred() {
         Ok(peer) if !may_ask(peer.uid()) => {
-            // A request that is left unread takes the answer away: the system then tells the client of a broken connection.
+            // Read the request even for a refusal: if it stays unread, the system reports a broken connection to the
+            // client, and the answer is lost.
             timeout(PATIENCE, hear(&mut stream)).await.ok();
             SocketAnswer::Denied {
                 message: format!(
@@ -132,7 +133,7 @@ async fn attend(
     stream.shutdown().await
 }
 
-/// Whether a process of that user may read and command this one.
+/// Whether a process of that user may read and command this node.
 const fn may_ask(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
@@ -156,7 +157,7 @@ fn error(message: std::fmt::Arguments<'_>) -> SocketAnswer {
     }
 }
 
-/// Why there is no line.
+/// The reason why there is no line.
 enum HearError {
     TooLong,
     Unfinished,
