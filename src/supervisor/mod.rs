@@ -31,17 +31,17 @@
 //! # What you can rely on
 //!
 //! - **Address and queue.** The `Addr` stays valid through every restart. A message that waits or arrives during the
-//!   backoff   is delivered in order to the next incarnation. The message that was being handled is lost: its caller
-//!   gets   `MailboxError::Closed`, and it is never delivered twice.
+//!   backoff is delivered in order to the next incarnation. The message that was being handled is lost: its caller gets
+//!   `MailboxError::Closed`, and it is never delivered twice.
 //! - **A crashed incarnation is over.** None of its code runs again, and this includes `stopping` and `stopped`. Of its
 //!   futures only `Drop` runs.
 //! - **The hook comes first.** `on_exit` is called once for each incarnation that ends. The call comes after the last
-//!   code of the   incarnation, before the parent gets the event, before the queue is dropped and before the next
+//!   code of the incarnation, before the parent gets the event, before the queue is dropped and before the next
 //!   incarnation is made.
 //! - **One last event.** The parent receives exactly one `Finished` or `GaveUp` for each child. By then the mailbox
 //!   is closed and the actor is dropped.
 //! - **Other tasks run in between.** A restart never happens in the poll in which the incarnation ended. Even a child
-//!   that stops in   `started`, without any backoff, does not block its arbiter.
+//!   that stops in `started`, without any backoff, does not block its arbiter.
 //!
 //! # Limits
 //!
@@ -49,9 +49,9 @@
 //! - A `Drop` that panics *during unwinding* aborts the process. This is Rust's rule. It needs two values that panic in
 //!   `Drop` at the same time, or one such value during another panic.
 //! - The caller of the message that panics may see `Closed` before the hook has run, if the caller runs on another
-//!   thread:   unwinding itself drops the reply.
+//!   thread: unwinding itself drops the reply.
 //! - Futures and timers of a crashed incarnation are not polled again, but they are dropped only when the backoff is
-//!   over.   Callers that await a `ResponseActFuture` of it get `Closed` then.
+//!   over. Callers that await a `ResponseActFuture` of it get `Closed` then.
 //! - A `ResponseFuture` is a task of its own: its panic does not affect the actor, and a restart does not cancel it.
 //! - Never call `ctx.cancel_future` in a supervised actor. actix does not clear pending cancellations at a restart. A
 //!   cancellation from the handler that crashes or stops would cancel the *next* incarnation's future of the same
