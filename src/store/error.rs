@@ -1,4 +1,4 @@
-//! Why a record cannot be read or made durable, and what to do about it.
+//! Reasons why a record cannot be read or made durable, and what to do about them.
 
 use std::{
     fmt, io,
@@ -11,54 +11,54 @@ use bully_register::{
     record_file::{FileDamage, RecordFileError, UNSEEN},
 };
 
-/// Why a record cannot be read or made durable.
+/// Reason why a record cannot be read or made durable.
 ///
-/// From `create` and `open`: there is no store, and the file is as it was. From `save`: what
-/// followed in the agent's step does not leave; the agent waits and tries again if a later try
-/// [may succeed](Self::outlook), and stops otherwise.
+/// From `create` and `open`: no store was made, and the file is unchanged. From `save`: the messages that follow the
+/// record in the agent's step are not sent. The agent waits and tries again if a later try [may
+/// succeed](Self::outlook), and stops otherwise.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A new store was asked for where something is already.
+    /// A new store was requested, and the file exists already.
     #[error("{path} exists already: open it, or create the store of a new node elsewhere")]
     Exists {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// There is nothing to open.
+    /// The file to open does not exist.
     #[error(
         "{path} is missing: create it for a node that never ran; where it was lost, create it and raise the epoch of all voters, or let the node come back under a new name"
     )]
     Missing {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The file cannot be trusted.
+    /// The content of the file is damaged.
     #[error(
         "{path} is damaged, {damage}: remove it, create a new store and raise the epoch of all voters, or let the node come back under a new name"
     )]
     Damaged {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         damage: Damage,
     },
-    /// A version before the first published release wrote the file. It cannot be read.
+    /// The file was written by a version before the first published release. It cannot be read.
     #[error(
         "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise the epoch of all voters"
     )]
     Former {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The file belongs to another node.
     #[error("{path} belongs to {found}, not to {expected}: check the path and the names")]
     Foreign {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
         /// The node that asked.
         expected: Box<StoreIdentity>,
-        /// The node that it belongs to.
+        /// The node to which the file belongs.
         found: Box<StoreIdentity>,
     },
     /// The file was written by another release.
@@ -66,28 +66,28 @@ pub enum StoreError {
         "{path} has format {found}, this release reads format {supported}: use the release that wrote it, or a later one"
     )]
     Version {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
         /// The file's format.
         found: u32,
-        /// The newest that is known here.
+        /// The newest format that this release knows.
         supported: u32,
     },
-    /// The file is whole and this node's, but its record is not what the election would write.
+    /// The file is intact and belongs to this node, but this election does not write records of this form.
     #[error(
         "{path} holds a record that this election does not write: use the election and the release that did"
     )]
     Record {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// Another process, or another agent of this one, has the file open.
     #[error("{path} is in use by {}: stop the other process or agent that has it open", Holder(*holder))]
     InUse {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
-        /// The number of that process, which may be this one. `None`: this process cannot see it. It is one of another
-        /// container, or it has the file from a process that has ended.
+        /// The id of that process, which may be this process. `None`: this process cannot see it. The other process
+        /// runs in another container, or a process that has ended gave it the open file.
         holder: Option<u32>,
     },
     /// The file was removed or replaced while it was open.
@@ -98,7 +98,7 @@ pub enum StoreError {
         /// The store's path.
         path: PathBuf,
     },
-    /// An earlier save failed, so what the disk holds is not known. Nothing was written.
+    /// An earlier save failed, so the content of the disk is unknown. Nothing was written.
     #[error("{path} failed before: check the disk, then open it again")]
     Failed {
         /// The store's path.
@@ -112,51 +112,51 @@ pub enum StoreError {
         /// The store's path.
         path: PathBuf,
     },
-    /// The disk or its rights.
+    /// The disk failed, or a permission is missing.
     #[error(
         "{path} cannot be read or written: check the disk, the folder and its permissions ({source})"
     )]
     Io {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another agent, or a later incarnation of this one, has begun with the store since.
+    /// Another agent, or a later incarnation of this one, has begun with the store in the meantime.
     #[error(
         "generation {latest} of an agent has the store, this is generation {by}: stop the one before, and start one agent for each store"
     )]
     Superseded {
-        /// The generation that asked.
+        /// The generation that called `save`.
         by: Generation,
-        /// The generation that has it.
+        /// The generation that may write.
         latest: Generation,
     },
-    /// The disk, or the share of it that this user may take, is full. The record before is kept.
+    /// The disk is full, or this user's quota. The record before is kept.
     #[error(
         "{path} cannot be written, its disk is full: make room; an agent that runs tries again by itself ({source})"
     )]
     Full {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The system lacks something for a while, such as a file descriptor. The record before is kept.
+    /// The system lacks a resource for a while, such as a file descriptor. The record before is kept.
     #[error(
         "{path} cannot be read or written at the moment ({source}): {}",
         Advice(source)
     )]
     Short {
-        /// The path asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The record cannot be put into a file. Nothing was written.
     #[error("a record cannot be encoded: it needs a plain serde type with text for map keys ({0})")]
     Encode(#[source] io::Error),
-    /// The record is larger than a file may be. Nothing was written.
+    /// The record is larger than the limit of a file. Nothing was written.
     #[error("a record makes a file of {len} bytes, which exceeds the limit of {max}")]
     TooLarge {
         /// The file's length in bytes.
@@ -164,7 +164,7 @@ pub enum StoreError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The record would be another one when read again. Nothing was written.
+    /// The record would be different when it is read again. Nothing was written.
     #[error("a record changes when it is read again: serialize all of its fields")]
     Altered,
     /// The system has no thread left for a store.
@@ -173,7 +173,7 @@ pub enum StoreError {
     /// The system cannot lock a file.
     #[error("this system cannot keep a file exclusive and durable: use another kind of store")]
     NotAvailable,
-    /// A store of another kind does not work.
+    /// A store of another kind has failed.
     #[error("the store of the record does not work: {0}")]
     Backend(#[source] io::Error),
 }
@@ -181,8 +181,8 @@ pub enum StoreError {
 debug_is_text!(StoreError);
 
 impl StoreError {
-    /// Whether a later try may succeed. After [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has the record
-    /// before, or the one that was tried, and a later save replaces either.
+    /// Returns whether a later try may succeed. After [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has the
+    /// former record or the new one, and a later save replaces either.
     pub fn outlook(&self) -> Outlook {
         match self {
             Self::Full { .. } => Outlook::NeedsRoom,
@@ -210,7 +210,7 @@ impl StoreError {
     }
 }
 
-/// What went wrong with the file of that path, and what to do about it.
+/// Translates an error of the record file of that path into a [`StoreError`], with the advice.
 pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
     let path = path.to_path_buf();
     let damage = match error {
@@ -247,22 +247,22 @@ pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
     StoreError::Damaged { path, damage }
 }
 
-/// What is wrong with a file.
+/// The damage of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
     /// It is a folder, a pipe or a device.
     NotAFile,
-    /// It was cut, or is another file.
+    /// It was truncated, or is a different file.
     Length {
         /// Its length in bytes.
         len: u64,
     },
-    /// No number is left for its next record, so that something else wrote the last one.
+    /// No number is left for its next record. This store never uses the last number, so another program wrote it.
     LastNumber,
     /// Neither of its two slots has a valid record.
     Empty,
-    /// It has a valid record, which is not of the form of a store's.
+    /// It has a valid record that does not have the form of a store's record.
     Form,
 }
 
@@ -280,7 +280,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What to do about a shortage.
+/// The advice for a shortage.
 struct Advice<'a>(&'a io::Error);
 
 impl fmt::Display for Advice<'_> {

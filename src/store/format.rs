@@ -1,6 +1,6 @@
 //! The text of a store's file; pure functions.
 //!
-//! It is the record of a [`RecordFile`](bully_register::record_file): two lines of text, so that an operator can read them.
+//! The text is the record of a [`RecordFile`](bully_register::record_file): two lines, which an operator can read.
 //!
 //! ```text
 //! actix-bully store 1
@@ -13,14 +13,15 @@
 //! | 18..  | the version of the format, decimal, 0 to 255; a line feed |
 //! | ..    | one line of JSON without spaces: the identity, the id of the store, the last generation that wrote, the last incarnation that was remembered (0: none), then the record, `null` if none was ever saved; a line feed |
 //!
-//! The checksum is the record file's. The first line is the same in every version; another version is refused.
+//! The record file computes the checksum. The first line has the same form in every version; other versions are
+//! refused.
 //!
-//! Each state has exactly one text: a decoded text must encode to the bytes that were read. So a field that a newer
-//! release has added is never skipped, and no field is ever left out.
+//! Each state has exactly one text: a decoded text must encode to the same bytes. A field that a newer release has
+//! added is therefore never skipped, and no field is ever left out.
 //!
-//! # A record that gets a field
-//! A text without the field encodes to another text, so it is refused. A record changes only together with the
-//! version, and the release that raises it reads both.
+//! # A new field in a record
+//! A text without the new field encodes to a different text, so it is refused. A record therefore changes only together
+//! with the version. The release with the new version reads both.
 
 use std::{io, io::Write, path::Path};
 
@@ -29,17 +30,17 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned, de::IgnoredAny};
 use super::{Damage, Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation, StoreId};
 
-/// Longest text. It has room for a vote with two lists of 100 voters, the present list and the next one, with the
-/// longest names and addresses, and for the memory of each of these voters. A slot of 512 KiB has it.
+/// Longest text. It has room for a vote with two lists of 100 voters (the present list and the next one), with the
+/// longest names and addresses, and for the memory of each of these voters. It fits into a slot of 512 KiB.
 pub(super) const MAX_LEN: usize = (512 << 10) - 44;
 
 const BEGINNING: &str = "actix-bully store ";
 const VERSION: u8 = 1;
 
-/// What a file says beside its identity.
+/// The content of a file beside its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState<R> {
-    /// Drawn when the store was made.
+    /// Random id from the creation of the store.
     pub(super) store: StoreId,
     /// The last generation that wrote.
     pub(super) generation: Generation,
@@ -60,11 +61,11 @@ struct Contents<R> {
     record: Option<R>,
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
-/// [`StoreError::Encode`], [`StoreError::TooLarge`], and [`StoreError::Altered`] when the record
-/// would not be the same when read again.
+/// [`StoreError::Encode`], [`StoreError::TooLarge`], and [`StoreError::Altered`] if the record would be different when
+/// it is read again.
 pub(super) fn encode<D>(
     identity: &StoreIdentity,
     kept: &FileState<&D>,
@@ -85,7 +86,7 @@ where
     }
 }
 
-/// What the text of a file says; the path is for the errors.
+/// Decodes the text of a file. The path is for the errors.
 ///
 /// # Errors
 /// [`StoreError::Damaged`], [`StoreError::Version`], [`StoreError::Foreign`],
@@ -110,7 +111,7 @@ where
             supported: VERSION.into(),
         });
     }
-    // The owner before the record: a wrong path is named as such, whatever the record is.
+    // The owner is checked before the record: a wrong path gets its own error, whatever the record is.
     let contents: Contents<IgnoredAny> = serde_json::from_slice(json).map_err(|_| form())?;
     let found = contents.owner();
     if found != *expected {
@@ -123,7 +124,7 @@ where
     read(json, text, &found).ok_or_else(|| StoreError::Record { path: path.into() })
 }
 
-/// The version and the line of JSON.
+/// Splits a text into the version and the line of JSON.
 fn lines(text: &[u8]) -> Option<(u8, &[u8])> {
     let mut lines = text
         .strip_prefix(BEGINNING.as_bytes())?
@@ -132,7 +133,7 @@ fn lines(text: &[u8]) -> Option<(u8, &[u8])> {
     Some((version, lines.next()?))
 }
 
-/// Nothing but what would be written.
+/// Decodes a text. Returns `None` unless the same state would encode to the same bytes.
 fn read<D>(json: &[u8], text: &[u8], identity: &StoreIdentity) -> Option<FileState<D>>
 where
     D: Serialize + DeserializeOwned,
@@ -175,7 +176,7 @@ impl<R> Contents<R> {
 }
 
 impl<R> FileState<R> {
-    /// What a new file says.
+    /// The state of a new file.
     pub(super) fn nothing(store: StoreId) -> Self {
         Self {
             store,

@@ -1,17 +1,17 @@
-//! Whose record a store keeps.
+//! The owner of a store's record.
 
 use std::fmt;
 
 use crate::protocol::AgentId;
 
-/// Whose record a store keeps: written into the file when it is created, compared when it is
+/// The owner of a store's record. It is written into the file when the store is created, and compared when it is
 /// opened.
 ///
-/// A vote belongs to one node of one cluster. With the record of another one a node would forget
-/// its own, and could vote twice.
+/// A vote belongs to one node of one cluster. With the record of another node, a node would forget its own vote, and
+/// could vote twice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreIdentity {
-    /// The cluster: what tells one deployment from another, such as `staging` from `production`.
+    /// The cluster: the name that separates deployments, such as `staging` and `production`.
     pub cluster: AgentId,
     /// The group within the cluster: a node may vote in several.
     pub group: AgentId,

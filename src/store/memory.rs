@@ -1,4 +1,4 @@
-//! A store for tests and for groups that end with the process: it survives the agent, no more.
+//! A store for tests and for groups that end with the process: it survives only the agent.
 
 use std::{
     fmt::Debug,
@@ -11,13 +11,14 @@ use std::{
 use super::{Generation, Generations, Incarnations, Saving, StoreError, TermStore};
 use crate::protocol::{Incarnation, StoreId};
 
-/// Unique in this process, which no such store leaves. High, so that each number takes the same space in a message.
+/// Next id. It is unique in this process, because such a store never leaves it. High, so that each id has the same
+/// length in a message.
 static NEXT: AtomicU64 = AtomicU64::new(1 << 63);
 
 /// Keeps the record in memory; clones share it.
 ///
-/// It has to outlive the agent: keep it, and give a clone of it to each start of that agent. A new
-/// one has forgotten the votes, and a voter that comes back with it is refused.
+/// It must outlive the agent: keep it, and give a clone of it to each start of that agent. A new store has no votes,
+/// and a voter that comes back with it is refused.
 #[derive(Clone, Debug)]
 pub struct MemoryStore<D> {
     id: StoreId,
@@ -45,13 +46,13 @@ impl<D> Default for MemoryStore<D> {
 }
 
 impl<D: Clone> MemoryStore<D> {
-    /// An empty store.
+    /// Returns an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
     for_tests! {
-        /// The last record that was saved.
+        /// Returns the last record that was saved.
         fn record(&self) -> Option<D> {
             lock(&self.cell).record.clone()
         }
@@ -60,7 +61,7 @@ impl<D: Clone> MemoryStore<D> {
 
 impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // Under the lock: what an earlier one writes is there before this one loads, or never.
+        // Under the lock: a record of an earlier agent is either there before this agent loads, or never.
         let _cell = lock(&self.cell);
         Ok(self.generations.begin())
     }

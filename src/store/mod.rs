@@ -1,4 +1,4 @@
-//! Where a record is kept that must survive a crash.
+//! Stores for records that must survive a crash.
 //!
 //! ```text
 //!   machine ── Persist(record) ──▶ driver ── save ──▶ TermStore ──▶ MemoryStore: survives the agent
@@ -6,13 +6,12 @@
 //!      └── durable: Option<record> ──┴◀─ load ──────────────────┘
 //! ```
 //!
-//! Decided here: what a driver may ask of a store, and how a file keeps what it was given. Not
-//! here: what the record means; that is the machine's
-//! [`Election::Durable`](crate::protocol::Election::Durable).
+//! Decided here: the operations of a store that a driver uses, and how a file keeps the data. Not here: the meaning of
+//! the record; the machine defines that by [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] has the advice for operators. `format.rs` has the text of the
-//! file, `generation.rs` says which agent may write, `writer.rs` on which thread, and the crate `bully-register` how the file
-//! survives a crash (`record_file/`).
+//! file, `generation.rs` says which agent may write, and `writer.rs` on which thread. The crate `bully-register` has
+//! the file that survives a crash (`record_file/`).
 
 mod error;
 mod file;
@@ -46,14 +45,12 @@ for_tests! {
 
 use crate::protocol::{Incarnation, StoreId};
 
-/// Keeps one agent's record through crashes: a term and a vote, or what else its election must
-/// not forget.
+/// Keeps one agent's record through crashes: a term and a vote, or other data that its election must not forget.
 ///
-/// A driver [begins](Self::begin), [loads](Self::load) what there is, and then saves one record at
-/// a time: it waits for a [`Saving`] before it asks for the next.
+/// A driver [begins](Self::begin), [loads](Self::load) the record, and then saves one record at a time: it waits for a
+/// [`Saving`] before it saves the next record.
 ///
-/// A store of your own keeps [`Generations`] beside the record, and refuses in `save` an
-/// agent that is not the latest:
+/// A store of your own keeps [`Generations`] beside the record. Its `save` refuses every agent except the latest:
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -83,54 +80,54 @@ use crate::protocol::{Incarnation, StoreId};
 /// }
 /// ```
 pub trait TermStore<D>: Debug + Send + Sync {
-    /// Begins with the store: from now on only the generation that this returns may save. Called
-    /// when an incarnation begins, before it loads; its thread must not be blocked.
+    /// Begins with the store: from now on, only the returned generation may save. Called when an incarnation begins,
+    /// before it loads. It must not block the thread.
     ///
-    /// So an agent that hung, was given up, and wakes when another one has its name and its store
-    /// does not put its older record in the place of the newer one.
+    /// An agent may hang, be replaced, and wake when another agent has its name and its store. Then it cannot replace
+    /// the newer record by its own older one.
     ///
     /// # Errors
-    /// [`StoreError`] when the store does not work. An agent that began before may still save then.
+    /// [`StoreError`] if the store does not work. An agent that began before may still save then.
     fn begin(&self) -> Result<Generation, StoreError>;
 
-    /// The last record that was saved; `None` if none ever was, since the store was created.
-    /// Called when an incarnation begins, on the agent's own thread: it must be quick.
+    /// Returns the last record that was saved, or `None` if no record was saved since the store was created. Called
+    /// when an incarnation begins, on the agent's own thread: it must be quick.
     ///
-    /// A machine may take `None` for "no former incarnation of mine promised anything", as long as it
-    /// saves a record before its first promise. `Some` says that there was one, and what it
-    /// promised beside the record may still be relied on.
+    /// A machine may take `None` for "no former incarnation of mine promised anything" if it saves a record before its
+    /// first promise. `Some` says that a former incarnation existed. Other agents may still rely on promises that it
+    /// made beside the record.
     ///
     /// # Errors
-    /// [`StoreError`] when there may be a record that cannot be read. The agent does not start:
-    /// one that forgot its vote could vote twice.
+    /// [`StoreError`] if there may be a record that cannot be read. The agent does not start: without its vote it could
+    /// vote twice.
     fn load(&self) -> Result<Option<D>, StoreError>;
 
-    /// Makes a record durable; it replaces the one before, wholly or not at all. What follows in
-    /// the agent's step leaves only when this has ended well. After an error that
-    /// [passes or needs room](StoreError::outlook) the agent waits and saves the same record again,
-    /// ever less often; after any other one it stops.
+    /// Makes a record durable. The record replaces the former one, completely or not at all. The messages that follow
+    /// in the agent's step are sent only after this has succeeded. After an error that [passes or needs
+    /// room](StoreError::outlook) the agent waits and saves the same record again, with growing pauses. After any other
+    /// error it stops.
     ///
-    /// One that began [before the latest](Self::begin) gets [`StoreError::Superseded`].
+    /// An agent that began [before the latest](Self::begin) gets [`StoreError::Superseded`].
     fn save(&self, by: Generation, record: D) -> Saving;
 
-    /// Whether the record is lost with the process. The promise "one leader per term" does not
-    /// survive that, so such a store is for groups that end with the process as well.
+    /// Returns whether the record is lost with the process. The promise "one leader per term" is then lost as well, so
+    /// such a store is only for groups that end with the process.
     fn is_volatile(&self) -> bool;
 
-    /// The node that the record belongs to; `None` if the store was made for no particular one.
+    /// Returns the node that the record belongs to, or `None` if the store was made for no particular node.
     fn identity(&self) -> Option<&StoreIdentity> {
         None
     }
 
-    /// The number that the store was given when it was made, by which peers know it again. With `None`, the default, a
-    /// voter does not ask the others for their memory of it, and no peer sees that it comes with another store.
+    /// Returns the id that the store got when it was made. Peers recognize the store by it. With `None`, the default, a
+    /// voter does not ask the others for their memory of it, and no peer notices that it comes with another store.
     fn id(&self) -> Option<StoreId> {
         None
     }
 
-    /// How long a record takes at present, measured by a write that changes none. Called once a minute at most, while the
-    /// voter would take over from its leader or its disk is slow; it may block. `None`, the default, where that is not
-    /// known.
+    /// Returns the present duration of a save, measured by a write that changes no record. It is called once a minute
+    /// at most, while the voter is a possible successor of its leader or its disk is slow. It may block. `None`, the
+    /// default: the duration is not known.
     fn probe(&self) -> Option<Duration> {
         None
     }
@@ -166,24 +163,23 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
     }
 }
 
-/// Remembers the last incarnation that a node began with, so that the next is later whatever the
-/// clock says.
+/// Remembers the last incarnation that a node began with. The next incarnation is then later, whatever the clock shows.
 ///
-/// An incarnation that is made from the wall clock is earlier than the one before if the clock was
-/// set back meanwhile, and others take its holder for one that has ended. [`remember`](Self::remember)
-/// it before any other node hears of it, and begin the next one after [`last`](Self::last).
+/// An incarnation comes from the wall clock. If the clock was set back, a new incarnation would be earlier than the one
+/// before, and the others would treat its agent as ended. Call [`remember`](Self::remember) before any other node hears
+/// of an incarnation, and begin the next one after [`last`](Self::last).
 pub trait Incarnations: Debug + Send + Sync {
-    /// The largest that was remembered; 0 if none ever was.
+    /// Returns the largest incarnation that was remembered, or 0.
     ///
     /// # Errors
-    /// [`StoreError`] when that cannot be read.
+    /// [`StoreError`] if it cannot be read.
     fn last(&self) -> Result<Incarnation, StoreError>;
 
-    /// Makes one durable before it returns; one that is not larger than the last changes nothing.
-    /// It may block, so it belongs to the start of a node.
+    /// Makes an incarnation durable before it returns. An incarnation that is not larger than the last changes nothing.
+    /// It may block, so call it at the start of a node.
     ///
     /// # Errors
-    /// [`StoreError`] when it is not known to be durable.
+    /// [`StoreError`] if the incarnation may not be durable.
     fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError>;
 }
 
@@ -197,5 +193,5 @@ impl<S: Incarnations + ?Sized> Incarnations for Arc<S> {
     }
 }
 
-/// A record on its way; ends when it is durable. Nothing happens before it is polled.
+/// The future of a save. It ends when the record is durable. Nothing happens before it is polled.
 pub type Saving = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;

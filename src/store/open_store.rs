@@ -1,18 +1,18 @@
-//! Whether a store is opened or made.
+//! The choice between opening a store and making one.
 
-/// Whether a store is opened or made.
+/// The choice between opening a store and making one.
 ///
-/// To make a store says that this node has never voted. A node that lost its file and makes a new one has forgotten
-/// its votes: its peers know the store by its [id](crate::protocol::StoreId), and refuse another one under its name in
-/// the same epoch.
+/// A new store says that this node has never voted. A node that lost its file and makes a new store has forgotten its
+/// votes. Its peers know the former store by its [id](crate::protocol::StoreId), and refuse another store under its
+/// name in the same epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OpenStore {
-    /// The file is there. Default.
+    /// Opens the file, which must exist. Default.
     #[default]
     Open,
-    /// The file is not there, and is made.
+    /// Makes the file, which must not exist.
     Create,
-    /// The file is opened, and made if it is missing. Not with one voter: no peer could refuse its new store after the
-    /// old one was lost.
+    /// Opens the file, or makes it if it is missing. Not for a group with one voter: if its store is lost, no peer
+    /// could refuse the new one.
     OpenOrCreate,
 }

@@ -1,7 +1,7 @@
-//! How long a disk takes for a record, measured beside the records.
+//! Measures how long a disk takes for a record, beside the records themselves.
 //!
-//! Decided here: a probe writes a file of its own, `<record>.probe`, which no agent reads. It is kept, so that only the
-//! first write makes a file.
+//! Decided here: a probe writes a file of its own, `<record>.probe`, which no agent reads. The file is kept: only the
+//! first write creates it.
 
 use std::{
     ffi::OsString,
@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The length of what is written: a block, as a record is.
+/// Length of a write: one block, like a record.
 const LENGTH: usize = 4_096;
 
-/// Writes a block beside that record, and says when it was durable. Blocks.
+/// Writes a block beside that record. Returns the time until it was durable. Blocks.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub(crate) fn probe(record: &Path) -> io::Result<Duration> {
     let mut file = OpenOptions::new()
         .create(true)
@@ -34,7 +34,7 @@ pub(crate) fn probe(record: &Path) -> io::Result<Duration> {
     Ok(began.elapsed())
 }
 
-/// The file beside that record.
+/// Returns the path of the file beside that record.
 fn beside(record: &Path) -> PathBuf {
     let mut name = OsString::from(record);
     name.push(".probe");

@@ -1,7 +1,7 @@
-//! How long a disk takes for a vote, before there is one.
+//! Measures how long a disk takes for a vote, before the first vote.
 //!
-//! Decided here: what is written: a record file beside the store's, in the same way as votes, which is removed at the end.
-//! Not here: how long it may take (`config/preflight/`).
+//! Decided here: the writes of a trial. They go to a record file beside the store's, in the same way as votes, and the
+//! file is removed at the end. Not here: how long a write may take (`config/preflight/`).
 
 use std::{
     ffi::OsString,
@@ -15,10 +15,10 @@ use bully_register::record_file::{Host, RecordFile, RecordFileError};
 
 use super::{StoreError, error::explain, format, writer::Writer};
 
-/// Writes records beside the store of that path for this time, three at least. Returns how long each took to be durable.
+/// Writes records beside the store of that path for this time, at least three. Returns the time until each was durable.
 ///
 /// # Errors
-/// [`StoreError`] if one cannot be written, or the file cannot be removed again.
+/// [`StoreError`] if a record cannot be written, or the file cannot be removed again.
 pub(crate) async fn time_writes(
     store: &Path,
     within: Duration,
@@ -38,7 +38,7 @@ fn beside(store: &Path) -> PathBuf {
 
 fn write(path: &Path, within: Duration) -> Result<Vec<Duration>, StoreError> {
     let explained = |error| explain(path, error);
-    // One that was killed has left its file.
+    // A trial that was killed has left its file.
     let made = match RecordFile::create(Arc::new(Host), path, format::MAX_LEN, &RECORD) {
         Err(RecordFileError::Exists) => RecordFile::open(Arc::new(Host), path),
         made => made,
@@ -56,7 +56,7 @@ fn write(path: &Path, within: Duration) -> Result<Vec<Duration>, StoreError> {
     reason = "a disk takes its time by the host's clock"
 )]
 fn write_for(file: &mut RecordFile, within: Duration) -> Result<Vec<Duration>, RecordFileError> {
-    // The first write of an opened file confirms the record before.
+    // The first write to an opened file confirms the former record.
     file.confirm()?;
     let began = Instant::now();
     let mut took = Vec::new();
@@ -75,7 +75,7 @@ const RECORD: [u8; 512] = [b' '; 512];
 const FEWEST: usize = 3;
 const MOST: usize = 1_000;
 
-/// An idle disk that is written to without a pause is faster than in use.
+/// Pause between two writes. Without a pause, an idle disk is faster than a disk in use.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
         };
         let store = FileStore::<u64>::create(&path, identity()).unwrap();
         let before = fs::read(&path).unwrap();
-        // Left by a process that was killed.
+        // A file that a killed process has left.
         let left = RecordFile::create(Arc::new(Host), &beside(&path), format::MAX_LEN, b"x");
         drop(left.unwrap());
         for _ in 0..2 {

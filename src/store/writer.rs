@@ -1,7 +1,7 @@
 //! The thread on which a store writes.
 //!
-//! Decided here: that each store has its own. On the threads that a runtime shares for blocking work, an application
-//! that fills them all would hold up every vote of its process.
+//! Decided here: each store has a thread of its own. On the shared threads of a runtime for blocking work, an
+//! application that fills all of them would delay every vote of its process.
 
 use std::{
     io,
@@ -13,13 +13,13 @@ use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Ends when the store is dropped and its last job is done.
+/// A thread that ends when the store is dropped and its last job is done.
 #[derive(Clone, Debug)]
 pub(super) struct Writer(Sender<Job>);
 
 impl Writer {
     /// # Errors
-    /// When the system has no thread left.
+    /// The error of the system if it has no thread left.
     pub(super) fn new() -> io::Result<Self> {
         let (jobs, queue) = channel::<Job>();
         let run = move || queue.into_iter().for_each(|job| job());
@@ -30,7 +30,7 @@ impl Writer {
         Ok(Self(jobs))
     }
 
-    /// Puts a job at the end of the queue. The receiver hears nothing if the job panicked, or one before it.
+    /// Puts a job at the end of the queue. The receiver gets no result if this job or an earlier one panicked.
     pub(super) fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -43,14 +43,15 @@ impl Writer {
             #[cfg(feature = "testkit")]
             drop(held);
         });
-        // A thread that has ended drops the job, and `tell` with it.
+        // A thread that has ended drops the job, and with it `tell`.
         self.0.send(job).ok();
         told
     }
 }
 
-/// Until this is dropped, a runtime whose time is virtual does not go on to its next timer: the record would else take
-/// seconds there. It does so only for work on its own threads. The job itself waits for none of them.
+/// Holds virtual time: until the returned value is dropped, a runtime with virtual time does not advance to its next
+/// timer. Otherwise the save would take seconds of virtual time. The runtime holds its time only for work on its own
+/// threads. The job itself waits for none of them.
 #[cfg(feature = "testkit")]
 fn hold_virtual_time() -> Sender<()> {
     let (held, is_done) = channel();
@@ -60,5 +61,5 @@ fn hold_virtual_time() -> Sender<()> {
     held
 }
 
-/// JSON nests 128 deep at most, so a record needs no more.
+/// JSON nests at most 128 deep, so a record needs no larger stack.
 const STACK: usize = 512 << 10;
