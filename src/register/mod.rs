@@ -1,4 +1,5 @@
-//! Where a lease is kept that agents hold without talking to each other: a store with compare-and-swap.
+//! The register: the store with compare-and-swap where the agents of a group keep their lease. They do not talk to each
+//! other.
 //!
 //! ```text
 //!   lease machine ── ReadRegister, SwapRegister ──▶ keeper ── read, swap ──▶ Register ──▶ MemoryRegister: tests
@@ -7,21 +8,25 @@
 //!                                                                                    └─▶ yours: a store with versions
 //! ```
 //!
-//! Decided here: how the agents of a process share a store (`keeper/`). Not here: a lease, which is for its election; the
-//! contract of a store and the stores, which are in the crate `bully-register`. Its front page has the contract clause by
-//! clause, and [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store of yours.
+//! Decided here: how the agents of a process share a store (`keeper/`). Not here: the meaning of a lease, which its
+//! election decides; the contract of a store, and the stores. The crate `bully-register` has these. Its front page has
+//! the contract clause by clause, and
+//! [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store
+//! of yours.
 //!
-//! What agents ask for in a second, reads and writes, the operations that the store counts then, and the milliseconds of a
-//! fail-over in the same run, as `cargo run -p actix-bully-register-tests --bin costs -- STORE 2` says it (an unoptimized build on
-//! two busy cores). A holder renews every 60 ms with `lan`, every 180 ms with `default`, every second in the third row. The agents of a process ask as one. A server tells the
-//! processes of each renewal, so that they read only now and then: their number costs it next to nothing. In a folder each
-//! process reads both records once a renewal. Reads that wait at one time are one query or transaction. PostgreSQL also counts a
-//! transaction for each change that a connection hears of. Elections of any number share one connection to PostgreSQL, and
-//! at most nine to etcd. Each agent writes its row every 30 s; the second row counts the first of these rounds.
+//! The table shows three things: the reads and writes of agents per second, the operations per second that the store
+//! counts, and the duration of a fail-over in milliseconds in the same run. `cargo run -p actix-bully-register-tests
+//! --bin costs -- STORE 2` prints them (an unoptimized build on two busy cores). A holder renews every 60 ms with
+//! `lan`, every 180 ms with `default`, and every second in the third row. The agents of a process ask as one. A server
+//! announces each renewal to the processes, so they read only now and then: the number of processes costs the server
+//! almost nothing. In a folder each process reads both records once per renewal. Reads that wait at one time are one
+//! query or transaction. PostgreSQL also counts a transaction for each change that a connection hears of. Any number of
+//! elections shares one connection to PostgreSQL, and at most nine to etcd. Each agent writes its row every 30 s; the
+//! second row counts the first of these rounds.
 //!
-//! A fail-over is the median of five kills of the holder, the longer of two where there are three candidates or a lease is 15 s: the store hears
-//! no more of its process, and the time runs until another one leads. In the first two rows an agent stops beside others of its
-//! process, which are told so and wait for no lease.
+//! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
+//! two kills. The store hears no more of the holder's process, and the time runs until another agent leads. In the
+//! first two rows an agent stops beside others of its process, which learn of the stop and wait for no lease.
 //!
 //! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|
@@ -39,12 +44,12 @@
 //! | 30 | 11, 0; 14.7 s | 10, 0: 109; 16.2 s | 12, 0: 13; 13.7 s |
 //! | 100 | 40, 0; 15.4 s | 32, 0: 306; 13.7 s | 39, 0: 40; 13.7 s |
 //!
-//! Whoever may write the records decides who leads, and a store is believed: a user of the database, or of etcd, for these
-//! records alone keeps others off, and TLS keeps off whoever stands between. Without TLS such a one can have any process
-//! lead, or several.
+//! Any user with write access to the records decides which agent leads, because agents trust the store. Create a user
+//! of the database, or of etcd, for these records alone, and use TLS against attackers on the network. Without TLS such
+//! an attacker can make any process lead, or several.
 //!
-//! Read on: [`Register`] is the contract, [`RegisterError`] says why an operation fails and whether it changed anything;
-//! `keeper/` asks a register for the agents of a group.
+//! Read on: [`Register`] is the contract. [`RegisterError`] says why an operation failed and whether it changed
+//! anything. `keeper/` uses a register for the agents of a group.
 
 pub(crate) mod keeper;
 #[cfg(feature = "serde")]

@@ -1,7 +1,7 @@
-//! How soon the store of a lease answers, before any agent asks it.
+//! Measures how soon the store of a lease answers, before any agent uses it.
 //!
-//! Decided here: what is asked: reads of the lease, and swaps of a key of the node's own, which is removed at the end. The
-//! lease is read and never written. Not here: how long it may take (`config/preflight/`).
+//! Decided here: the operations of a trial: reads of the lease, and swaps of a key of the node's own, which is removed
+//! at the end. The lease is read and never written. Not here: how long an answer may take (`config/preflight/`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
 
 use super::{Entry, Register, RegisterError, RegisterKey, Removal, Swap, Version};
 
-/// Why a store's writes cannot be timed.
+/// Reason why a store's writes cannot be timed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrialError {
     #[error(transparent)]
@@ -38,7 +38,7 @@ pub(crate) struct TrialKeys {
 
 impl TrialKeys {
     /// # Errors
-    /// [`IdError`] where the names make no key.
+    /// [`IdError`] if the names make no key.
     pub(crate) fn of(lease: &LeaseName, node: &AgentId) -> Result<Self, IdError> {
         let key = |rest: &str| format!("{}/{}/{rest}", lease.cluster, lease.group).parse();
         Ok(Self {
@@ -48,7 +48,7 @@ impl TrialKeys {
     }
 }
 
-/// Reads the lease for this time, three times at least. Returns how long each answer took.
+/// Reads the lease for this time, at least three times. Returns the time of each answer.
 ///
 /// # Errors
 /// [`RegisterError`] of the first read that fails.
@@ -57,7 +57,7 @@ pub(crate) async fn time_reads(
     keys: &TrialKeys,
     within: Duration,
 ) -> Result<Vec<Duration>, RegisterError> {
-    // The first one may connect.
+    // The first read may connect.
     register.read(&keys.lease).await?;
     let began = Instant::now();
     let mut took = Vec::new();
@@ -70,17 +70,17 @@ pub(crate) async fn time_reads(
     Ok(took)
 }
 
-/// Swaps the node's own key for this time, three times at least, and removes it. Returns how long each answer took.
+/// Swaps the node's own key for this time, at least three times, and removes it. Returns the time of each answer.
 ///
 /// # Errors
-/// [`TrialError`]. The key may be there still; the next trial takes it over.
+/// [`TrialError`]. The key may still be there; the next trial takes it over.
 pub(crate) async fn time_writes(
     register: &Arc<dyn Register>,
     keys: &TrialKeys,
     within: Duration,
 ) -> Result<Vec<Duration>, TrialError> {
     let key = &keys.own;
-    // Nothing happens before it is polled.
+    // The removal is not polled, so nothing happens.
     let none = entry_of_swap(Version::from(0), Vec::new());
     if register.remove(key, &none).is_none() {
         return Err(TrialError::KeepsAll);
@@ -123,7 +123,7 @@ async fn swap(
     }
 }
 
-/// By how much the wall clock of this host and that of the store differ; `None` if the store has none.
+/// Returns the difference between the wall clocks of this host and of the store, or `None` if the store has no clock.
 ///
 /// # Errors
 /// [`RegisterError`] if the store does not answer.
@@ -135,7 +135,7 @@ pub(crate) async fn clock_difference(
     };
     let begins = Instant::now();
     let theirs = asked.await?;
-    // It was read somewhere on the way there and back.
+    // The store read its clock at some moment between the question and the answer.
     let way = begins.elapsed() / 2;
     let own = SystemWallClock.now().as_millis();
     let apart = Duration::from_millis(own.abs_diff(theirs));
@@ -147,7 +147,7 @@ const VALUE: [u8; 256] = [b' '; 256];
 
 const FEWEST: usize = 3;
 
-/// Between two operations: agents ask a store less often.
+/// Pause between two operations: agents use a store less often.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

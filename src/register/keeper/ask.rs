@@ -1,9 +1,8 @@
-//! How questions come to the register's task, and where that task runs.
+//! The way of questions to the register's task, and the place where that task runs.
 //!
-//! Decided here: that the task is started by the first question, on the arbiter of the agent that asks, and anew by
-//! the next one when it has ended: because its arbiter was stopped, the store's own code has panicked, or the
-//! group had no agent here. What was asked of a task that ended is not answered, which an agent has to expect of any
-//! store.
+//! Decided here: the first question starts the task, on the arbiter of the agent that asks. The next question starts it
+//! anew if it has ended: because its arbiter was stopped, because the store's own code panicked, or because the group
+//! had no agent here. Questions to a task that ended are not answered. An agent must expect that of any store.
 
 use std::sync::{Arc, PoisonError};
 
@@ -20,26 +19,26 @@ use crate::{
 /// The task that serves a group's agents, if it runs.
 #[derive(Debug, Default)]
 pub(super) struct RunningTask {
-    /// How many tasks were started.
+    /// Number of tasks that were started.
     started: u64,
     questions: Option<Sender<AskedQuestion>>,
 }
 
-/// What an agent asks.
+/// A question of an agent.
 #[derive(Debug)]
 pub(super) struct AskedQuestion {
     pub(super) from: AgentId,
     pub(super) question: RegisterQuestion,
-    /// Where it hears the answer, and of changes.
+    /// Where the agent receives the answer, and later changes.
     pub(super) answers: AnswersTo,
 }
 
-/// What an agent hears of its register.
+/// The receiver of an agent's answers from its register.
 pub(super) type AnswersTo = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
-/// A store that agents ask.
+/// A store that agents use.
 pub(crate) trait AskedStore<A, T: Send>: Send + Sync {
-    /// Asks for that agent, which is told the answer; and of changes from then on.
+    /// Asks for that agent. The agent receives the answer, and from then on changes.
     fn ask(self: Arc<Self>, from: AgentId, question: A, answers: Recipient<StoreAnswer<T>>);
 }
 
@@ -67,12 +66,12 @@ impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
 
 impl Keeper {
     fn start(self: &Arc<Self>, running: &mut RunningTask, first: AskedQuestion) {
-        // An agent asks from its own task; anybody else has nothing to wait for.
+        // An agent asks from its own task. Outside of a task there is no caller that waits for an answer.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {
             return;
         };
         let (questions, asked) = channel(QUEUE);
-        // There is room for the first one.
+        // There is room for the first question.
         drop(questions.try_send(first));
         running.started = running.started.saturating_add(1);
         running.questions = Some(questions);
@@ -81,10 +80,10 @@ impl Keeper {
     }
 }
 
-/// Whether this may be a task of an arbiter, or of a `LocalSet`, where actors run without a System.
+/// Returns whether this code may run in a task of an arbiter, or of a `LocalSet`, where actors run without a System.
 fn is_task() -> bool {
     tokio::task::try_id().is_some() || System::try_current().is_some()
 }
 
-/// So many questions may wait for the task's turn: a few of each of a thousand agents.
+/// Most questions that may wait for the task: a few of each of a thousand agents.
 const QUEUE: usize = 4_096;

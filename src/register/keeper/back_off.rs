@@ -1,7 +1,7 @@
-//! The pace of operations on a store that fails, of a lease or of an agent's record.
+//! The pace of operations on a failing store, on a lease or on an agent's record.
 //!
-//! Decided here: the pause after a failure, and that only a success of the kind that fails ends it. Not here: what an
-//! operator is told (`health.rs`).
+//! Decided here: the pause after a failure. Only a success of the kind of operation that fails ends the pause. Not
+//! here: the messages for an operator (`health.rs`).
 
 use std::time::Duration;
 
@@ -31,21 +31,21 @@ impl BackOff {
         }
     }
 
-    /// When the next operation may begin, if the store fails. Then one operation at a time tries it.
+    /// Returns when the next operation may begin, if the store fails. Only one operation at a time tries it then.
     pub(crate) fn not_before(&self) -> Option<Time> {
         self.failing.map(|_| self.not_before)
     }
 }
 
-/// From the beginning of an operation to that of the next of its kind, after that number of failures in a row.
+/// Returns the time from the beginning of an operation to the next of its kind, after that number of failures in a row.
 pub(crate) fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 
-/// A store is read a hundred times a second at most, whoever asks how often.
+/// Shortest time between two reads: a store is read at most a hundred times a second, for any number of questions.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// One that fails is asked every 640 ms.
+/// Largest number of doublings: a failing store is tried every 640 ms.
 const MOST_DOUBLINGS: u32 = 6;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The wall clocks of a group's contenders, and of its store.
 //!
-//! Decided here: by which clock a row is stamped, and how the store's clock is read. Not here: what follows from a clock that
-//! is off, which is for the schedules of a leader. No lease depends on it.
+//! Decided here: which clock stamps a row, and how the store's clock is read. Not here: the consequence of a clock that
+//! is wrong, which the schedules of a leader decide. No lease depends on it.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -16,37 +16,37 @@ use crate::{
     protocol::AgentId,
 };
 
-/// The clock of a store.
+/// A reading of the clock of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadStoreClock {
-    /// What it showed.
+    /// The time that it showed.
     pub(crate) wall: WallTime,
-    /// The time of the answer: it showed that much more at most when the answer came.
+    /// Duration of the answer. When the answer came, the clock showed at most that much more.
     pub(crate) within: Duration,
 }
 
 impl Keeper {
-    /// The rows of that agent are stamped by that clock from now on.
+    /// Sets the clock that stamps the rows of that agent from now on.
     pub(crate) fn stamp_by(&self, id: &AgentId, clock: Arc<dyn WallClock>) {
         let mut walls = self.walls.lock().unwrap_or_else(PoisonError::into_inner);
         walls.insert(id.clone(), clock);
     }
 
-    /// In milliseconds since 1970.
+    /// Returns the agent's wall time in milliseconds since 1970.
     pub(super) fn wall_of(&self, id: &AgentId) -> u64 {
         let walls = self.walls.lock().unwrap_or_else(PoisonError::into_inner);
         let own = walls.get(id).map(|clock| clock.now());
         own.unwrap_or_else(|| SystemWallClock.now()).as_millis()
     }
 
-    /// The clocks of the contenders but that one, after the rows were read once more.
+    /// Reads the rows once more, and returns the clocks of all contenders except that one.
     pub(crate) async fn clocks_now(&self, but: &AgentId) -> Vec<ContenderClock> {
-        // What is known of the rows stays if the store fails.
+        // If the store fails, the known rows stay.
         drop(self.list().await);
         self.roster().clocks(self.now(), but)
     }
 
-    /// The clock of the store; `None` if it has none, or fails.
+    /// Returns the clock of the store, or `None` if the store has no clock or fails.
     pub(crate) async fn store_clock(&self) -> Option<ReadStoreClock> {
         let reading = self.settings.register.clock()?;
         let begun = self.now();

@@ -1,8 +1,8 @@
 //! One record as the store showed it last.
 //!
-//! Decided here: what counts as another content, whether it is a record of this group, and how it is called. A store
-//! calls its versions as it likes, and calls two contents alike after it went back to a backup; the number that a
-//! machine hears grows with every change that is seen.
+//! Decided here: when a content counts as different, whether it is a record of this group, and its version. A store
+//! chooses its versions freely, and may give two contents the same version after it went back to a backup. A machine
+//! gets a number instead, which grows with every change that is seen.
 
 use crate::{
     elections::lease::{Cell, LeaseName, LeaseRecord, RecordError, RegisterRecord, Version},
@@ -14,19 +14,19 @@ use crate::{
 pub(super) struct Content<R> {
     name: LeaseName,
     seen: SeenContent<R>,
-    /// Which schedule of this process it belongs to: numbers of one before this mean nothing here.
+    /// The schedule of this process that it belongs to. Numbers of an earlier schedule have no meaning here.
     schedule: u64,
     number: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum SeenContent<R> {
-    /// It was not read yet.
+    /// The record was not read yet.
     Unread,
     Nothing,
-    /// What is stored, and what it means.
+    /// The stored entry, and its decoded record.
     Stored(Entry, Result<R, RecordError>),
-    /// The store itself holds it for nothing that a register wrote.
+    /// The store itself reports that no register wrote the entry.
     Foreign,
 }
 
@@ -40,7 +40,8 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Notes what a read has shown; says whether it is another content, or gives back why it is not known.
+    /// Notes the result of a read. Returns whether the content is different, or returns the error if the content is
+    /// unknown.
     pub(super) fn note(
         &mut self,
         read: Result<Option<Entry>, RegisterError>,
@@ -52,7 +53,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Notes what is stored; says whether it is another content.
+    /// Notes the stored entry. Returns whether the content is different.
     pub(super) fn show(&mut self, entry: Option<Entry>) -> bool {
         let seen = match entry {
             None => SeenContent::Nothing,
@@ -85,14 +86,14 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         })
     }
 
-    /// What a machine calls it.
+    /// Returns the version for a machine.
     pub(super) fn version(&self) -> Version {
         let both = u128::from(self.schedule) << 64 | u128::from(self.number);
         #[expect(clippy::expect_used, reason = "sixteen bytes are few")]
         Version::new(&both.to_be_bytes()).expect("a version has room for them")
     }
 
-    /// Whether it may be written over: it was read, and is nothing or a record of this group.
+    /// Returns whether it may be overwritten: it was read, and is empty or a record of this group.
     pub(super) const fn is_ours(&self) -> bool {
         matches!(
             self.seen,
@@ -100,7 +101,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         )
     }
 
-    /// What the store compares.
+    /// Returns the entry for the store's comparison.
     pub(super) fn entry(&self) -> Option<Entry> {
         match &self.seen {
             SeenContent::Stored(entry, _) => Some(entry.clone()),
@@ -108,7 +109,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// What is shown to a machine; `None` before it was read.
+    /// Returns the content for a machine, or `None` before the first read.
     pub(super) fn cell(&self) -> Option<Cell<R>> {
         let content = match &self.seen {
             SeenContent::Unread => return None,
@@ -121,7 +122,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         Some(Cell { version, content })
     }
 
-    /// What that means as a record of this group.
+    /// Returns the content as a record of this group.
     pub(super) fn record(&self) -> Option<&R> {
         match &self.seen {
             SeenContent::Stored(_, Ok(record)) => Some(record),
@@ -132,14 +133,14 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Why it is no record of this group, if it is none.
+    /// Returns the reason why it is not a record of this group, if so.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.cell()?.content.err()
     }
 }
 
 impl Content<LeaseRecord> {
-    /// Whether that is the same leadership, renewed by its holder.
+    /// Returns whether the entry is the same leadership, renewed by its holder.
     pub(super) fn is_renewed_by(&self, entry: &Entry) -> bool {
         let (Some(known), Ok(renewed)) = (self.record(), self.decode(entry)) else {
             return false;

@@ -1,10 +1,10 @@
-//! What an operator is told of the store.
+//! The state of the store for an operator.
 //!
-//! Decided here: that reads and writes have a state of health each, since a read that succeeds says nothing of writes: a
-//! full store answers reads, and a log that took both for one had two lines for each attempt. So do those of the marks of
-//! schedules, which go to the store beside those of the lease. A state is logged when it
-//! begins and when it ends, and its last reason is kept. A failure of which nothing was heard for a minute is not shown any
-//! more: an agent that does not contend writes nothing, and cannot know that the store takes writes again.
+//! Decided here: reads and writes each have a state of health, because a read that succeeds says nothing about writes.
+//! A full store answers reads; a log with one state for both had two lines for each attempt. The marks of schedules
+//! have states of their own: their operations go to the store beside those of the lease. A state is logged when it
+//! begins and when it ends, and its last reason is kept. A failure is not shown any more if none followed within a
+//! minute: an agent that does not contend writes nothing, and cannot know that the store accepts writes again.
 
 use std::{
     collections::BTreeMap,
@@ -43,40 +43,40 @@ struct Fault {
 pub(crate) enum Access {
     Reads,
     Writes,
-    /// Of the rows of the agents that are there.
+    /// Lists of the rows of the present agents.
     Lists,
     MarkReads,
     MarkWrites,
 }
 
-/// What is known of a store.
+/// The known state of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoreState {
-    /// Time for which every read has failed, and the reason of the last one.
+    /// Time for which every read has failed, and the reason of the last failure.
     pub(crate) reads: Option<(Duration, String)>,
     /// The same of writes.
     pub(crate) writes: Option<(Duration, String)>,
-    /// The same of lists: nobody knows then which agents are there.
+    /// The same of lists: while they fail, the present agents are unknown.
     pub(crate) lists: Option<(Duration, String)>,
     /// The same of the marks of schedules, reads or writes.
     pub(crate) marks: Option<(Duration, String)>,
-    /// Why what it holds is no record of this group.
+    /// Reason why the store's content is not a record of this group.
     pub(crate) refused: Option<String>,
-    /// The incarnation of another process that has the name of the agent that asks.
+    /// The incarnation of another process under the name of the agent that asks.
     pub(crate) other: Option<Incarnation>,
-    /// Whether another agent than the one that asks could lead; `None` where the store does not say.
+    /// Whether an agent other than the one that asks could lead; `None` if the store does not say.
     pub(crate) has_another: Option<bool>,
 }
 
 impl Health {
-    /// An operation has failed.
+    /// Notes an operation that has failed.
     pub(super) fn fails(&self, access: Access, now: Time, store: &str, error: &RegisterError) {
         let mut known = self.known();
         let reason = error.to_string();
         let lasting = known.faults.remove(&access);
         let lasting = lasting.filter(|fault| fault.is_known(now));
         if lasting.is_none() {
-            // Once, not for each try.
+            // Logged once, not for each try.
             let event = access.fails();
             warn!(node = store, %reason, "{event}");
         }
@@ -89,7 +89,7 @@ impl Health {
         known.faults.insert(access, fault);
     }
 
-    /// An operation has succeeded.
+    /// Notes an operation that has succeeded.
     pub(super) fn works(&self, access: Access, store: &str) {
         if self.known().faults.remove(&access).is_some() {
             let event = access.works();
@@ -97,7 +97,7 @@ impl Health {
         }
     }
 
-    /// What the store holds is a record of this group, or that.
+    /// Notes that the store's content is a record of this group, or the reason why not.
     pub(super) fn holds(&self, store: &str, refused: Option<RecordError>) {
         let mut known = self.known();
         if let Some(reason) = refused.as_ref().filter(|_| known.refused != refused) {
@@ -125,7 +125,7 @@ impl Health {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownFaults> {
-        // Nothing that can panic half-way runs under the lock.
+        // No code that can panic half-way runs under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,7 +158,7 @@ impl Fault {
     }
 }
 
-/// Time after the last failure until it is shown no more.
+/// Time after the last failure until it is not shown any more.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! What is known of the lease by a store that tells what was written, without being asked.
+//! Knowledge about the lease from a store that announces changes.
 //!
-//! Decided here: which change is shown without a read, how often it is compared with the store all the same, when a
-//! read leaves open what was there before, and that this is told by the next whole read at the latest. Not here: how a store tells ([`Change`]), and what a renewal makes an agent do.
+//! Decided here: which changes are shown without a read, how often they are still compared with the store, and when a
+//! read does not show which leases were there before. The next complete read reports that at the latest. Not here: how
+//! a store announces changes ([`Change`]), and the effect of a renewal on an agent.
 
 use std::time::Duration;
 
@@ -14,38 +15,38 @@ use crate::{
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Hearsay {
-    /// The changes of the lease that were told while an operation was under way.
+    /// The announced changes of the lease that came while an operation was under way.
     told: Vec<Change>,
-    /// The lease is known by a change that was told, and no operation has shown it since.
+    /// The lease is known from an announced change, and no operation has shown it since.
     is_only: bool,
-    /// The change of the lease that a read is to show.
+    /// The announced change of the lease that a read must show.
     announced: Option<Change>,
-    /// Shown by an operation and not yet told to any agent: a read of which one half failed, or a swap that found
-    /// another record than it expected.
+    /// A sight that no agent has received yet: from a read of which one half failed, or from a swap that found another
+    /// record than it expected.
     pub(super) untold: UntoldSight,
 }
 
-/// Something was seen that the next whole read is to tell.
+/// A sight that the next complete read reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UntoldSight {
-    /// A record is another one than the agents heard of.
+    /// A record is different from the one that the agents know.
     pub(super) is_changed: bool,
-    /// The lease may have been another one in between.
+    /// Another lease may have been there in between.
     pub(super) is_broken: bool,
 }
 
 impl Hearsay {
-    /// An operation has shown the lease.
+    /// Notes that an operation has shown the lease.
     pub(super) fn end(&mut self) {
         (self.is_only, self.announced) = (false, None);
     }
 }
 
 impl KeeperSchedule {
-    /// The store says that a record may have changed, and maybe to what.
+    /// Handles an announcement of the store: a record may have changed, and perhaps to this content.
     ///
-    /// A renewal by the same holder that replaces what is known is shown as it is, without a read: it can only make an
-    /// agent wait longer. Everything else is read: any role of a database can tell a change.
+    /// A renewal by the same holder that replaces the known lease is shown without a read: it can only make an agent
+    /// wait longer. Every other change is read, because any role of a database can announce a change.
     pub(super) fn tell(
         &mut self,
         now: Time,
@@ -68,7 +69,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// The changes that were told while an operation was under way which is over now.
+    /// Handles the changes that came during an operation which is over now.
     pub(super) fn tell_rest(&mut self, now: Time, out: &mut Vec<RegisterReply>) {
         for change in std::mem::take(&mut self.hearsay.told) {
             self.tell_lease(now, change, out);
@@ -85,7 +86,7 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // The agents have not heard of the lease that it renews: the read that tells them shows this one too.
+        // The agents do not know the lease that it renews: the read that shows them that lease shows this renewal too.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
@@ -95,7 +96,7 @@ impl KeeperSchedule {
         self.lease.show(Some(entry.clone()));
         self.lease_at = now;
         self.hearsay.is_only = true;
-        // Once in a while what was told is compared with the store.
+        // An announced lease is compared with the store at long intervals.
         self.is_told |= self.read_at.is_none_or(|at| now.since(at) >= COMPARED);
         if let Some(holds) = self.holds() {
             out.push(RegisterReply::ToOthers {
@@ -107,7 +108,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Whether another lease may have been there before the one that a read shows: see [`Self::breaks_the_chain`].
+    /// Returns whether another lease may have been there before the lease of this read: see [`Self::breaks_the_chain`].
     pub(super) fn is_broken_by(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
         match lease {
             Ok(found) => self.breaks_the_chain(found.as_ref()),
@@ -116,8 +117,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// Whether another lease may have been there before the one that was found: the known lease is hearsay, and the store
-    /// told of no change that leads from it to the one that is there.
+    /// Returns whether another lease may have been there before the lease that was found: the known lease comes from an
+    /// announcement, and the announced changes do not lead from it to the found lease.
     pub(super) fn breaks_the_chain(&self, found: Option<&Entry>) -> bool {
         let known = self.lease.entry();
         if !self.hearsay.is_only || found == known.as_ref() {
@@ -134,8 +135,8 @@ impl KeeperSchedule {
     }
 }
 
-/// So often a lease that is known by what a store tells is read.
+/// Time after which an announced lease is compared with the store by a read.
 const COMPARED: Duration = Duration::from_secs(30);
 
-/// So many changes are remembered while an operation is under way.
+/// Most changes that are remembered while an operation is under way.
 const MOST_TOLD: usize = 8;

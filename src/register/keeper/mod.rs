@@ -1,4 +1,4 @@
-//! The register of a group: one in each process, for all agents that the group has there.
+//! The register of a group: one in each process, for all agents of the group in this process.
 //!
 //! ```text
 //!   agents ── ReadRegister, SwapRegister ──▶ ask ───▶ task ──▶ Schedule: what is asked next, who hears of it
@@ -6,11 +6,11 @@
 //!     └────────── RegisterShown ───────────────────────┘ └── one operation at a time, within a limit ──▶ Register
 //! ```
 //!
-//! Decided here: that the agents of one group use one register.
-//! Not here: what a store is asked (`schedule.rs`, pure), how a record is told from anything else (`content.rs`),
-//! where the task runs and when it ends (`ask.rs`, `task.rs`), what an operator is told of the store (`health.rs`), how often a
-//! store that fails is tried (`back_off.rs`), who could take the lease (`roster.rs`, pure; `presence.rs`), what the wall clocks of the others show (`clocks.rs`),
-//! how a mark of a schedule is removed (`reset.rs`).
+//! Decided here: the agents of one group use one register. Not here: the operations on a store (`schedule.rs`, pure),
+//! the check of a record (`content.rs`), where the task runs and when it ends (`ask.rs`, `task.rs`), the store's state
+//! for an operator (`health.rs`), how often a failing store is tried (`back_off.rs`), which agents could take the lease
+//! (`roster.rs`, pure; `presence.rs`), the wall clocks of the others (`clocks.rs`), the removal of a schedule's mark
+//! (`reset.rs`).
 
 mod ask;
 mod back_off;
@@ -54,14 +54,14 @@ pub(crate) use reset::{MARK, MarkReset};
 pub(crate) use roster::ContenderClock;
 use roster::PresentRoster;
 
-/// Where the lease of a group is, and how its store is asked.
+/// The place of a group's lease, and the settings for its store.
 #[derive(Debug)]
 pub(crate) struct KeeperSettings {
     pub(crate) register: Arc<dyn Register>,
     pub(crate) name: LeaseName,
-    /// The longest that an operation may take; afterwards its outcome is unknown.
+    /// Longest duration of an operation. After that its outcome is unknown.
     pub(crate) limit: Duration,
-    /// By which the store's failures are timed.
+    /// The clock that times the store's failures.
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -72,20 +72,20 @@ pub(crate) struct Keeper {
     keys: RegisterKeys,
     health: Health,
     roster: Mutex<PresentRoster>,
-    /// Where the agents here hear, once each has asked.
+    /// The receivers of the agents here. An agent is added by its first question.
     hearers: Mutex<BTreeMap<AgentId, AnswersTo>>,
-    /// The wall clocks of the agents here that have one of their own. The others go by that of the host.
+    /// The wall clocks of the agents here that have their own. The other agents use the clock of the host.
     walls: Mutex<BTreeMap<AgentId, Arc<dyn WallClock>>>,
     group: WeakGroup<AnyMessage>,
     running: Mutex<RunningTask>,
 }
 
-/// What a store says to an agent.
+/// An answer of a store to an agent.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct StoreAnswer<T: 'static>(pub(crate) T);
 
-/// Where the two records are, and below which key the rows of those that are there.
+/// The keys of the two records, and the key above the rows of the present agents.
 #[derive(Debug)]
 struct RegisterKeys {
     lease: RegisterKey,
@@ -104,18 +104,18 @@ impl RegisterKeys {
     }
 }
 
-/// Why an agent does not get its register.
+/// Reason why an agent does not get its register.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// The agents of the group that are here use another one.
+    /// The agents of the group in this process use another register.
     #[error(
         "the agents of this group in this process keep their lease in {theirs}, not in {mine}: give all of them the same register"
     )]
     AnotherRegister {
-        /// Where the lease of the others is.
+        /// The place of the others' lease.
         theirs: String,
-        /// What was asked for.
+        /// The requested place.
         mine: String,
     },
     /// Cluster and group make no key.
@@ -126,15 +126,16 @@ pub enum AttachError {
 debug_is_text!(AttachError);
 
 impl Keeper {
-    /// Notes that the group's agents keep a lease in a register: each incarnation that begins in this process from now
-    /// on is unlike those of any other process, which cannot be asked for its own.
+    /// Notes that the group's agents keep a lease in a register. Other processes cannot be asked for their
+    /// incarnations. So each incarnation that begins in this process from now on differs from those of all other
+    /// processes.
     pub(crate) fn precede(group: &Group<AnyMessage>) {
         if Self::of(group.kept()).is_none() {
             group.begin_after(unlike_others());
         }
     }
 
-    /// The register of the group, with the settings of the first agent that names one.
+    /// Returns the register of the group, with the settings of the first agent that names a register.
     pub(crate) fn attach(
         group: &Group<AnyMessage>,
         settings: KeeperSettings,
@@ -148,12 +149,12 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// The register of a group, if its lease is in one.
+    /// Returns the register of a group, if its lease is in one.
     pub(crate) fn of(kept: &Attachments) -> Option<Arc<Self>> {
         kept.find(|| Err(())).ok()
     }
 
-    /// The store, for records beside those of the lease, and where the one of that schedule is.
+    /// Returns the store, for records beside those of the lease, and the key of that schedule's record.
     pub(crate) fn of_schedule(
         &self,
         schedule: &AgentId,
@@ -162,25 +163,25 @@ impl Keeper {
         Ok((register, format!("{below}/{schedule}").parse()?))
     }
 
-    /// The same for all schedules: the key that theirs are below.
+    /// Returns the store, and the key above the records of all schedules.
     pub(crate) fn of_schedules(&self) -> Result<(&dyn Register, RegisterKey), IdError> {
         let LeaseName { cluster, group } = &self.settings.name;
         let below = format!("{cluster}/{group}/schedule").parse()?;
         Ok((&*self.settings.register, below))
     }
 
-    /// Which lease it is.
+    /// Returns the name of the lease.
     pub(crate) const fn lease_name(&self) -> &LeaseName {
         &self.settings.name
     }
 
-    /// The longest that an operation may take.
+    /// Returns the longest duration of an operation.
     pub(crate) const fn limit(&self) -> Duration {
         self.settings.limit
     }
 
-    /// An operation has ended, with these failures, on the lease or on a mark. Says whether the store failed: a record of
-    /// something else is shown as such, not as a failure.
+    /// Notes the end of an operation, with these failures, on the lease or on a mark. Returns whether the store failed.
+    /// A record of another kind is shown as such, not as a failure.
     pub(crate) fn note(&self, access: Access, failures: [Option<&RegisterError>; 2]) -> bool {
         let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
         let failure = failures.into_iter().flatten().find(is_failure);
@@ -191,12 +192,12 @@ impl Keeper {
         failure.is_some()
     }
 
-    /// The time by which the store's failures are timed.
+    /// Returns the time of the clock that times the store's failures.
     pub(crate) fn now(&self) -> Time {
         self.settings.clock.now()
     }
 
-    /// How its store is called, and what that has said of late, also of that agent.
+    /// Returns the name of the store and its recent state, also for that agent.
     pub(crate) fn state(&self, id: &AgentId) -> (String, StoreState) {
         let health = self.health.read(self.settings.clock.now());
         let state = StoreState {
@@ -207,13 +208,13 @@ impl Keeper {
         (self.name().to_owned(), state)
     }
 
-    /// How an operator calls the store.
+    /// Returns the store's name for an operator.
     pub(crate) fn name(&self) -> &str {
         self.settings.register.name()
     }
 
     fn hearers(&self) -> MutexGuard<'_, BTreeMap<AgentId, AnswersTo>> {
-        // Nothing that can panic half-way runs under the lock.
+        // No code that can panic half-way runs under the lock.
         self.hearers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -233,14 +234,15 @@ impl Keeper {
 }
 
 impl KeeperSettings {
-    /// Where the lease is, for an operator.
+    /// Returns the place of the lease, for an operator.
     fn place(&self) -> String {
         let LeaseName { cluster, group } = &self.name;
         format!("{} ({cluster}/{group})", self.register.name())
     }
 }
 
-/// Milliseconds of the wall clock, and chance for two starts in one of them, or for a clock that was set back.
+/// Returns milliseconds of the wall clock, and random bits. The random bits separate two starts in one millisecond, or
+/// after a clock was set back.
 fn unlike_others() -> Incarnation {
     let millis = SystemWallClock.now().as_millis() & (u64::MAX >> 24);
     Incarnation(millis << 23 | u64::from(fastrand::u32(..) >> 10))

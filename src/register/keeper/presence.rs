@@ -1,7 +1,7 @@
-//! The rows of the agents that are there: how a store is asked for them.
+//! The rows of the present agents: how they are read from a store and written there.
 //!
-//! Decided here: that a round reads all rows and then writes those of this process, beside the operations on the lease,
-//! which it does not delay; and that a store that cannot list has no rows. Not here: what the rows mean (`roster.rs`).
+//! Decided here: a round reads all rows and then writes those of this process, beside the operations on the lease,
+//! which it does not delay. A store that cannot list has no rows. Not here: the meaning of the rows (`roster.rs`).
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -20,17 +20,17 @@ use crate::{
     register::{Entry, RegisterError, RegisterKey, Swap},
 };
 
-/// The agents that could take the lease, as far as their store says it.
+/// The agents that could take the lease, as far as their store shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreContenders {
-    /// Nobody can say: the store cannot list, or has not done so yet.
+    /// Unknown: the store cannot list, or has not listed yet.
     Unknown,
-    /// These are there, with their scores.
+    /// The present agents, with their scores.
     Listed(Vec<(AgentId, Option<Score>)>),
 }
 
 impl StoreContenders {
-    /// Whether that agent is there; `None` where nobody can say.
+    /// Returns whether that agent is present; `None` if unknown.
     pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -38,7 +38,7 @@ impl StoreContenders {
         }
     }
 
-    /// Whether that agent could lead; `None` where nobody can say.
+    /// Returns whether that agent could lead; `None` if unknown.
     pub(crate) fn can_lead(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -49,7 +49,7 @@ impl StoreContenders {
         }
     }
 
-    /// Whether another agent than that one could lead; `None` where nobody can say.
+    /// Returns whether an agent other than that one could lead; `None` if unknown.
     pub(crate) fn has_other(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -64,31 +64,31 @@ impl StoreContenders {
 type Listed = Vec<(RegisterKey, Entry)>;
 
 impl Keeper {
-    /// Who is there, as the last round has shown it.
+    /// Returns the contenders of the last round.
     pub(crate) fn contenders(&self) -> StoreContenders {
         let now = self.settings.clock.now();
         let present = self.roster().present(now);
         present.map_or(StoreContenders::Unknown, StoreContenders::Listed)
     }
 
-    /// The same after the store was asked once more.
+    /// Lists the rows once more, and returns the contenders.
     pub(crate) async fn contenders_now(&self) -> StoreContenders {
-        // What is known of the rows stays if the store fails.
+        // If the store fails, the known rows stay.
         drop(self.list().await);
         self.contenders()
     }
 
-    /// Tells the agents here to which one of another process they would hand over.
+    /// Tells each agent here the agent of another process to which it would hand over.
     fn tell_contender(&self, now: Time) {
         let best = self.roster().best_elsewhere(now);
         for to in self.hearers().values() {
             let shown = RegisterShown::unasked(Micros(0), Answer::Contender(best.clone()));
-            // do_send: one for each listing.
+            // do_send: one message for each listing.
             to.do_send(StoreAnswer(Box::new(shown)));
         }
     }
 
-    /// An agent has left: removes its row, so that no leader hands over to it.
+    /// Removes the row of an agent that has left, so that no leader hands over to it.
     pub(crate) async fn withdraw(&self, id: &AgentId) {
         let Some(listed) = self.list().await else {
             return;
@@ -99,12 +99,12 @@ impl Keeper {
         }
     }
 
-    /// The incarnation of another process that has the name of that agent of this one.
+    /// Returns the incarnation of another process under the name of that agent of this process.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.roster().other_of(id)
     }
 
-    /// Reads the rows, and writes those of the agents that are here.
+    /// Reads the rows, and writes those of the agents here.
     pub(super) async fn round(self: Arc<Self>, here: Vec<AgentHere>) {
         let Some(listed) = self.list().await else {
             return;
@@ -116,7 +116,7 @@ impl Keeper {
         }
     }
 
-    /// Whether the store can be asked for rows at all.
+    /// Returns whether the store can list rows.
     pub(super) fn can_list(&self) -> bool {
         self.settings.register.list(&self.keys.present).is_some()
     }
@@ -140,7 +140,7 @@ impl Keeper {
         }
     }
 
-    /// What fails is tried again in the next round.
+    /// A change that fails is tried again in the next round.
     async fn change(&self, change: RowChange) {
         let (register, limit) = (&self.settings.register, self.settings.limit);
         match change {
@@ -167,12 +167,13 @@ impl Keeper {
     }
 
     pub(super) fn roster(&self) -> MutexGuard<'_, PresentRoster> {
-        // Nothing that can panic half-way runs under the lock.
+        // No code that can panic half-way runs under the lock.
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// This host's clock, in milliseconds since 1970 began. People read it, and the first look at a row; no rule of an election does.
+/// Returns this host's clock, in milliseconds since 1970. People read it, and the first look at a row uses it. No rule
+/// of an election does.
 fn wall() -> u64 {
     SystemWallClock.now().as_millis()
 }

@@ -1,7 +1,7 @@
-//! Removes the mark of a schedule, as an operator asks for it.
+//! Removes the mark of a schedule for an operator.
 //!
-//! Decided here: that nothing but a mark is removed, and only the mark that was read. Not here: the content of a mark, which
-//! is for the schedules of a leader.
+//! Decided here: only a mark is removed, and only the mark that was read. Not here: the content of a mark, which the
+//! schedules of a leader define.
 
 use actix::clock::timeout;
 
@@ -11,17 +11,17 @@ use crate::{
     register::{RegisterError, Removal},
 };
 
-/// What became of it.
+/// Outcome of a reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MarkReset {
     Done,
-    /// There is none.
+    /// There is no mark.
     Absent,
-    /// The agents of the group keep the marks, and no store.
+    /// The agents of the group keep the marks, not a store.
     AtAgents,
     /// Nothing was removed, for this reason.
     Failed(String),
-    /// The store has not answered: the mark may be removed, or may be yet.
+    /// The store has not answered: the mark may be removed now, or later.
     Unknown,
 }
 

@@ -1,8 +1,10 @@
-//! Who could take the lease: the rows that agents of this and of other processes write, without a store or a runtime.
+//! The agents that could take the lease, from the rows that the agents of all processes write; without a store or a
+//! runtime.
 //!
-//! Decided here: how often rows are written and read, since when a row counts as absent, when it is removed, when two
-//! processes have one name, and which agent of another process a leader hands over to. Not here: how a store is asked
-//! (`presence.rs`). No promise depends on it: if the agent that is named is gone, the others take the lease a moment later.
+//! Decided here: how often rows are written and read, when a row counts as absent, when it is removed, when two
+//! processes have one name, and to which agent of another process a leader hands over. Not here: the operations on a
+//! store (`presence.rs`). No promise depends on the rows: if the chosen agent is gone, the others take the lease a
+//! moment later.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,13 +14,13 @@ use crate::{
     register::{Entry, RegisterKey},
 };
 
-/// An agent of this process, as its row says it.
+/// An agent of this process, as its row shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AgentHere {
     pub(super) id: AgentId,
     pub(super) incarnation: Incarnation,
     pub(super) score: Option<Score>,
-    /// By the clock of its schedules, in milliseconds since 1970.
+    /// The clock of its schedules, in milliseconds since 1970.
     pub(super) wall: u64,
 }
 
@@ -27,15 +29,16 @@ pub(super) struct AgentHere {
 pub(crate) struct ContenderClock {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// What the clock shows now, in milliseconds since 1970, if the row was read as soon as it was written.
+    /// The present time of the clock in milliseconds since 1970, if the row was read as soon as it was written.
     pub(crate) wall: u64,
-    /// The longest time that the row may have been there before it was read: the clock shows that much more at most.
+    /// Longest time from the write of the row to its reading: the clock shows at most that much more.
     pub(crate) within: Duration,
-    /// Whether the row was seen to be written. One that was found may be of an agent that is gone.
+    /// Whether this process has seen a write of the row. A row that was there at the first reading may be of an agent
+    /// that is gone.
     pub(crate) is_alive: bool,
 }
 
-/// What is to be written or removed, after the rows were read.
+/// A write or a removal that follows the reading of the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RowChange {
     Write {
@@ -55,27 +58,27 @@ pub(super) enum RowChange {
 pub(super) struct PresentRoster {
     name: LeaseName,
     rows: BTreeMap<AgentId, SeenRow>,
-    /// The incarnations of agents of this process that a row was written for.
+    /// The incarnations of agents of this process for which a row was written.
     written: BTreeMap<AgentId, Incarnation>,
     /// The other incarnation that was seen in the row of an agent of this process, and when.
     twice: BTreeMap<AgentId, (Incarnation, Time)>,
-    /// When the rows were read last.
+    /// Time of the last reading of the rows.
     read_at: Option<Time>,
 }
 
 #[derive(Debug)]
 struct SeenRow {
     row: PresentRecord,
-    /// When it was first seen as it is; earlier by what its own stamp says where it was found.
+    /// When the present form of the row was first seen. At the first reading it is earlier, by the row's own stamp.
     since: Time,
     stamp: SeenStamp,
 }
 
-/// When a row was first read as it is.
+/// Time of the first reading of the row in its present form.
 #[derive(Clone, Copy, Debug)]
 struct SeenStamp {
     at: Time,
-    /// It was written in that time before; `None` of a row that was there at the first reading.
+    /// Time before that within which the row was written; `None` for a row that was there at the first reading.
     within: Option<Duration>,
 }
 
@@ -90,10 +93,10 @@ impl PresentRoster {
         }
     }
 
-    /// The store has listed the rows. `wall` is this host's clock, in milliseconds since 1970.
+    /// Notes a listing of the rows. `wall` is this host's clock, in milliseconds since 1970.
     ///
-    /// How long a row is unchanged is measured by one's own clock: wall clocks of hosts differ. Only of a row that is seen
-    /// for the first time nothing else is known than its stamp.
+    /// Wall clocks of hosts differ, so the own clock measures how long a row is unchanged. For a row that is seen for
+    /// the first time, only its stamp is known.
     pub(super) fn list(&mut self, now: Time, wall: u64, listed: &[(RegisterKey, Entry)]) {
         let mut rows = BTreeMap::new();
         for (_, row) in decoded(&self.name, listed) {
@@ -120,7 +123,7 @@ impl PresentRoster {
         self.read_at = Some(now);
     }
 
-    /// What this process writes and removes now, after it has listed the rows.
+    /// Returns the writes and removals of this process after it has listed the rows.
     pub(super) fn changes(
         &mut self,
         now: Time,
@@ -165,13 +168,14 @@ impl PresentRoster {
         changes
     }
 
-    /// A row was written for that incarnation.
+    /// Notes that a row was written for that incarnation.
     pub(super) fn note_written(&mut self, id: AgentId, incarnation: Incarnation) {
         self.written.insert(id, incarnation);
     }
 
-    /// An agent that has written its row and finds another incarnation there is not alone with its name. One that has not
-    /// written finds its predecessor's.
+    /// Notes another incarnation in the row of an agent here. An agent that has written its row and finds another
+    /// incarnation there shares its name with another agent. An agent that has not written its row finds its
+    /// predecessor's incarnation.
     fn note_other(&mut self, now: Time, agent: &AgentHere, found: Option<Incarnation>) {
         let has_written = self.written.get(&agent.id) == Some(&agent.incarnation);
         if let Some(other) = found.filter(|found| *found != agent.incarnation && has_written) {
@@ -179,13 +183,14 @@ impl PresentRoster {
         }
     }
 
-    /// The other incarnation of that agent of this process, if another process has its name.
+    /// Returns the other incarnation of that agent of this process, if another process has its name.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.twice.get(id).map(|(other, _)| *other)
     }
 
-    /// The agents that were there when the rows were read last, with their scores. `None` if they were not read yet, or
-    /// for so long that every row would count as absent: who cannot read knows nobody to be gone.
+    /// Returns the agents that were present at the last reading, with their scores. `None` if the rows were never read,
+    /// or so long ago that every row would count as absent: without a recent reading, no agent counts as
+    /// gone.
     pub(super) fn present(&self, now: Time) -> Option<Vec<(AgentId, Option<Score>)>> {
         let read_at = self.read_at.filter(|at| now.since(*at) <= ABSENT)?;
         let present = self.rows.values();
@@ -194,7 +199,7 @@ impl PresentRoster {
         Some(shown.collect())
     }
 
-    /// The highest in rank of the agents of other processes that are there.
+    /// Returns the highest in rank of the present agents of other processes.
     pub(super) fn best_elsewhere(&self, now: Time) -> Option<Rank> {
         let rows = self.rows.values().map(|seen| &seen.row);
         let elsewhere = rows.filter(|row| !self.written.contains_key(&row.id));
@@ -206,7 +211,7 @@ impl PresentRoster {
         ranks.max()
     }
 
-    /// The removal of the row that this process wrote for that agent, if it is there.
+    /// Returns the removal of the row that this process wrote for that agent, if the row is there.
     pub(super) fn own(
         &mut self,
         id: &AgentId,
@@ -222,7 +227,7 @@ impl PresentRoster {
         })
     }
 
-    /// The clocks of the contenders but that one.
+    /// Returns the clocks of all contenders except that one.
     pub(super) fn clocks(&self, now: Time, but: &AgentId) -> Vec<ContenderClock> {
         let others = self.rows.values().filter(|seen| seen.row.id != *but);
         let clocks = others.filter_map(|SeenRow { row, stamp, .. }| {
@@ -244,7 +249,7 @@ impl PresentRoster {
     }
 }
 
-/// The rows of that group under their own names; what else is there is left alone.
+/// Decodes the rows of that group under their own names. Other entries are ignored.
 fn decoded<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],
@@ -260,13 +265,13 @@ fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// How often the rows are read, and written.
+/// Time between two rounds that read and write the rows.
 pub(super) const EVERY: Duration = Duration::from_secs(30);
 
-/// A row that is unchanged for longer is of an agent that is gone.
+/// Time after which an unchanged row belongs to an agent that is gone.
 const ABSENT: Duration = Duration::from_secs(90);
 
-/// A row that is older is removed.
+/// Age at which a row is removed.
 const REMOVED: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! What a store is asked next, and who hears of its answer: a machine without store, clock or runtime.
+//! The next operation on a store, and the receivers of its answer: a machine without store, clock or runtime.
 //!
-//! Decided here: that a store has one operation of a group to do at a time, so that what it showed last is what it
-//! held last; that all who ask while it is read are answered by the next read; that a swap is not sent that cannot
-//! succeed; how often the store is read; that reads which succeed say nothing of writes, so that either has a back-off of its
-//! own; and that what holds no lease is not written over.
+//! Decided here: a store runs one operation of a group at a time, so its last answer shows its last content. The next
+//! read answers all agents that ask during a read. A swap that cannot succeed is not sent. How often the store is read.
+//! Reads and writes each have a back-off, because reads that succeed say nothing about writes. A record that is not a
+//! lease is not overwritten.
 //!
-//! Not here: what is made of a change that the store tells (`hearsay.rs`), and how an operation is carried out (`task.rs`).
+//! Not here: the handling of a change that the store announces (`hearsay.rs`), and how an operation runs (`task.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,20 +34,20 @@ pub(super) struct KeeperSchedule {
     readers: BTreeMap<AgentId, WaitingReader>,
     swaps: VecDeque<Wanted>,
     pub(super) under_way: OperationUnderWay,
-    /// The store has told of a change since the last read began.
+    /// The store has announced a change since the last read began.
     pub(super) is_told: bool,
     pub(super) hearsay: Hearsay,
-    /// When the last read began.
+    /// Time at which the last read began.
     pub(super) read_at: Option<Time>,
-    /// When the operation that is under way began, or the last one.
+    /// Time at which the present operation began, or the last one.
     began: Time,
-    /// When the operation began that has shown the lease last.
+    /// Time at which the operation began that last showed the lease.
     pub(super) lease_at: Time,
-    /// So many reads have failed in a row.
+    /// Number of reads in a row that have failed.
     failures: u32,
-    /// When the last write began.
+    /// Time at which the last write began.
     wrote_at: Option<Time>,
-    /// So many writes have failed in a row. Only a write that succeeds ends that.
+    /// Number of writes in a row that have failed. Only a successful write resets it.
     failed_writes: u32,
 }
 
@@ -56,7 +56,7 @@ pub(super) enum OperationUnderWay {
     Nothing,
     Read {
         readers: BTreeMap<AgentId, WaitingReader>,
-        /// A change was told that it is to show.
+        /// The read must show a change that was announced.
         is_told: bool,
     },
     Swap {
@@ -66,7 +66,7 @@ pub(super) enum OperationUnderWay {
     },
 }
 
-/// A swap that was asked for.
+/// A requested swap.
 #[derive(Debug)]
 struct Wanted {
     by: Asker,
@@ -75,7 +75,7 @@ struct Wanted {
     value: Vec<u8>,
 }
 
-/// Who asked, the number of the question, and when it was heard.
+/// The agent that asked, the number of the question, and when it was heard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asker {
     id: AgentId,
@@ -97,7 +97,7 @@ pub(super) enum WhichRecord {
     Claim,
 }
 
-/// What the store is to do.
+/// An operation for the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     /// Read both records.
@@ -110,22 +110,22 @@ pub(super) enum Operation {
     },
 }
 
-/// What is to be done now.
+/// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NextOperation {
     Run(Operation),
-    /// There is something to do, and not before then.
+    /// There is an operation to run, but not before that time.
     At(Time),
-    /// Nothing, until somebody asks or the store has answered.
+    /// Nothing, until an agent asks or the store has answered.
     Nothing,
 }
 
-/// What is said, and to whom.
+/// An answer and its receivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// An answer to all but these agents, unasked; the store was asked for it at that time.
+    /// An answer without a question, to all agents except these. The operation that showed it began at that time.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,
@@ -135,7 +135,7 @@ pub(super) enum RegisterReply {
 }
 
 impl KeeperSchedule {
-    /// The schedule of that number in this process, for the lease of that name.
+    /// Makes the schedule of that number in this process, for the lease of that name.
     pub(super) fn new(name: &LeaseName, number: u64) -> Self {
         Self {
             lease: Content::new(name, number),
@@ -154,7 +154,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// An agent asks.
+    /// Notes an agent's question.
     pub(super) fn hear(
         &mut self,
         now: Time,
@@ -163,7 +163,7 @@ impl KeeperSchedule {
         out: &mut Vec<RegisterReply>,
     ) {
         match question {
-            // An agent that asks again needs no answer to what it asked before.
+            // An agent that asks again needs no answer to its former question.
             RegisterQuestion::Read(read) => {
                 let (request, heard) = (read.request, now);
                 self.readers.insert(from, WaitingReader { request, heard });
@@ -174,7 +174,7 @@ impl KeeperSchedule {
                     Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
                 };
                 let request = swap.request;
-                // Only the newest of an agent's attempts is worth a write; what was dropped has no answer.
+                // Only the newest attempt of an agent is worth a write. A dropped attempt gets no answer.
                 self.swaps
                     .retain(|other| other.by.id != from || other.which != which);
                 self.swaps.push_back(Wanted {
@@ -192,13 +192,13 @@ impl KeeperSchedule {
         }
     }
 
-    /// What the store is to do now. A [`NextOperation::Run`] has begun by that.
+    /// Returns the store's next operation. A returned [`NextOperation::Run`] has begun.
     pub(super) fn next(&mut self, now: Time) -> NextOperation {
         if !matches!(self.under_way, OperationUnderWay::Nothing) {
             return NextOperation::Nothing;
         }
         let may_write = self.may_write_at(now);
-        // A renewal does not wait for a read: its lease runs out.
+        // A renewal does not wait for a read, because its lease runs out.
         if may_write <= now
             && let Some(Wanted {
                 by, which, value, ..
@@ -230,7 +230,7 @@ impl KeeperSchedule {
         NextOperation::Run(Operation::Read)
     }
 
-    /// The store has shown both records, or failed.
+    /// Handles a read: the store has shown both records, or failed.
     pub(super) fn read(
         &mut self,
         lease: Result<Option<Entry>, RegisterError>,
@@ -280,7 +280,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// The store has done a swap, or not, or has not said so.
+    /// Handles a swap that is done, not done, or of unknown outcome.
     pub(super) fn swapped(
         &mut self,
         swap: Result<Swap, RegisterError>,
@@ -298,7 +298,7 @@ impl KeeperSchedule {
             Ok(Swap::Conflict(entry)) => {
                 let is_lease = which == WhichRecord::Lease;
                 self.hearsay.untold.is_broken |= is_lease && self.breaks_the_chain(entry.as_ref());
-                // A read tells it to all: the agents have to hear both records, and whether the chain broke.
+                // A read reports it to all: the agents must receive both records, and whether the chain broke.
                 let is_changed = self.note(which, entry);
                 self.hearsay.untold.is_changed |= is_changed;
                 self.is_told |= is_changed;
@@ -321,7 +321,7 @@ impl KeeperSchedule {
         let shown = RegisterShown::after(by.request, waited, answer);
         out.push(RegisterReply::To(asker.clone(), shown));
         self.refuse_hopeless(out);
-        // The others here see what was written without a read, unless a read has to tell them more.
+        // The others here receive the written record without a read, unless a read has more to report.
         let is_known = is_done && !self.hearsay.untold.is_changed;
         if let Some(answer) = self.holds().filter(|_| is_known) {
             out.push(RegisterReply::ToOthers {
@@ -333,7 +333,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// A swap that expects what is not there any more would fail, and one over what is no lease must not be done.
+    /// Refuses swaps that cannot succeed: a swap that expects an old version would fail, and a swap must not replace a
+    /// record that is not a lease.
     fn refuse_hopeless(&mut self, out: &mut Vec<RegisterReply>) {
         let (mut kept, mut refused) = (VecDeque::new(), Vec::new());
         for wanted in self.swaps.drain(..) {
@@ -341,7 +342,7 @@ impl KeeperSchedule {
                 WhichRecord::Lease => (self.lease.version(), self.lease.is_ours()),
                 WhichRecord::Claim => (self.claim.version(), self.claim.is_ours()),
             };
-            // What is written just now may be what it expects.
+            // The write under way may produce the expected version.
             let may_change = matches!(&self.under_way, OperationUnderWay::Swap { which, .. } if *which == wanted.which);
             if (version == wanted.expected && is_ours) || may_change {
                 kept.push_back(wanted);
@@ -359,7 +360,7 @@ impl KeeperSchedule {
         std::mem::replace(&mut self.under_way, OperationUnderWay::Nothing)
     }
 
-    /// An operation on one record has shown it; says whether it is another one than before.
+    /// Notes the record that an operation has shown. Returns whether it is different.
     fn note(&mut self, which: WhichRecord, entry: Option<Entry>) -> bool {
         match which {
             WhichRecord::Lease => {
@@ -385,18 +386,18 @@ impl KeeperSchedule {
         }
     }
 
-    /// Why one of the records is none of this group, if that is so.
+    /// Returns why one of the records is not of this group, if so.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.lease.refused().or_else(|| self.claim.refused())
     }
 
-    /// Both records, once both were read.
+    /// Returns both records, if both were read.
     pub(super) fn holds(&self) -> Option<Answer> {
         let (lease, claim) = (self.lease.cell()?, self.claim.cell()?);
         Some(Answer::Holds { lease, claim })
     }
 
-    /// A write follows at once upon one that succeeded.
+    /// Returns when a write may begin: at once if the last write succeeded.
     fn may_write_at(&self, now: Time) -> Time {
         match self.wrote_at {
             Some(at) if self.failed_writes > 0 => at.after(pause(self.failed_writes)),

@@ -1,7 +1,7 @@
-//! The task that asks the store, one operation after the other.
+//! The task that uses the store, one operation after the other.
 //!
-//! Decided here: that an operation which takes too long is given up, its outcome unknown; and that the task ends
-//! when no agent of the group is here. What is asked, and who hears of it, is the [`KeeperSchedule`]'s.
+//! Decided here: an operation that takes too long is given up, and its outcome is unknown; the task ends when no agent
+//! of the group is here. The [`KeeperSchedule`] decides the operations and the receivers of their answers.
 
 use std::{
     future::poll_fn,
@@ -44,7 +44,7 @@ pub(super) struct KeeperTask {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// What the store has done.
+/// The result of an operation.
 enum Done {
     Read(
         Result<Option<Entry>, RegisterError>,
@@ -53,7 +53,7 @@ enum Done {
     Swap(Result<Swap, RegisterError>),
 }
 
-/// What wakes the task.
+/// An event that wakes the task.
 enum KeeperEvent {
     Asked(AskedQuestion),
     Told(Vec<(WhichRecord, Change)>),
@@ -71,7 +71,7 @@ impl KeeperTask {
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
-            // One that waits is as good as two.
+            // One waiting notice is enough.
             change.try_send(()).ok();
         });
         let register = &keeper.settings.register;
@@ -94,7 +94,7 @@ impl KeeperTask {
         }
     }
 
-    /// Serves the agents until none is here, and says meanwhile that they are.
+    /// Serves the agents until none is here, and meanwhile writes their rows.
     pub(super) async fn run(self) {
         let rows = rows(Arc::clone(&self.keeper)).boxed_local();
         select(self.serve().boxed_local(), rows).await;
@@ -131,12 +131,12 @@ impl KeeperTask {
         }
     }
 
-    /// Looks at the membership, so that the next change is told.
+    /// Returns whether agents are here. It reads the membership, so that the next change is reported.
     fn has_agents(&self) -> bool {
         self.members.look().here().next().is_some()
     }
 
-    /// Begins what is due.
+    /// Begins the operation that is due.
     fn proceed(&mut self) {
         if self.operation.is_some() {
             return;
@@ -157,7 +157,7 @@ impl KeeperTask {
             Operation::Read => {
                 let lease = timeout(limit, register.read(&keeper.keys.lease));
                 let claim = timeout(limit, register.read(&keeper.keys.claim));
-                // Both at once: a store far away is asked twice in one round trip.
+                // Both at once: a remote store answers both reads in one round trip.
                 let both = futures::future::join(lease, claim);
                 both.map(move |(lease, claim)| {
                     let known = |read: Result<_, _>| {
@@ -235,7 +235,7 @@ impl KeeperTask {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<KeeperEvent> {
-        // What the store has done first: it decides what is asked next.
+        // The store's result first: it decides the next operation.
         if let Some(operation) = &mut self.operation
             && let Poll::Ready(done) = operation.as_mut().poll(cx)
         {
@@ -267,9 +267,9 @@ impl KeeperTask {
     }
 }
 
-/// Writes the rows of the agents that are here, again and again.
+/// Writes the rows of the agents here, again and again.
 async fn rows(keeper: Arc<Keeper>) {
-    // The agents that start together are soon seen by each other.
+    // Agents that start together soon see each other.
     let mut pause = SOON;
     while keeper.can_list() {
         let Some(group) = keeper.group.upgrade() else {
@@ -294,7 +294,7 @@ async fn rows(keeper: Arc<Keeper>) {
     pending::<()>().await;
 }
 
-/// From the first round to the second one.
+/// Time from the first round to the second.
 const SOON: Duration = Duration::from_secs(1);
 
 pub(super) fn late(limit: Duration) -> io::Error {
