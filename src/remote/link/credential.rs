@@ -1,56 +1,55 @@
-//! What two nodes prove to each other at the handshake, where no certificate says which node is there.
+//! The proof that two nodes give each other in the handshake when no certificate proves the node.
 //!
-//! Decided here: what a proof is about. Not here: how it is made (`Secret`, with the feature
-//! `secret`), and when it is asked for ([`Handshake`](crate::remote::Handshake)).
+//! Decided here: the content of a proof. Not here: how it is computed (`Secret`, with the feature `secret`), and
+//! when it is required ([`Handshake`](crate::remote::Handshake)).
 //!
-//! A proof is about all that both sides have said before it: two HELLOs (versions, cluster, names,
-//! incarnations, nonces, and so the link) and two CONDITIONS (a fresh challenge of each side). It
-//! names its prover's part in it:
-//! - a conversation that was overheard has other challenges, so nothing of it can be used again;
-//! - one's own proof is that of the other part, so it cannot be sent back;
-//! - of two nodes one has dialled the other: a third that dials both and passes on what they say finds that
-//!   both prove the same part, and neither believes it.
+//! A proof covers everything that both sides have sent before it: two HELLOs (versions, cluster, names,
+//! incarnations, nonces, and so the link) and two CONDITIONS (a fresh challenge of each side). It names the role of
+//! its prover:
+//! - a recorded handshake has other challenges, so no part of it can be used again;
+//! - the two roles have different proofs, so a node's own proof cannot be sent back to it;
+//! - of two nodes one has dialled the other: a third node that dials both and forwards their frames finds that both
+//!   prove the same role, and neither accepts that.
 
 use std::{fmt, io};
 
-/// What a side draws for one connection, to be bound into the proof that it asks for. It must be
+/// Random bytes that a side draws for one connection, to be bound into the proof that it requires. They must be
 /// unpredictable and never drawn twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge(pub [u8; 32]);
 
-/// That a side knows a secret. Compare proofs by [`Credential::accepts`] only.
+/// A proof that a side knows a secret. Compare proofs by [`Credential::accepts`] only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Proof(pub [u8; 32]);
 
 impl Proof {
-    /// So many at most are in one READY: one for each secret while it is changed.
+    /// Most proofs in one READY: one for each secret during a change of secrets.
     pub const MOST: usize = 2;
 }
 
-/// The digest of 32 bytes that only one incarnation of a node knows, and gives away at its end.
+/// The digest of 32 bytes that only one incarnation of a node knows, and that are revealed at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EndDigest(pub [u8; 32]);
 
-/// What a node can prove and check: that both ends of a connection know the same secret.
+/// A secret by which a node proves and checks that both ends of a connection know the same secret.
 ///
 /// `Debug` must not show the secret.
 pub trait Credential: fmt::Debug + Send + Sync {
     /// Draws a challenge for one connection.
     ///
     /// # Errors
-    /// When the system has no randomness. The connection is given up.
+    /// If the system has no randomness. The connection is given up.
     fn challenge(&self) -> io::Result<Challenge>;
 
-    /// This side's proofs of a statement, of which the other side has to accept one: at most
-    /// [`Proof::MOST`].
+    /// Returns this side's proofs of a statement, at most [`Proof::MOST`]. The other side has to accept one of
+    /// them.
     fn prove(&self, statement: &[u8]) -> Vec<Proof>;
 
-    /// Whether one of these proves the statement. Must take as long however much of a proof is
-    /// right.
+    /// Whether one of these proofs proves the statement. The time must not depend on how much of a proof is right.
     fn accepts(&self, statement: &[u8], proofs: &[Proof]) -> bool;
 }
 
-/// Which end of a connection a side is.
+/// The role of a side in a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionEnd {
     Dialler,
@@ -66,8 +65,7 @@ impl ConnectionEnd {
     }
 }
 
-/// What both sides of a connection have said before they prove anything: whole frames, in their
-/// order.
+/// All bytes that both sides of a connection have sent before they prove anything: whole frames, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     pub(crate) here: Vec<u8>,
@@ -75,17 +73,17 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    /// Notes the body of a frame of the other side.
+    /// Appends the body of a frame of the other side.
     pub(crate) fn hear(&mut self, body: &[u8]) {
-        // The other side notes its own frames as it sent them, length first: both have to match.
+        // The other side appends its own frames as it sent them, length first: both have to match.
         let len = u32::try_from(body.len()).unwrap_or(u32::MAX);
         self.there.extend_from_slice(&len.to_be_bytes());
         self.there.extend_from_slice(body);
     }
 
-    /// What `prover` proves, as seen by the side `me`.
+    /// Returns the statement that `prover` proves, as seen by the side `me`.
     pub(crate) fn statement(&self, me: ConnectionEnd, prover: ConnectionEnd) -> Vec<u8> {
-        // A proof is compared with one made here: both sides put the dialler's frames first.
+        // A proof is compared with a proof computed here: both sides put the dialler's frames first.
         let (dialler, acceptor) = match me {
             ConnectionEnd::Dialler => (&self.here, &self.there),
             ConnectionEnd::Acceptor => (&self.there, &self.here),
@@ -94,10 +92,10 @@ impl Transcript {
             ConnectionEnd::Dialler => b"d",
             ConnectionEnd::Acceptor => b"a",
         };
-        // Frames begin with their length: where one ends and the next begins is no question.
+        // Frames begin with their length, so the boundary between two frames is unambiguous.
         [LABEL, part, dialler, acceptor].concat()
     }
 }
 
-/// So that no proof means anything in another protocol, or in another version of this one.
+/// Ensures that a proof means nothing in another protocol, or in another version of this protocol.
 const LABEL: &[u8] = b"actix-bully/2 proof ";

@@ -1,8 +1,8 @@
 //! The messages of one frame, from bytes to the mailboxes here.
 //!
-//! Decided here: the order of the checks of one message, and that what is the same for all messages
-//! of a frame is looked up once. Not here: which agent may say something over this link ([`Inbound`]), and
-//! whether the message itself may be said ([`Mailboxes::deliver`]).
+//! Decided here: the order of the checks of one message, and that facts common to all messages of a frame are
+//! looked up once. Not here: which agent may send over this link ([`Inbound`]), and whether the message itself is
+//! allowed ([`Mailboxes::deliver`]).
 
 use crate::{
     group::Handed,
@@ -18,7 +18,7 @@ use crate::{
 use super::{read::WorkTurn, ready::Common};
 
 impl Common {
-    /// Delivers the messages of one frame; counts those that were dropped, and why.
+    /// Delivers the messages of one frame. Counts dropped messages by their reason.
     pub(super) async fn deliver(
         &self,
         inbound: &mut Inbound,
@@ -43,7 +43,7 @@ impl Common {
                     else {
                         continue;
                     };
-                    // Let go before the turn ends: the writer changes it while this task waits.
+                    // Released before the turn ends: the writer changes it while this task waits.
                     let told = side.told.borrow();
                     let to = told.named(message.to);
                     let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;
@@ -56,13 +56,13 @@ impl Common {
                         self.dropped(group, why);
                         Handed::default()
                     });
-                    // Each receiver is work, whether there was room for it or not.
+                    // Each receiver counts as work, even if its mailbox had no room.
                     turn.add(usize::try_from(sent.saturating_add(full)).unwrap_or(usize::MAX));
                     for _ in 0..full {
                         shared.counters.dropped(DropReason::MailboxFull);
                     }
-                    // An honest peer names an agent that has left until it hears of that, which may
-                    // take it long: that is forgiven without a limit.
+                    // An honest peer names an agent that has left until it learns of that, which may take long.
+                    // That is tolerated without a limit.
                     for _ in 0..gone {
                         shared.counters.dropped(DropReason::UnknownAgent);
                     }

@@ -1,8 +1,8 @@
 //! A stream that notices its first byte.
 //!
-//! Whatever secures the stream reads it first, so it is noticed below that: a dialler that begins a
-//! TLS handshake has said something as well as one that says hello. What it said is kept until it is
-//! worth an answer.
+//! The security layer reads the stream first, so the first byte is noticed below that layer: a dialler that begins
+//! a TLS handshake counts as heard, as does a dialler that sends HELLO. The bytes are kept until it is this
+//! connection's turn.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use crate::remote::{bridge::gate::Ear, transport::Stream};
 pub(super) struct FirstByte {
     stream: Box<dyn Stream>,
     ear: Option<Ear>,
-    /// What was read ahead.
+    /// Bytes that were read ahead.
     said: BytesMut,
 }
 
@@ -31,7 +31,7 @@ impl FirstByte {
         }
     }
 
-    /// Waits until the other end has said something, or has ended.
+    /// Waits until the other end has sent a byte, or has ended.
     pub(super) async fn first(&mut self) -> io::Result<()> {
         let mut said = BytesMut::with_capacity(AHEAD);
         self.read_buf(&mut said).await?;
@@ -53,7 +53,7 @@ impl AsyncRead for FirstByte {
         }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(task, buf))?;
-        // The end of the stream is no byte: a dialler that closes without a word stays silent.
+        // The end of the stream is not a byte: a dialler that closes without a byte counts as silent.
         if buf.filled().len() > before
             && let Some(ear) = self.ear.take()
         {
@@ -80,7 +80,7 @@ impl AsyncWrite for FirstByte {
         Pin::new(&mut self.stream).poll_write_vectored(task, bytes)
     }
 
-    // Left out, the layer above would be told no, and write its pieces one by one.
+    // Without this method the layer above would get `false`, and write its pieces one by one.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }

@@ -1,4 +1,4 @@
-//! Until both sides are ready: make the connection, secure it, shake hands.
+//! The greeting, until both sides are ready: makes the connection, secures it, and shakes hands.
 
 use std::{io, pin::pin, sync::Arc};
 
@@ -27,25 +27,25 @@ pub(super) struct Greeted {
     pub(super) frames: Frames,
     pub(super) link: Established,
     pub(super) peer: Arc<PeerState>,
-    /// The other end, for logs and events.
+    /// The address of the other end, for logs and events.
     pub(super) from: String,
-    /// Held for as long as the connection lasts.
+    /// Held while the connection lasts.
     pub(super) pass: Option<Pass>,
 }
 
-/// A connection that came to nothing.
+/// A connection that failed before it was ready.
 pub(super) struct Failed {
-    /// Why, if there was another end.
+    /// The reason, if there was another end.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
-    /// What the network said of an attempt to dial, and the advice for that.
+    /// The network's error for an attempt to dial, and the advice for it.
     pub(super) dial: Option<Box<(String, &'static str)>>,
-    /// The host answered that no process listens there, so the peer's agents are suspected at once. Any
-    /// other failure may be the network's, and says nothing of the process.
+    /// The host answered that no process listens there, so the peer's agents are suspected at once. Any other
+    /// failure may be a fault of the network, and proves nothing about the process.
     is_refused: bool,
-    /// What is still to be said, and over which stream.
+    /// The stream and the bytes of a goodbye that is still to be sent.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
-    /// The node that it showed to be, if that is what it failed by.
+    /// The identity that the node showed, if the connection failed because of it.
     pub(super) unproven: Option<Box<Unproven>>,
 }
 
@@ -95,7 +95,7 @@ impl From<Closed> for Failed {
 
 impl Failed {
     fn dial(reason: &io::Error) -> Self {
-        // As by a process that is being killed: another dial, a moment later, shows its end.
+        // As when a process is being killed: another dial a moment later shows its end.
         let dropped = [
             io::ErrorKind::ConnectionReset,
             io::ErrorKind::ConnectionAborted,
@@ -110,13 +110,13 @@ impl Failed {
         }
     }
 
-    /// What it means to the side that dialled.
+    /// Returns the meaning of the failure for the side that dialled.
     pub(super) fn dial_error(&self) -> DialError {
         match self.why {
             None if self.is_refused => DialError::Refused,
             Some(Closed::Lost) => DialError::Dropped,
-            // A peer that leaves has nothing against this node: no penalty for the next dial. Nor for a name that is
-            // held: what is left of a process that was killed is linked for no longer than it is silent.
+            // A peer that leaves has nothing against this node, so the next dial has no penalty. The same holds for
+            // a name that is taken: the link of a killed process lasts no longer than the limit of silence.
             None
             | Some(
                 Closed::HandshakeTimeout
@@ -132,13 +132,13 @@ impl Failed {
 
 /// The side that made the connection.
 enum Caller {
-    /// This side, to that node.
+    /// This side, which dialled that node.
     Me(Box<dyn Stream>, NodeId),
     Other(FirstByte),
 }
 
 impl Connection {
-    /// Until both sides are ready, within the limit for all of it.
+    /// Greets until both sides are ready, within the limit for the whole greeting.
     pub(super) async fn greet(&self, setup: Setup, since: Time) -> Result<Greeted, Failed> {
         let limit = self.shared.limits.handshake();
         let (caller, from, pass) = match setup {
@@ -163,7 +163,7 @@ impl Connection {
             let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
             match &pass {
                 None => meeting.await,
-                // Until it is ready, its slot may go to a newer connection.
+                // Until this connection is ready, a newer connection may take its slot.
                 Some(pass) => match select(meeting, pin!(pass.lost())).await {
                     Either::Left((met, _)) => met,
                     Either::Right((why, _)) => Ok(Err(why.into())),
@@ -172,16 +172,16 @@ impl Connection {
         };
         let met = met.unwrap_or_else(|_| Err(Closed::HandshakeTimeout.into()));
         let (stream, frames, link) = met.map_err(failed)?;
-        // It may have been removed meanwhile.
+        // The peer may have been removed meanwhile.
         let peer = self.shared.peer(&link.peer);
         let peer = peer.ok_or_else(|| failed(Closed::Auth.into()))?;
         let mut pass = pass;
         if let Some(pass) = &mut pass {
-            // The slot may have been given away just when the handshake was done.
+            // The slot may have been lost just when the handshake was done.
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
-            // Only now: a claim alone must not win slots for the address that it came from.
+            // Only now: a claim alone must not win slots for the address from which it came.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
@@ -207,8 +207,8 @@ impl Connection {
             }
             Caller::Other(mut stream) => {
                 if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // The side that dialled speaks first, and makes work for this side by that. One that says
-                    // nothing takes no other's turn.
+                    // The side that dialled speaks first, and so makes work for this side. A silent dialler takes
+                    // no other's turn.
                     stream.first().await.map_err(|_| Closed::Lost)?;
                     let checked = self.secure(Box::new(stream), None);
                     (None, pass.in_turn(checked).await)
@@ -221,7 +221,7 @@ impl Connection {
         self.shake(stream, dialled, vouched, since).await
     }
 
-    /// Secures the stream, if the bridge has anything to secure it by; returns the node that is there.
+    /// Secures the stream, if the bridge has TLS. Returns the proved node.
     async fn secure(
         &self,
         stream: Box<dyn Stream>,
@@ -252,7 +252,7 @@ impl Connection {
         me.end = shared.ends.own();
         let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
         if let Some(credential) = &shared.credential {
-            // For this connection alone: what was overheard on another one proves nothing here.
+            // For this connection alone: recorded bytes of another connection prove nothing here.
             let challenge = credential.challenge().map_err(|reason| {
                 warn!(%reason, "no randomness for a challenge");
                 Closed::Lost
@@ -281,7 +281,7 @@ impl Connection {
                 Ok(HandshakeProgress::Ready(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
-                    // Not before: a stranger cannot make this node hold a long frame.
+                    // Not earlier: a stranger must not make this node store a long frame.
                     frames.raise(limits);
                     return Ok((stream, frames, *link));
                 }
@@ -296,14 +296,15 @@ impl Connection {
         }
     }
 
-    /// A refusal may come late: by TLS 1.3, the side that dialled is judged after its own part is done.
+    /// Returns the reason why the stream broke. A refusal may come late: in TLS 1.3 the dialler is judged after its
+    /// own part is done.
     fn broken(&self, reason: &io::Error) -> Closed {
         let security = self.shared.security.as_ref();
         let fault = security.and_then(|security| security.fault(reason));
         fault.unwrap_or(Closed::Lost)
     }
 
-    /// Whether a node that says hello may connect. What its certificate says counts, if it has one.
+    /// Whether a node that sends HELLO may connect. If it has a certificate, the name in the certificate counts.
     fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
         // A valid certificate of one peer must not let it speak as another.
         if vouched.is_some_and(|node| *node != hello.node) {
@@ -333,7 +334,7 @@ impl Connection {
     }
 }
 
-/// Sends what there is to send.
+/// Sends the waiting bytes.
 async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Closed> {
     if !out.is_empty() {
         stream.write_all(out).await.map_err(|_| Closed::Lost)?;
@@ -345,7 +346,7 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
 
-/// Whether the node at the other end is another one than expected.
+/// Whether the reason means that another node than the expected one is at the other end.
 const fn is_about_identity(why: Closed) -> bool {
     if let Closed::Certificate(fault) = why {
         return fault.is_of_peer();
@@ -358,7 +359,7 @@ mod tests {
     use super::*;
     use crate::remote::CertificateFault;
 
-    /// Any client can send the alert that says it.
+    /// Any client can send the alert that reports it.
     #[test]
     fn a_peer_that_refuses_the_certificate_here_is_not_suspected() {
         for (why, expected) in [

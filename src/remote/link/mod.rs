@@ -5,8 +5,8 @@
 //!   └────────────── one deadline ────────────┘    (the actor)     until one ends
 //! ```
 //!
-//! Decided here: that order, and that the end of a connection is reported once whatever happens, a
-//! panic included. Not here: which connections there are ([`peer`](crate::remote::bridge::peers)).
+//! Decided here: that order, and that the end of a connection is always reported once, even after a panic. Not
+//! here: which connections exist ([`peer`](crate::remote::bridge::peers)).
 
 mod credential;
 mod deliver;
@@ -51,7 +51,7 @@ pub use inbound::{FrameVerdict, GroupStanding, Inbound, MessageSender, RosterCha
 
 use greet::{Failed, Greeted, Unproven};
 
-/// How a connection comes about.
+/// The origin of a connection.
 pub(crate) enum Setup {
     /// This side dials a peer that has an address.
     Dial(Arc<PeerState>),
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection from its beginning to its end.
+    /// Runs a connection from its beginning to its end.
     pub(crate) async fn run(self, setup: Setup) {
         let origin = match &setup {
             Setup::Dial(_) => Origin::Dialled,
@@ -84,7 +84,7 @@ impl Connection {
                 conn: self.conn,
                 node,
                 origin,
-                // What holds if this task panics.
+                // The outcome if this task panics.
                 outcome: ConnectionOutcome::Failed(DialError::NoAnswer),
             }),
         };
@@ -95,7 +95,7 @@ impl Connection {
         }
     }
 
-    /// It came to nothing: the other end is told why, if there is anything to tell.
+    /// The connection failed. The other end gets the reason, if there is something to send.
     async fn refuse(&self, failed: Failed, report: &mut EndReport) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
@@ -103,7 +103,7 @@ impl Connection {
             let Unproven { detail, names } = &**unproven;
             self.shared.unproven(node.as_ref(), from, detail, names);
         }
-        // Before the event: a listener that hears it and then asks has to find what it tells of.
+        // Before the event: a listener that receives the event and then asks has to find this fact.
         if let Some(node) = &node {
             let trouble = match (failed.why, &failed.dial) {
                 (Some(why), _) => Trouble::of(why),
@@ -115,20 +115,20 @@ impl Connection {
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
         }
-        // The goodbye may linger: the next attempt need not wait for it.
+        // The goodbye may take time: the next attempt need not wait for it.
         report.outcome(ConnectionOutcome::Failed(failed.dial_error()));
         if let Some((stream, farewell)) = failed.parting {
             part(stream, &farewell).await;
         }
     }
 
-    /// Both sides have accepted it.
+    /// Runs a link that both sides have accepted.
     async fn live(&self, greeted: Greeted, origin: Origin, report: &mut EndReport) {
         let began = self.shared.now();
         let peer = greeted.link.peer.clone();
         if let Some(ended) = &mut report.ended {
             ended.node = Some(peer.clone());
-            // If this task panics from now on, a link is lost: no attempt to dial has failed.
+            // If this task panics from now on, a link is lost; it is not a failed attempt to dial.
             ended.outcome = closed(Closed::Lost, Duration::ZERO);
         }
         let (close, close_request) = oneshot::channel();
@@ -149,7 +149,7 @@ impl Connection {
         self.shared.note_failure(&peer, Some(why), Trouble::of(why));
         self.shared.ended(Some(&peer), &from, why);
         let outcome = closed(why, self.lasted(began));
-        // A drain is over with the last report: its goodbyes have to be said before that.
+        // A drain ends with the last report, so its goodbyes have to be sent before that.
         if why != Closed::Leaving {
             report.outcome(outcome); // a redial does not wait for politeness
         }
@@ -174,14 +174,14 @@ fn goodbye(why: Farewell) -> Vec<u8> {
     out.to_vec()
 }
 
-/// Says a last word. What the other side has sent meanwhile is read and thrown away: closing over
-/// unread bytes would take the word back.
+/// Sends a goodbye. Bytes that the other side has sent meanwhile are read and discarded: a close with unread bytes
+/// would discard the goodbye.
 async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
     let goodbye = async {
         stream.write_all(word).await?;
         stream.shutdown().await?;
         let mut rest = [0; 4096];
-        // A peer that goes on sending could else keep this node reading for all of that time.
+        // Without a limit a peer that continues to send would keep this node reading for all of that time.
         for _ in 0..MOST_READS {
             if stream.read(&mut rest).await? == 0 {
                 break;
@@ -189,21 +189,21 @@ async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
         }
         io::Result::Ok(())
     };
-    // Whether it arrives or not: the connection ends.
+    // The connection ends, whether the goodbye arrives or not.
     drop(timeout(LINGER, goodbye).await);
 }
 
-/// Says that a connection has ended, also when its task is dropped or panics.
+/// Reports the end of a connection, even if its task is dropped or panics.
 struct EndReport {
     bridge: Addr<RemoteBridge>,
     ended: Option<ConnectionEnded>,
 }
 
 impl EndReport {
-    /// Reports now: what follows is only politeness.
+    /// Reports now: the rest of the task only closes politely.
     fn outcome(&mut self, outcome: ConnectionOutcome) {
         if let Some(ended) = self.ended.take() {
-            // do_send: one for each connection, which the gate bounds, and it must be known to have ended.
+            // do_send: one for each connection, which the gate bounds, and every end must be reported.
             self.bridge.do_send(ConnectionEnded { outcome, ..ended });
         }
     }
@@ -218,6 +218,6 @@ impl Drop for EndReport {
     }
 }
 
-/// For so long the other side may take to close, after a goodbye.
+/// Time that the other side has to close after a goodbye.
 const LINGER: Duration = Duration::from_millis(500);
 const MOST_READS: usize = 64;

@@ -1,8 +1,8 @@
 //! Messages by the numbers that the two sides of a link gave their agents.
 //!
-//! Decided here: that of two messages in a row with the same sender or receiver, the names are looked
-//! up once; and that a message to more agents than the peer takes in one array is said once for each part of them. Good
-//! for one frame: between two, agents may come and go.
+//! Decided here: if two messages in a row have the same sender or receiver, its number is looked up once. A message
+//! to more agents than the peer accepts in one array is sent in parts. The lookups are valid for one frame: between
+//! two frames, agents may come and go.
 
 use bytes::BytesMut;
 
@@ -19,15 +19,15 @@ use super::ready::{Common, GroupSide};
 /// Writes the messages of one frame.
 pub(super) struct Numbering<'a, 'b> {
     common: &'a Common,
-    /// Room for the receivers of one message.
+    /// Buffer for the receivers of one message.
     several: &'a mut Vec<u32>,
-    /// So many receivers of one message the peer takes.
+    /// Most receivers of one message that the peer accepts.
     most: usize,
     from: Memo<'b>,
     to: Memo<'b>,
 }
 
-/// The agent that was looked up last, in which group, and its number.
+/// The last lookup: the group, the agent and its number.
 type Memo<'b> = Option<(u32, &'b AgentId, u32)>;
 
 impl<'a, 'b> Numbering<'a, 'b> {
@@ -41,8 +41,8 @@ impl<'a, 'b> Numbering<'a, 'b> {
         }
     }
 
-    /// Appends one message; `false` if its sender or all of its receivers are unknown to the other
-    /// side, or it cannot be written.
+    /// Appends one message. Returns `false` if the other side does not know its sender or any of its receivers, or
+    /// if the message cannot be written.
     pub(super) fn put(
         &mut self,
         writer: &mut MessagesWriter<'_>,
@@ -85,7 +85,7 @@ impl<'a, 'b> Numbering<'a, 'b> {
         self.several.clear();
         self.several
             .extend(several.iter().filter_map(|id| theirs.get(id)));
-        // The wire has one spelling: a peer takes numbers in any other order for malformed.
+        // The wire has one spelling: for a peer, numbers in any other order are malformed.
         self.several.sort_unstable();
         self.several
     }

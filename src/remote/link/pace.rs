@@ -1,10 +1,10 @@
-//! How fast this side writes, so that no peer has to close a link for it.
+//! The pace of writing: no peer has to close a link because this side is too fast.
 //!
-//! Decided here: that a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst)
-//! that the peer said it takes, and below those that this side takes itself.
+//! Decided here: a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst) that the peer
+//! announced, and below this side's own.
 //!
-//! Below by how much: an eighth of the rate, so that two clocks need not agree; half of the burst,
-//! so that what was held up on its way for a second may arrive at once.
+//! The margin is an eighth of the rate, so that the two clocks need not agree, and half of the burst, so that bytes
+//! that were delayed for a second may arrive at once.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use crate::protocol::Time;
 
 use crate::remote::{Limits, wire::Allowance};
 
-/// When the next bytes may be written, on one link.
+/// The time when the next bytes of one link may be written.
 #[derive(Debug)]
 pub(crate) struct WritePace {
     /// Bytes per second.
     rate: u64,
-    /// How far it may be ahead of that rate.
+    /// Time by which it may be ahead of that rate.
     ahead: Duration,
-    /// When everything so far would have been written, at that rate.
+    /// Time when all bytes so far would have been written at that rate.
     due: Time,
 }
 
 impl WritePace {
-    /// Towards a peer that takes this much.
+    /// Makes the pace towards a peer with this allowance.
     pub(crate) fn new(limits: &Limits, theirs: Allowance, now: Time) -> Self {
         let Allowance { rate, burst, .. } = Allowance::of(limits).and(theirs);
         let (rate, burst) = (below(rate), burst.checked_div(2).unwrap_or_default());
@@ -35,15 +35,15 @@ impl WritePace {
         }
     }
 
-    /// Notes that so many bytes are to be written; says how long to wait before they are.
+    /// Adds bytes that are to be written. Returns the wait before they are written.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> Duration {
-        // Idle time is not saved up: a peer lets no more than its burst come at once after it.
+        // Idle time is not saved up: after it, a peer still allows only its burst at once.
         self.due = self.due.max(now).after(span(bytes, self.rate));
         self.due.since(now).saturating_sub(self.ahead)
     }
 }
 
-/// How many bytes are written within a span, towards a peer that takes this much.
+/// Returns the number of bytes that are written within a span towards a peer with this allowance.
 pub(crate) fn within(limits: &Limits, theirs: Allowance, span: Duration) -> usize {
     let rate = below(Allowance::of(limits).and(theirs).rate);
     let bytes = u128::from(rate).saturating_mul(span.as_nanos());
@@ -51,12 +51,12 @@ pub(crate) fn within(limits: &Limits, theirs: Allowance, span: Duration) -> usiz
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// An eighth less, in bytes per second.
+/// Returns an eighth less, in bytes per second.
 fn below(rate: u64) -> u64 {
     rate.saturating_sub(rate.checked_div(8).unwrap_or_default())
 }
 
-/// How long so many bytes take, rounded up.
+/// Returns the time that these bytes take, rounded up.
 fn span(bytes: usize, rate: u64) -> Duration {
     let bytes = u128::try_from(bytes).unwrap_or(u128::MAX);
     let nanos = bytes
@@ -78,7 +78,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// A request for too much waits for as long as the bytes take, and for no longer.
+    /// A request for too much waits as long as the bytes take, and no longer.
     #[test]
     fn a_burst_is_free_and_then_every_byte_takes_its_time() {
         let limits = Limits::default();
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// What a peer counts, whatever is said, and although the network holds bytes up to a second.
+    /// The peer's own count, for any traffic, although the network holds bytes up to a second.
     #[test]
     fn a_peer_with_the_same_limits_never_closes_a_link_for_it() {
         let small = Limits::builder()

@@ -1,10 +1,9 @@
 //! Reads a link: bytes in, members and messages of groups out.
 //!
-//! Decided here: what is done about each verdict of [`Inbound`], and how long the other side may be
-//! silent. What has arrived is handled in turns of [`TURN`]; between two of them the agents get
-//! theirs: a peer within its rates can make much work, but no other task waits for all of it. After a wait
-//! for bytes the first turns are short ([`FIRST`]): the receivers work on what came first, and answer it, while the rest
-//! is read.
+//! Decided here: the reaction to each verdict of [`Inbound`], and how long the other side may be silent. Received
+//! bytes are handled in turns of [`TURN`], and the agents run between two turns: a peer within its rates can make
+//! much work, but no other task waits for all of it. After a wait for bytes the first turns are short ([`FIRST`]):
+//! the receivers handle and answer the first messages while the rest is read.
 
 use std::{convert::Infallible, pin::pin, rc::Rc, time::Duration};
 
@@ -36,7 +35,7 @@ pub(super) struct LinkReader {
     stream: ReadHalf<Box<dyn Stream>>,
     frames: Frames,
     inbound: Inbound,
-    /// Which rights of the peer it knows.
+    /// The version of the peer's rights that the reader knows.
     rights: u64,
 }
 
@@ -48,7 +47,7 @@ impl LinkReader {
     ) -> Self {
         let now = common.shared.now();
         let inbound = Inbound::new(&common.link, &common.shared.limits, now);
-        // Those of the greeting: whatever changed since is read before the first frame.
+        // Not the version of the greeting: any change since then is read before the first frame.
         let rights = u64::MAX;
         Self {
             common,
@@ -63,7 +62,7 @@ impl LinkReader {
         self.stream
     }
 
-    /// Reads until the link ends; says why.
+    /// Reads until the link ends. Returns the reason.
     pub(super) async fn run(&mut self) -> Closed {
         match self.try_run().await {
             Ok(never) => match never {},
@@ -71,8 +70,8 @@ impl LinkReader {
         }
     }
 
-    /// Reads bytes, and handles each frame as soon as it is whole. The receivers of messages have
-    /// a turn before more bytes are waited for.
+    /// Reads bytes, and handles each frame as soon as it is whole. Before it waits for more bytes, the receivers of
+    /// messages get a turn.
     async fn try_run(&mut self) -> Result<Infallible, Closed> {
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
@@ -95,7 +94,7 @@ impl LinkReader {
                 standing
             })?;
             if let Some((standing, name, theirs)) = opened {
-                // Before its members are noted: the numbers of the group begin anew.
+                // Before its members are noted, because the numbers of the group begin anew.
                 common.opened(standing, &name, theirs);
             }
             match verdict {
@@ -123,7 +122,7 @@ impl LinkReader {
         }
     }
 
-    /// What the peer may is changed by decrees while its link runs.
+    /// Reads the rights of the peer again: decrees change them while its link runs.
     fn follow_rights(&mut self) -> Result<(), Closed> {
         let live = &self.common.peer.rights;
         let version = live.version();
@@ -134,7 +133,7 @@ impl LinkReader {
         self.inbound.follow_rights(live.get())
     }
 
-    /// Waits for bytes, for as long as the other side may take.
+    /// Waits for bytes, at most as long as the other side may take.
     async fn read(&mut self, turn: &mut WorkTurn) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
         let shared = &common.shared;
@@ -159,18 +158,18 @@ impl LinkReader {
     }
 }
 
-/// What was done since all other tasks had their turn.
+/// Work since all other tasks last ran.
 #[derive(Debug)]
 pub(super) struct WorkTurn {
     work: usize,
-    /// So much of it may be done while a task waits for it.
+    /// Most work of a turn while a task waits.
     most: usize,
-    /// A task waits for it.
+    /// Whether a task waits.
     is_due: bool,
 }
 
 impl Default for WorkTurn {
-    /// The first one.
+    /// The first turn.
     fn default() -> Self {
         Self {
             work: 0,
@@ -189,13 +188,13 @@ impl WorkTurn {
         }
     }
 
-    /// Notes a message of so many bytes; the caller ends the turn when it is over.
+    /// Adds a message of that length. The caller ends the turn when it is over.
     pub(super) fn read(&mut self, bytes: usize) {
         let parts = bytes.checked_div(PART).unwrap_or_default();
         self.add(parts.saturating_add(1));
     }
 
-    /// Notes work that others wait for; the caller ends the turn when it is over.
+    /// Adds work on which others wait. The caller ends the turn when it is over.
     pub(super) const fn add(&mut self, work: usize) {
         self.work = self.work.saturating_add(work);
         self.is_due = true;
@@ -207,7 +206,7 @@ impl WorkTurn {
     }
 
     pub(super) async fn end(&mut self) {
-        // Messages wait for their receivers; other work need not yield until it fills a turn.
+        // Messages wait for their receivers; after other work the task need not yield until the turn is full.
         if self.is_due {
             yield_now().await;
         }
@@ -219,12 +218,14 @@ impl WorkTurn {
 }
 
 impl Common {
-    /// Waits until the peer has been silent for too long, or has not finished its frame; says which.
+    /// Waits until the peer has been silent for too long, or has not finished its frame in time. Returns which of
+    /// the two.
     async fn late(&self, whole: Option<Time>) -> Closed {
         loop {
             let silent = self.gone_at();
             let (until, late) = match whole {
-                // Bytes that trickle in are no silence: that alone would not end such a frame.
+                // Bytes that arrive slowly end the silence, so the limit of silence alone would not end such a
+                // frame.
                 Some(whole) if whole < silent => (whole, Closed::FrameTimeout),
                 Some(_) | None => (silent, Closed::Silent),
             };
@@ -232,7 +233,7 @@ impl Common {
                 return late;
             }
             let until: Instant = self.shared.instant(until);
-            // What counts as too long depends on what depends on the link.
+            // The limit of silence depends on the use of the link, which may change.
             let _woken = select(pin!(self.roused.notified()), pin!(sleep_until(until))).await;
         }
     }
@@ -294,7 +295,7 @@ impl Common {
         }
     }
 
-    /// The peer refused an earlier process of this node's name, a moment ago.
+    /// A moment ago the peer refused an earlier process of this node's name.
     fn has_twin(&self) {
         let shared = &self.shared;
         if self.peer.health.note_twin(shared.now()) {
@@ -302,12 +303,12 @@ impl Common {
         }
     }
 
-    /// Something changed among the agents there.
+    /// Applies a change among the agents of the peer.
     fn apply(&self, mut change: RosterChange) -> Result<(), Closed> {
         let shared = &self.shared;
         let group = change.group;
         if let Some(leader) = &change.leader {
-            // First: a roster with an absurd term ends the link, and must have changed nothing.
+            // First: a roster with an absurd term ends the link, and must not have changed anything.
             if !shared.admit(group, leader.term)? {
                 self.dropped(group, DropReason::UnvouchedTerm);
                 change.leader = None;
@@ -334,7 +335,7 @@ impl Common {
         Ok(())
     }
 
-    /// After its rosters comes something else: now the other side has told everything.
+    /// The first frame after the rosters shows that the other side has sent all of them.
     fn all_told(&self) {
         if self.has_opened.replace(false) {
             self.peer.agents().sweep(self.link.link);
@@ -344,7 +345,7 @@ impl Common {
             if let Some(group) = self.peer.health.all_told() {
                 warn!(peer = %self.link.peer, group, "the peer has none of the groups of this node: compare the names of the groups");
             }
-            // The writer has held messages back: they name agents by numbers that came only now.
+            // The writer has held messages back, because they name agents by numbers that arrived only now.
             self.outbox.wake();
         }
     }
@@ -360,7 +361,7 @@ impl Common {
 
     fn answered(&self, token: u64) {
         let asked = self.asked.get();
-        // An answer to an older question breaks the silence, but measures nothing.
+        // An answer to an older question ends the silence, but measures nothing.
         if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
             self.asked.set(None);
             let took = self.shared.now().since(since).as_nanos();
@@ -374,16 +375,15 @@ impl Common {
     }
 }
 
-/// So many frames, messages, receivers of messages and changes of members are handled in one turn:
-/// less than a millisecond.
+/// Most frames, messages, receivers of messages and changes of members in one turn: less than a millisecond.
 const TURN: usize = 256;
-/// So many in the first turn in which receivers wait, and twice as many in each that follows.
+/// Length of the first turn in which receivers wait. Each later turn is twice as long as the one before.
 const FIRST: usize = 16;
-/// Every so many bytes of a message count like another one.
+/// Bytes of a message that count as one more message.
 const PART: usize = 64;
-/// What a roster counts beside: the group is told, and the next member that looks has all of it merged.
+/// Additional work of a roster: the group is told, and the next member that looks merges the whole roster.
 const ROSTER: usize = 256;
-/// So many answers to PINGs wait at most.
+/// Most answers to PINGs that wait.
 const MOST_ANSWERS: usize = 8;
 
 #[cfg(test)]

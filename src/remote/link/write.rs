@@ -1,9 +1,8 @@
-//! Writes a link: everything that waits in one turn, in one write.
+//! Writes a link: all messages and changes that wait in one turn, in one write.
 //!
-//! Decided here: the order within a turn: the agents that came, then the messages that waited, then the agents
-//! that went; and what the other side may take time for. It never writes faster than the other side allows
-//! ([`WritePace`]). Messages wait until the other side has told which agents run there, because they name
-//! agents by its numbers.
+//! Decided here: the order within a turn (agents that came, then waiting messages, then agents that left), and the
+//! longest time of a write. The writer is never faster than the other side allows ([`WritePace`]). Messages wait
+//! until the other side has told which agents run there, because messages name agents by its numbers.
 
 use std::{
     future::poll_fn, iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed,
@@ -50,7 +49,7 @@ pub(super) struct LinkWriter {
     messages: usize,
     tokens: u64,
     numbers: Vec<u32>,
-    /// An empty batch for the messages that come while others are written.
+    /// An empty batch for messages that arrive while others are written.
     spare: Batch,
 }
 
@@ -81,7 +80,7 @@ impl LinkWriter {
         self.stream
     }
 
-    /// Writes until the link ends; says why.
+    /// Writes until the link ends. Returns the reason.
     pub(super) async fn run(&mut self) -> Closed {
         match self.try_run().await {
             Ok(why) | Err(why) => why,
@@ -90,7 +89,7 @@ impl LinkWriter {
 
     async fn try_run(&mut self) -> Result<Closed, Closed> {
         let (common, link) = (&self.common, &self.common.link);
-        // The bound first: what is queued for this link has to fit what this peer takes in time.
+        // The bound first: the peer must be able to take the queued messages of this link in time.
         common.outbox.keep_to(&common.shared.limits, link.allowance);
         common.outbox.link(link.link);
         self.turn().await?;
@@ -99,7 +98,7 @@ impl LinkWriter {
         loop {
             match self.wait().await {
                 Wake::Notified => {
-                    // A side that has much to say must ask as well: the other side may have nothing.
+                    // A side that sends much must also ask: the other side may have nothing to send.
                     if self.common.is_to_ask() {
                         self.ping();
                     }
@@ -110,7 +109,7 @@ impl LinkWriter {
                     self.flush().await?;
                 }
                 Wake::Asked(why) => {
-                    // The last words of the agents, and their ends, go out before the goodbye.
+                    // The last messages of the agents, and the ends of the agents, are sent before the goodbye.
                     self.turn().await?;
                     return Ok(why);
                 }
@@ -129,8 +128,8 @@ impl LinkWriter {
                 Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
                     Either::Left((Err(_), idle)) => {
-                        // The bridge that could ask is gone, which is no reason to end the link here; and
-                        // a channel that has answered must not be polled again.
+                        // The bridge that could ask has ended. That is not a reason to end the link here, and a
+                        // channel that has answered must not be polled again.
                         self.close_request = None;
                         idle.await
                     }
@@ -146,7 +145,7 @@ impl LinkWriter {
         }
     }
 
-    /// One turn: everything that waits.
+    /// Writes in one turn all messages and changes that wait.
     async fn turn(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
         // Messages first, members second: the sender of each of these messages has been a member.
@@ -155,7 +154,7 @@ impl LinkWriter {
         let messages = if common.is_told.get() {
             outbox.take(common.link.link, spare)
         } else {
-            // A peer that never tells which agents run there is slow as well: messages grow old.
+            // A peer that never tells which agents run there is slow as well: the messages grow old.
             outbox.check().map(|()| spare)
         };
         let mut messages = messages.map_err(|_| Closed::SlowPeer)?;
@@ -164,7 +163,7 @@ impl LinkWriter {
             let mut rest = messages.iter().peekable();
             while rest.peek().is_some() {
                 self.messages(&mut rest);
-                // A backlog goes out in pieces, lest all of it be in memory twice.
+                // A backlog is written in pieces, so that memory never holds all of it twice.
                 if self.out.len() >= CHUNK {
                     self.flush().await?;
                 }
@@ -187,7 +186,7 @@ impl LinkWriter {
             encode_twin(self.seq, &mut self.out);
             self.frames = self.frames.saturating_add(1);
         }
-        // Last: whatever is no roster says that all rosters have been sent.
+        // Last: a frame other than a roster means that all rosters have been sent.
         for token in common.answers.borrow_mut().drain(..) {
             self.seq = self.seq.saturating_add(1);
             encode_pong(self.seq, token, &mut self.out);
@@ -196,16 +195,16 @@ impl LinkWriter {
         self.flush().await
     }
 
-    /// Writes which agents came; returns those that went.
+    /// Writes the agents that came. Returns the agents that left.
     ///
     /// # Errors
-    /// When it turns out only now that the other side follows other rules: over the next link
-    /// nothing will cross for that group. And when it would have to be told of more than it takes.
+    /// If it is found only now that the other side follows other rules: nothing will cross for that group over the
+    /// next link. Also if the announcement would exceed the limits of the peer.
     fn announce(&mut self, messages: &Batch) -> Result<Vec<(usize, RosterContent)>, Closed> {
         let common = Rc::clone(&self.common);
         let mut after = Vec::new();
         for (group, side) in common.groups.iter().enumerate() {
-            // Before the look: a change between the two is told in the next turn, and not lost.
+            // Before the look: a change between the two is announced in the next turn, and is not lost.
             if !side.is_dirty.swap(false, Relaxed) {
                 continue;
             }
@@ -232,14 +231,15 @@ impl LinkWriter {
                     return Err(Closed::Lost);
                 }
             }
-            // Also if the other side was told the same before: while no agent was here, terms were counted as the peers do.
+            // Also if the same was announced before: while no agent was here, terms were counted by the rules of
+            // the peers.
             if let Some(mine) = &mine {
                 common.shared.follow(group, mine, votes);
             }
             self.keeps_to_the_peers_limits(group)?;
             self.roster(group, opens, &before);
             if !went.left.is_empty() {
-                // An agent of another node may have been refused because one here had its name.
+                // An agent of another node may have been refused because an agent here had its name.
                 common.shared.retry(group);
             }
             after.push((group, went));
@@ -247,21 +247,22 @@ impl LinkWriter {
         Ok(after)
     }
 
-    /// What the peer would close the link for is not announced: here it is known by how much, and what to do.
+    /// Checks the peer's limits before the announcement. The peer would close the link without detail; here the
+    /// excess and the advice are known.
     fn keeps_to_the_peers_limits(&self, group: usize) -> Result<(), Closed> {
         let theirs = self.common.link.allowance;
         let is_within = group < theirs.groups && self.places() <= theirs.agents;
         is_within.then_some(()).ok_or(Closed::PeerLimit)
     }
 
-    /// How many numbers of agents the peer keeps places for.
+    /// Returns how many numbers of agents the peer stores.
     fn places(&self) -> usize {
         let sides = self.common.groups.iter();
         let told = sides.map(|side| side.told.borrow().places());
         told.fold(0, usize::saturating_add)
     }
 
-    /// Half of what the peer takes is left to agents that are there.
+    /// Returns the places that ended agents may use. Half of the peer's limit is reserved for present agents.
     fn places_to_spare(&self) -> usize {
         let most = self.common.link.allowance.agents / 2;
         most.saturating_sub(self.places())
@@ -288,7 +289,7 @@ impl LinkWriter {
             content,
             most.min(RosterFrame::MAX_MEMBERS).min(self.items()),
         );
-        // Even if no agent is left here: the peer has to learn the rules, and which agents are gone.
+        // Even if no agent remains here: the peer has to learn the rules, and which agents have left.
         if pieces.is_empty() && opening.is_some() {
             pieces.push(RosterContent::default());
         }
@@ -300,7 +301,7 @@ impl LinkWriter {
         }
     }
 
-    /// Writes one frame of messages: as many as fit.
+    /// Writes one frame of messages, as many as fit.
     fn messages<'a>(
         &mut self,
         messages: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
@@ -313,7 +314,7 @@ impl LinkWriter {
         let mut numbers = Numbering::new(&self.common, &mut self.numbers);
         while let Some((message, payload)) = messages.peek() {
             let before = writer.position();
-            // Written before it is measured: its length depends on the numbers in it.
+            // Written before it is measured, because its length depends on the numbers in it.
             if !numbers.put(&mut writer, message, payload) {
                 outbox.count_lost(1);
             } else if writer.len() > frame || writer.count() > most {
@@ -334,13 +335,13 @@ impl LinkWriter {
         }
     }
 
-    /// The most entries of one array: as many as both sides allow.
+    /// Returns the most entries of one array that both sides allow.
     fn items(&self) -> usize {
         let theirs = self.common.link.allowance.bounds.items;
         theirs.min(self.common.shared.limits.items())
     }
 
-    /// The longest frame: as long as both sides allow.
+    /// Returns the longest frame that both sides allow.
     fn frame(&self) -> usize {
         self.common
             .link
@@ -358,7 +359,7 @@ impl LinkWriter {
         self.frames = self.frames.saturating_add(1);
     }
 
-    /// Writes what there is, at its pace, and within the time that a write may take.
+    /// Writes the buffer at its pace, and within the time limit of a write.
     async fn flush(&mut self) -> Result<(), Closed> {
         if self.out.is_empty() {
             return Ok(());
@@ -375,7 +376,7 @@ impl LinkWriter {
             self.stream.flush().await
         };
         let mut writing = pin!(timeout(limit, writing));
-        // Most writes are taken at once: those are no stall, and take no lock of the queue.
+        // Most writes complete at once: they are not a stall, and take no lock of the queue.
         let written = if let Some(written) = writing.as_mut().now_or_never() {
             written
         } else {
@@ -385,7 +386,7 @@ impl LinkWriter {
                     common.outbox.go_on();
                     written
                 }
-                // The queue has given the peer up, and dropped what waited.
+                // The queue has given up the peer, and dropped the waiting messages.
                 Either::Right(_) => return Err(Closed::SlowPeer),
             }
         };
@@ -405,10 +406,10 @@ impl LinkWriter {
 }
 
 impl Common {
-    /// Waits until the link has to be looked at, if nothing happens before.
+    /// Waits until the link has to be checked, if nothing happens before.
     ///
-    /// Reader and writer are one task: whenever it runs, something may have come that puts the look off. A timer that
-    /// stayed as it was would wake the task for nothing, once after each heartbeat that was answered.
+    /// Reader and writer are one task: whenever it runs, a received frame may have moved the check to a later time.
+    /// A fixed timer would wake the task in vain, once after each heartbeat that was answered.
     async fn idle(&self) {
         let mut armed = self.watch();
         let mut sleep = pin!(sleep_until(self.shared.instant(armed)));
@@ -424,15 +425,15 @@ impl Common {
     }
 }
 
-/// Why the writer woke up.
+/// The reason why the writer woke up.
 enum Wake {
-    /// Something waits.
+    /// A message or a change waits.
     Notified,
-    /// Nothing was heard for a while.
+    /// Nothing was received for a while.
     Quiet,
     /// The link is to be closed.
     Asked(Closed),
 }
 
-/// So many bytes are written at once, about.
+/// Approximate number of bytes in one write.
 const CHUNK: usize = 64 * 1024;

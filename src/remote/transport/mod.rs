@@ -98,8 +98,8 @@
 //! # }
 //! ```
 //!
-//! Decided here: the contract. `Security` may wrap each stream and say which node is at its other end. Not here: what
-//! crosses (`remote::wire`), and when a bridge dials (`bridge::peers`).
+//! Decided here: the contract. `Security` may wrap each stream and prove the node at its other end. Not here: the
+//! bytes that cross (`remote::wire`), and when a bridge dials (`bridge::peers`).
 
 #[cfg(feature = "testkit")]
 mod pipes;
@@ -289,12 +289,12 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// Work of a network that takes time: a future that runs on the bridge's own thread.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
 
-/// Wraps each stream: encrypts it, and says which node is at the other end.
+/// Wraps each stream: encrypts it, and proves the node at the other end.
 pub(crate) trait Security: Debug + Send + Sync {
     /// Secures a connection that this bridge dialled, to that node.
     fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a>;
 
-    /// Secures a connection that came in; `is_peer` says which node may.
+    /// Secures a connection that came in; `is_peer` decides which nodes may connect.
     fn inbound<'a>(
         &'a self,
         stream: Box<dyn Stream>,
@@ -307,11 +307,11 @@ pub(crate) trait Security: Debug + Send + Sync {
     /// Returns the fault for which reading from a secured stream failed, if the fault is one of its security.
     fn fault(&self, error: &io::Error) -> Option<Closed>;
 
-    /// When the proof expires, if that is soon. Asked at the start, and each hour.
+    /// Returns the expiry of the proof, if that is soon. Called at the start, and each hour.
     fn expires_soon(&self) -> Option<SystemTime>;
 }
 
-/// A stream that is being secured, or why it is refused.
+/// A stream that is being secured, or the reason why it is refused.
 pub(crate) type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
 
 /// The stream inside, and the node at its other end, as proved.
@@ -319,13 +319,13 @@ pub(crate) type Secured = (Box<dyn Stream>, NodeId);
 
 /// A stream that is refused.
 pub(crate) struct Unsecured {
-    /// Under which name it is counted.
+    /// The reason under which it is counted.
     pub(crate) why: Closed,
-    /// Why in detail, for the security log of this side.
+    /// The reason in detail, for the security log of this side.
     pub(crate) detail: &'static str,
     /// The names that the other end showed, as far as they can be trusted.
     pub(crate) names: Vec<String>,
-    /// Where the other end still listens, and what it may be told there; nothing: only that it
+    /// The stream on which the other end still listens, and its farewell; `None` as the farewell: the stream only
     /// ends.
     pub(crate) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
 }

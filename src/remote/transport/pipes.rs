@@ -1,8 +1,7 @@
 //! Pipes in memory: a network for tests, with cuts and partitions, that obeys a paused clock.
 //!
-//! Decided here: what a broken network looks like from both ends. A cut connection ends at once, as
-//! when a process is killed. A partition ends nothing: bytes are taken, and none arrive, until it
-//! heals; a dial across it waits.
+//! Decided here: the behaviour of a broken network at both ends. A cut connection ends at once, as when a process
+//! is killed. A partition ends nothing: writes succeed, but no bytes arrive until it heals; a dial across it waits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -44,18 +43,18 @@ struct PipesState {
 
 #[derive(Debug, Default)]
 struct Net {
-    /// The listeners by address, and where their connections go.
+    /// The listeners by address, and the channels for their connections.
     listening: BTreeMap<String, (String, mpsc::UnboundedSender<IncomingStream>)>,
-    /// Pairs that no byte crosses, from the first to the second.
+    /// Pairs of hosts: bytes from the first do not reach the second.
     held: BTreeSet<(String, String)>,
     /// Every half of a connection.
     halves: Vec<std::sync::Weak<Mutex<Half>>>,
 }
 
-/// What the network has done to one end of a connection.
+/// The present effect of the network on one end of a connection.
 #[derive(Debug)]
 struct Half {
-    /// Bytes arrive from the first at the second.
+    /// Bytes travel from the first host to the second.
     way: (String, String),
     is_held: bool,
     is_cut: bool,
@@ -64,12 +63,12 @@ struct Half {
 }
 
 impl Pipes {
-    /// A network on which nothing is broken.
+    /// Makes a network without faults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The network as one host sees it: what a bridge of that host is given.
+    /// Returns the network as one host sees it, for a bridge of that host.
     pub fn host(&self, name: &str) -> PipeHost {
         PipeHost {
             pipes: self.clone(),
@@ -77,19 +76,19 @@ impl Pipes {
         }
     }
 
-    /// Nothing crosses between two hosts from now on, and nothing is lost. No side is told.
+    /// From now on nothing crosses between the two hosts, and nothing is lost. No side is told.
     pub fn partition(&self, a: &str, b: &str) {
         self.partition_one_way(a, b);
         self.partition_one_way(b, a);
     }
 
-    /// Nothing that `from` says arrives at `to` from now on, and nothing is lost.
+    /// From now on bytes of `from` do not arrive at `to`, and nothing is lost.
     pub fn partition_one_way(&self, from: &str, to: &str) {
         self.lock().held.insert((from.to_owned(), to.to_owned()));
         self.update();
     }
 
-    /// Ends a partition: what was held arrives.
+    /// Ends a partition: the held bytes arrive.
     pub fn heal(&self, a: &str, b: &str) {
         let mut net = self.lock();
         net.held.remove(&(a.to_owned(), b.to_owned()));
@@ -111,7 +110,7 @@ impl Pipes {
         }
     }
 
-    /// How many connections there are between two hosts.
+    /// Returns the number of connections between two hosts.
     pub fn connections(&self, a: &str, b: &str) -> usize {
         let there = |half: &Arc<Mutex<Half>>| {
             let half = lock(half);
@@ -148,7 +147,7 @@ impl Pipes {
             reader: None,
             writer: None,
         }));
-        // Under the lock that `held` was read with: a partition between the two would pass it by.
+        // Under the lock with which `held` was read: a partition between the two would otherwise miss this half.
         net.halves.push(Arc::downgrade(&half));
         half
     }
@@ -214,7 +213,7 @@ impl Transport for PipeHost {
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
         Box::pin(async move {
             loop {
-                // Asked for before the look: a heal between the two would be missed.
+                // Subscribed before the check: a heal between the two would otherwise be missed.
                 let healed = self.pipes.0.healed.notified();
                 if let Some(stream) = self.connect(address)? {
                     return Ok(stream);
@@ -313,5 +312,5 @@ impl AsyncWrite for Pipe {
     }
 }
 
-/// So many bytes are on their way in each direction before a writer waits.
+/// Bytes on their way in each direction before a writer waits.
 const CAPACITY: usize = 64 * 1024;

@@ -1,10 +1,9 @@
-//! Dials a host that has several addresses, as RFC 8305 does: one after the other, without waiting
-//! for the end of an attempt.
+//! Dials a host that has several addresses, as RFC 8305 does: one after the other, without a wait for the end of an
+//! attempt.
 //!
-//! Decided here: that an attempt which has not come to anything within [`STEP`], or has failed, lets
-//! the next one begin beside it; that the first to succeed ends all others; and what it means if
-//! none does. An address that swallows everything then costs a quarter of a second, and not all the
-//! time that there is.
+//! Decided here: if an attempt has failed, or has not succeeded within [`STEP`], the next attempt begins beside it;
+//! the first success ends all other attempts; and the error if all fail. So an address that never answers costs a
+//! quarter of a second, and not the whole time limit.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -15,7 +14,7 @@ use futures::{
     stream::FuturesUnordered,
 };
 
-/// The first stream to any of these addresses.
+/// Returns the first stream to any of these addresses.
 pub(super) async fn race<T, F: Future<Output = io::Result<T>>>(
     addresses: Vec<SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -40,8 +39,8 @@ pub(super) async fn race<T, F: Future<Output = io::Result<T>>>(
     }
 }
 
-/// The two families by turns, beginning with that of the first: it is often a whole family that
-/// leads nowhere.
+/// Orders the addresses so that the two families alternate, beginning with the family of the first: often a whole
+/// family is unreachable.
 fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let first = addresses.first().map(SocketAddr::is_ipv6);
     let (one, other): (Vec<_>, Vec<_>) = addresses
@@ -59,9 +58,9 @@ fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     }
 }
 
-/// What it means that no attempt succeeded. [`ConnectionRefused`](io::ErrorKind::ConnectionRefused)
-/// is the end of the process to the side that dialled, so it takes every address that can be reached from
-/// here to say so: behind one that does not answer it may live.
+/// Returns the error if no attempt succeeded. For the dialler
+/// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means the end of the process, so it is returned only if
+/// every reachable address gave it: the process may live behind an address that does not answer.
 fn verdict(failures: Vec<io::Error>) -> io::Error {
     let weight = |reason: &io::Error| {
         if OUT_OF_REACH.contains(&reason.kind()) {
@@ -77,15 +76,15 @@ fn verdict(failures: Vec<io::Error>) -> io::Error {
     heaviest.unwrap_or_else(nowhere)
 }
 
-/// There is no way there from this host.
+/// Errors of addresses that this host cannot reach.
 const OUT_OF_REACH: [io::ErrorKind; 3] = [
     io::ErrorKind::NetworkUnreachable,
     io::ErrorKind::HostUnreachable,
     io::ErrorKind::AddrNotAvailable,
 ];
-/// So long an attempt is alone: the delay that RFC 8305 recommends.
+/// Time before the next attempt begins: the delay that RFC 8305 recommends.
 const STEP: Duration = Duration::from_millis(250);
-/// So many addresses of a name are tried: more do not fit into the time for a handshake.
+/// Most addresses of a name that are tried: more do not fit into the time for a handshake.
 const MOST: usize = 8;
 
 #[cfg(test)]
@@ -112,8 +111,8 @@ mod tests {
         all.iter().map(|address| address.parse().unwrap()).collect()
     }
 
-    /// Races to as many addresses; what each does after so many milliseconds. Says what came of
-    /// it, when, and when each attempt began.
+    /// Runs a race: each address has its outcome after a number of milliseconds. Returns the result, its time, and
+    /// the beginning of each attempt.
     fn raced(
         plan: &[(u64, Result<(), ErrorKind>)],
     ) -> (Result<usize, ErrorKind>, Duration, Vec<Duration>) {

@@ -1,9 +1,9 @@
-//! From the name of a host to its addresses.
+//! Resolves the name of a host to its addresses.
 //!
-//! Decided here: that a task that waits for a name may end at any time. The system resolves names in a
-//! call that cannot be ended, for as long as ten seconds where the name servers are silent. A runtime
-//! waits for such calls of its own when it stops; a thread of its own holds no runtime up.
-//! There is at most one for each name: all that ask meanwhile wait for the same answer.
+//! Decided here: a task that waits for a name may end at any time. The system resolves names in a call that cannot
+//! be ended, for as long as ten seconds if the name servers are silent. A runtime waits for its own blocking calls
+//! when it stops; a separate thread delays no runtime. There is at most one thread for each name: all tasks that
+//! ask meanwhile wait for the same answer.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Asks for the addresses of a `host:port`, and blocks until they are known.
+/// A function that asks for the addresses of a `host:port`, and blocks until they are known.
 pub(super) type Ask = fn(&str) -> io::Result<Vec<SocketAddr>>;
 
 /// Asks the operating system.
@@ -26,15 +26,15 @@ pub(super) fn ask_the_system(address: &str) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-/// The parts of an address in brackets with a zone, such as `[fe80::2%eth0]:7400`. The system knows the number of an
-/// interface by its name, and takes it without the brackets only.
+/// Splits an address in brackets with a zone, such as `[fe80::2%eth0]:7400`. The system maps the name of an
+/// interface to its number, but accepts the address only without the brackets.
 fn zoned(address: &str) -> Option<(&str, u16)> {
     let (host, port) = address.strip_prefix('[')?.rsplit_once("]:")?;
     let port = port.parse().ok()?;
     host.contains('%').then_some((host, port))
 }
 
-/// The addresses of a `host:port`, in the order of the answer.
+/// Returns the addresses of a `host:port`, in the order of the answer.
 pub(super) async fn resolve(address: &str, ask: Ask) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = address.parse() {
         return Ok(vec![address]);
@@ -59,7 +59,7 @@ fn wait_for(address: &str, ask: Ask) -> io::Result<oneshot::Receiver<io::Result<
     })
 }
 
-/// Waits for the answer to a question that is asked already, or has `start` ask it.
+/// Waits for the answer if the name is already being resolved; otherwise `start` begins to resolve it.
 fn start_asking(
     address: &str,
     ask: Ask,
@@ -68,15 +68,15 @@ fn start_asking(
     let (answer, receiver) = oneshot::channel();
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(others) = waiting.get_mut(address) {
-        // Dials of a silent name give up and ask anew: the list would grow for as long as it hangs.
+        // Dials of a silent name give up and ask again: the list would grow while the call hangs.
         others.retain(|waiter| !waiter.is_closed());
         others.push(answer);
         return Ok(receiver);
     }
-    // Entered before the thread runs: an answer that comes at once must find a task that waits for it.
+    // Entered before the thread runs: an immediate answer must find a task that waits for it.
     waiting.insert(address.to_owned(), vec![answer]);
-    // Unlocked before the thread is started: where the system has no thread left, the question is
-    // dropped right here, and takes the lock to tell all that wait.
+    // Unlocked before the thread is started: if the system has no thread left, the question is dropped here, and
+    // takes the lock to inform all waiting tasks.
     drop(waiting);
     let question = Question(Some(address.to_owned()));
     start(Box::new(move || {
@@ -86,14 +86,14 @@ fn start_asking(
     Ok(receiver)
 }
 
-/// A name that is being resolved. Dropped without an answer it tells all that wait that there is none.
+/// A name that is being resolved. If it is dropped without an answer, all waiting tasks get an error.
 struct Question(Option<String>);
 
 impl Question {
     fn answer(mut self, found: &io::Result<Vec<SocketAddr>>) {
         let copy = |found: &io::Result<Vec<SocketAddr>>| match found {
             Ok(addresses) => Ok(addresses.clone()),
-            // With its number: a shortage of this host has no kind of its own.
+            // Keeps the error number: a shortage of this host has no error kind of its own.
             Err(reason) => Err(match reason.raw_os_error() {
                 Some(number) => io::Error::from_raw_os_error(number),
                 None => io::Error::new(reason.kind(), reason.to_string()),
@@ -104,7 +104,7 @@ impl Question {
         }
     }
 
-    /// Once: later the name may be asked for anew.
+    /// Takes the waiting tasks out, so that the name may be resolved again later.
     fn waiters(&mut self) -> Vec<Waiter> {
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         let waiters = self.0.take().and_then(|name| waiting.remove(&name));

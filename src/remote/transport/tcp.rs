@@ -1,8 +1,9 @@
-//! Sockets.
+//! TCP sockets.
 //!
-//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, how many
-//! may wait to be accepted, and that the operating system gives up on bytes that are not acknowledged
-//! (`TCP_USER_TIMEOUT`, on Linux): a write into a cut cable fails after 2 s where it would succeed for minutes.
+//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, the length of
+//! the queue of new connections, and that the operating system gives up on bytes that are not acknowledged
+//! (`TCP_USER_TIMEOUT`, on Linux): a write into a cut cable fails after 2 s, and would otherwise succeed for
+//! minutes.
 
 use std::{
     io,
@@ -18,12 +19,12 @@ use super::{
     resolve::{Ask, ask_the_system, resolve},
 };
 
-/// How many connections may wait to be accepted (Linux; less if the host allows less). Of those
-/// that the queue has no room for, some believe that they are connected, and hear nothing.
+/// Longest queue of connections that wait to be accepted (Linux; less if the host allows less). If the queue is
+/// full, some further diallers believe that they are connected, and receive nothing.
 #[cfg(target_os = "linux")]
 const BACKLOG: i32 = 1_024;
 
-/// TCP, the network of a bridge that is given no other one.
+/// TCP, the default network of a bridge.
 #[derive(Clone, Copy, Debug)]
 pub struct Tcp {
     /// Longest time for which sent bytes may stay unacknowledged, in whole milliseconds; 0: the system decides.
@@ -97,10 +98,10 @@ impl Tcp {
     }
 }
 
-/// The name of a host in logs and limits.
+/// Returns the name of a host in logs and limits.
 fn host(ip: IpAddr) -> String {
-    // A host that came as ::ffff:10.0.0.1 is the one at 10.0.0.1: it must not have slots twice,
-    // nor be a stranger where that address is a peer's.
+    // The host ::ffff:10.0.0.1 is the host 10.0.0.1: it must not have slots twice, nor be a stranger if that
+    // address belongs to a peer.
     ip.to_canonical().to_string()
 }
 
@@ -139,8 +140,8 @@ mod tests {
 
     use super::*;
 
-    /// A port of two addresses of this host: at the first no connection is taken any more, so that
-    /// what is sent there gets no answer; at the second one listens.
+    /// A port of two addresses of this host: the first accepts no more connections, so that bytes sent there get no
+    /// answer; the second listens.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_peer_is_reached_by_its_second_address_when_the_first_swallows_everything() {

@@ -1,4 +1,4 @@
-//! How much is forgiven, and how fast bytes may come: two small counters over time.
+//! Tolerance for mistakes, and the rate of bytes: two small counters over time.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::{protocol::Time, remote::Limits};
 pub(crate) struct Bucket {
     /// Bytes per second.
     rate: u64,
-    /// How many fit, in billionths of a byte: what a nanosecond adds is a whole number of them.
+    /// Capacity in billionths of a byte, so that a nanosecond adds a whole number of them.
     size: u128,
     level: u128,
     at: Time,
@@ -18,7 +18,7 @@ pub(crate) struct Bucket {
 const BILLION: u128 = 1_000_000_000;
 
 impl Bucket {
-    /// A full one.
+    /// Makes a full bucket.
     pub(crate) fn new(limits: &Limits, now: Time) -> Self {
         let bytes = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let size = u128::from(bytes(limits.burst())).saturating_mul(BILLION);
@@ -30,10 +30,10 @@ impl Bucket {
         }
     }
 
-    /// Takes bytes out; says whether there were as many.
+    /// Takes bytes out. Returns whether there were enough.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> bool {
         let nanos = now.since(self.at).as_nanos();
-        // A clock that goes back must not have the same time fill the bucket twice.
+        // If a clock goes back, the same time must not fill the bucket twice.
         self.at = self.at.max(now);
         let filled = u128::from(self.rate).saturating_mul(nanos);
         self.level = self.level.saturating_add(filled).min(self.size);
@@ -48,7 +48,7 @@ impl Bucket {
     }
 }
 
-/// So many mistakes are forgiven within a window.
+/// A limit for mistakes within a window.
 #[derive(Debug)]
 pub(super) struct Forgiveness {
     most: usize,
@@ -65,14 +65,14 @@ impl Forgiveness {
         }
     }
 
-    /// Notes a mistake; says whether it is forgiven.
+    /// Adds a mistake. Returns whether it is tolerated.
     pub(super) fn forgives(&mut self, now: Time) -> bool {
         let (window, recent) = (self.window, &mut self.recent);
         while recent.front().is_some_and(|at| now.since(*at) >= window) {
             recent.pop_front();
         }
         if recent.len() >= self.most {
-            // Not noted: however many mistakes a peer makes, the list stays as short as the limit.
+            // Not noted, so that the list stays as short as the limit, however many mistakes a peer makes.
             return false;
         }
         recent.push_back(now);

@@ -1,4 +1,4 @@
-//! What a peer has announced on one link: groups and agents by the numbers it gave them.
+//! The announcements of a peer on one link: groups and agents by the peer's numbers.
 //!
 //! Decided here: that numbers are dense and bounded, so that a peer cannot make this side keep
 //! more than it announced.
@@ -13,7 +13,7 @@ use super::{GroupStanding, MayBe};
 #[derive(Debug, Default)]
 pub(super) struct LinkDirectory {
     groups: Vec<Option<AnnouncedGroup>>,
-    /// How many numbers its agents have, those that are free again included.
+    /// Numbers of its agents, free ones included.
     pub(super) entries: usize,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct AnnouncedAgent {
     pub(super) id: AgentId,
     pub(super) incarnation: Option<Incarnation>,
     pub(super) may_be: MayBe,
-    /// What it must be allowed to be, as it was announced.
+    /// The role that it needs, as it was announced.
     pub(super) needed: MayBe,
     pub(super) ended: Option<Incarnation>,
 }
@@ -49,11 +49,11 @@ impl LinkDirectory {
     /// Begins a group anew.
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
-        // Its numbers are void: else each opening would bring an honest peer closer to the limit.
+        // Its numbers are void: otherwise each opening would bring an honest peer closer to the limit.
         self.entries = self.entries.saturating_sub(freed);
         let at = index(number);
         if at >= self.groups.len() {
-            // A number beyond the limit was refused before: a peer cannot make the list long.
+            // A number beyond the limit was refused before, so a peer cannot make the list long.
             self.groups.resize_with(at.saturating_add(1), || None);
         }
         if let Some(group) = self.groups.get_mut(at) {
@@ -78,7 +78,8 @@ impl LinkDirectory {
         self.group_mut(group)?.remove(number)
     }
 
-    /// Judges all agents anew, by what the peer may now; says whether each may still be what it was announced as.
+    /// Judges all agents again by the peer's present rights. Returns whether each agent still has its announced
+    /// role.
     pub(super) fn rejudge(&mut self, may_be: impl Fn(&AgentId, &AgentId) -> Option<MayBe>) -> bool {
         let mut are_allowed = true;
         for group in self.groups.iter_mut().flatten() {
@@ -93,7 +94,7 @@ impl LinkDirectory {
         are_allowed
     }
 
-    /// Whether another number stands for that group already.
+    /// Whether another number already means that group.
     pub(super) fn has_other(&self, number: u32, name: &AgentId) -> bool {
         let mut groups = self.groups.iter().enumerate();
         groups.any(|(at, group)| {
@@ -111,9 +112,8 @@ impl AnnouncedGroup {
         self.agents.get_mut(index(number))?.as_mut()
     }
 
-    /// Gives a number to an agent, or changes what is known of it; says whether that took a new
-    /// place. `None`: a number stands for one agent, an agent has one number, and no number is
-    /// left out.
+    /// Gives a number to an agent, or changes the facts about it. Returns whether that took a new place. `None` if
+    /// a rule is broken: a number means one agent, an agent has one number, and the numbers have no gaps.
     fn set(&mut self, number: u32, agent: AnnouncedAgent) -> Option<bool> {
         let at = index(number);
         if self.numbers.get(&agent.id).is_some_and(|n| *n != number) {
@@ -136,14 +136,14 @@ impl AnnouncedGroup {
     }
 
     fn remove(&mut self, number: u32) -> Option<AnnouncedAgent> {
-        // The entry stays and counts: numbers leave none out, and this one may be given again.
+        // The entry stays and counts: the numbers have no gaps, and this number may be given again.
         let agent = self.agents.get_mut(index(number))?.take()?;
         self.numbers.remove(&agent.id);
         Some(agent)
     }
 }
 
-/// A number as an index of a list; those that fit in none are beyond every limit.
+/// Returns a number as an index of a list. A number too large for an index is beyond every limit.
 fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
