@@ -1,7 +1,7 @@
-//! What is kept of a group's past: a pure state, without clock and without file.
+//! The kept past of a group: a pure state, without clock and without file.
 //!
-//! Decided here: which events begin and end a leadership, whose view counts, and what is forgotten for what. Not here: how it
-//! is shared and written ([`history`](super)).
+//! Decided here: which events begin and end a leadership, whose view counts, and which entries are forgotten to make
+//! room. Not here: how the past is shared and written ([`history`](super)).
 
 use std::{
     collections::VecDeque,
@@ -16,13 +16,13 @@ use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 pub(super) struct HistoryBook {
     leaderships: VecDeque<Leadership>,
     findings: VecDeque<PastFinding>,
-    /// Of both, as [`Sized::bytes`] counts them.
+    /// Memory of both, as [`Sized::bytes`] counts it.
     bytes: usize,
-    /// The agent whose view it is.
+    /// The agent whose view counts.
     by: Option<AgentId>,
-    /// Since when that agent knows no leader, by its own clock.
+    /// The time since which that agent knows no leader, by its own clock.
     vacant_since: Option<Time>,
-    /// Why an agent of this process leads no more, before the one whose view it is knows.
+    /// The reason why an agent of this process no longer leads, until the view of the agent `by` shows that end.
     said: Option<(AgentId, Term, LostReason)>,
     revision: u64,
 }
@@ -30,19 +30,20 @@ pub(super) struct HistoryBook {
 /// The bytes of all books of this process.
 static ALL: AtomicUsize = AtomicUsize::new(0);
 
-/// All books of a process together.
+/// Most memory for all books of a process together, in bytes.
 const MOST_OF_ALL: usize = 8 << 20;
 
-/// The most leaderships of a group.
+/// Most leaderships of a group.
 const MOST: usize = 1_000;
 
-/// A finding that was last found earlier is forgotten.
+/// Time after which a finding is forgotten, in milliseconds since it was last found.
 const FOUND_WITHIN: u64 = 30 * 60 * 1_000;
 
-/// A finding that was not found for longer has ended, and is another one when it comes back. Agents are asked every 5 s.
+/// Longest interruption of a finding, in milliseconds. After a longer one the finding has ended, and counts as another
+/// finding when it comes back. Agents are asked every 5 s.
 const GAP: u64 = 12_000;
 
-/// The longest sentence.
+/// Longest sentence, in bytes.
 const LONGEST: usize = 400;
 
 /// Memory of an entry.
@@ -52,7 +53,7 @@ trait Counted {
 
 impl Counted for Leadership {
     fn bytes(&self) -> usize {
-        // An id is shared with the agent that has it. Counted as if it were not: it may be the last one.
+        // An id shares its memory with the agent. It is counted in full all the same, because it may be the last copy.
         size_of::<Self>() + self.leader.as_str().len() + self.seen_by.as_str().len()
     }
 }
@@ -103,7 +104,7 @@ impl HistoryBook {
         }
     }
 
-    /// Another agent of this process says what happens from now on.
+    /// Notes that an agent has ended: from now on the view of another agent of this process counts.
     pub(super) fn ended(&mut self, by: &AgentId) {
         if self.by.as_ref() == Some(by) {
             self.by = None;
@@ -153,7 +154,7 @@ impl HistoryBook {
         }
     }
 
-    /// What the leader itself says of its end is better than what another agent makes of it.
+    /// Replaces the end that another agent noted by the leader's own reason, which is more exact.
     fn amend(&mut self) {
         let Some((who, term, reason)) = &self.said else {
             return;
@@ -231,14 +232,14 @@ impl HistoryBook {
         }
     }
 
-    /// So many bytes less, and so many more.
+    /// Takes `before` bytes off the counts, and adds `after` bytes.
     fn count(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
         ALL.fetch_add(after, Relaxed);
         ALL.fetch_sub(before, Relaxed);
     }
 
-    /// Puts what a process before this one kept in front. A leadership that went on then has ended unseen.
+    /// Puts the past of an earlier process in front. A leadership that was still open there has ended unseen.
     pub(super) fn restore(&mut self, past: GroupHistory) {
         for mut one in past.leaderships.into_iter().rev() {
             one.end = one.end.or(Some(LeadershipEnd::Unseen));
@@ -276,7 +277,7 @@ impl Drop for HistoryBook {
     }
 }
 
-/// Its beginning, if it is too long.
+/// Returns the text, or the beginning of a text that is too long.
 fn shortened(text: &str) -> &str {
     if text.len() <= LONGEST {
         return text;

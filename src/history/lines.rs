@@ -6,8 +6,8 @@
 //! {"finding":{"agent":"api-2","kind":"no_leader",..}}
 //! ```
 //!
-//! Decided here: what a line is, and that a line which is none is left out: a file that was cut off loses its last line
-//! only. Not here: what is kept of it ([`history`](super)).
+//! Decided here: the form of a line, and that a wrong line is left out: a file that was cut off loses only its last
+//! line. Not here: which entries are kept ([`history`](super)).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ enum HistoryLine {
 pub(super) fn write(history: &GroupHistory) -> String {
     let mut text = String::new();
     let mut push = |line: serde_json::Result<String>| {
-        // It is made of names, numbers and texts: there is nothing that JSON cannot hold.
+        // A line has only names, numbers and texts, and JSON can hold all of these.
         if let Ok(line) = line {
             text.push_str(&line);
             text.push('\n');
@@ -49,7 +49,7 @@ pub(super) fn write(history: &GroupHistory) -> String {
     text
 }
 
-/// What the text says of that group, and how many lines are wrong; all of them, if it is of another group.
+/// Returns the group's past from the text, and the number of wrong lines: all lines, if the text is of another group.
 pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     let mut history = GroupHistory {
         group: group.to_owned(),

@@ -1,5 +1,5 @@
-//! The past of a group, as this process saw it: who led, in which term, from when until when, why that ended, and how long
-//! there was no leader; and what the diagnosis found meanwhile.
+//! The past of a group, as this process saw it: each leader with its term, its time and the reason of its end; how long
+//! no agent led; and the findings of the diagnosis in the meantime.
 //!
 //! ```text
 //!   agents of the group here ── events ──▶ KeptHistory ──▶ GroupHistory: a report, a route, `bullyctl history`, the page
@@ -7,18 +7,20 @@
 //!                                               │ ▼ a file beside the store of votes, or in the folder of the records
 //! ```
 //!
-//! It is kept whether anybody looks or not: an operator asks after the trouble. Nothing waits for it. The agents of a
-//! process share one history of their group. It is the view of one of them; when that one ends, the next one goes on.
+//! The history is always kept, because an operator asks after the trouble. Nothing waits for it. The agents of a
+//! process share one history of their group. It has the view of one of these agents; when that agent ends, another
+//! agent's view continues it.
 //!
 //! # Limits
-//! | of | limit | what goes first |
+//! | of | limit | removed first |
 //! |---|---|---|
 //! | one group | 1,000 leaderships, 30 minutes of findings, 256 KiB | the oldest findings, then the oldest leaderships |
-//! | all groups of a process | 8 MiB | the same, of the group that has something new |
+//! | all groups of a process | 8 MiB | the same, of the group that has a new entry |
 //! | a finding's sentence | 400 bytes | its end |
 //!
-//! Decided here: what is one leadership, what is known of its end, and what is forgotten (`book.rs`, pure); the form of the
-//! file (`lines.rs`). Not here: when the file is written ([`operate`](crate::operate)). No rule of an election reads it.
+//! Decided here: which events are one leadership, how its end is described, and which entries are forgotten (`book.rs`,
+//! pure); the form of the file (`lines.rs`). Not here: when the file is written ([`operate`](crate::operate)). No rule
+//! of an election reads the history.
 
 mod book;
 mod lines;
@@ -44,40 +46,40 @@ use book::HistoryBook;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Leadership {
-    /// Who led.
+    /// The leader.
     pub leader: AgentId,
-    /// In which term.
+    /// The term.
     #[serde(with = "lines::term")]
     pub term: Term,
-    /// Since when, in milliseconds since 1970 by this host's wall clock.
+    /// The time of its beginning, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// For how long there was no leader before, in milliseconds; `None` where that is not known: it is the first one, or
-    /// the agent that saw it had just started.
+    /// The time without a leader before it, in milliseconds; `None` if unknown: it is the first leadership, or the
+    /// agent that saw it had just started.
     pub without_ms: Option<u64>,
-    /// Until when, if it was seen to end.
+    /// The time of its end, if an agent saw the end.
     pub until_unix_ms: Option<u64>,
-    /// Why it ended; `None` while it goes on.
+    /// The reason of its end; `None` while it goes on.
     pub end: Option<LeadershipEnd>,
     /// The agent of this process that saw it.
     pub seen_by: AgentId,
 }
 
-/// What is known of the end of a leadership.
+/// The end of a leadership, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeadershipEnd {
-    /// The leader is an agent of this process, and this is its reason.
+    /// The leader is an agent of this process, and this is its own reason.
     Lost(LostReason),
     /// The leader has crashed, or was stopped.
     Down,
-    /// It is an agent of another process, which has stepped down or was not heard for too long.
+    /// The leader is an agent of another process. It has stepped down, or was not heard for too long.
     Gone,
     /// The next leader followed at once, as after a hand-over.
     Replaced,
-    /// The same agent leads on in a higher term.
+    /// The same agent continues to lead in a higher term.
     Renewed,
-    /// This process ended before.
+    /// This process ended earlier.
     Unseen,
 }
 
@@ -94,7 +96,7 @@ impl fmt::Display for LeadershipEnd {
     }
 }
 
-/// A finding of the diagnosis of an agent, for as long as it was found.
+/// A finding of the diagnosis of an agent, with the time for which it lasted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PastFinding {
@@ -102,11 +104,11 @@ pub struct PastFinding {
     pub agent: AgentId,
     /// The name of the finding, as in the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
     pub kind: String,
-    /// Its sentence as it was last.
+    /// The last version of its sentence.
     pub text: String,
-    /// When it was found first, in milliseconds since 1970 by this host's wall clock.
+    /// The time of the first such finding, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// When it was found last.
+    /// The time of the last one.
     pub until_unix_ms: u64,
 }
 
@@ -118,7 +120,7 @@ pub struct GroupHistory {
     pub group: String,
     /// Its leaderships.
     pub leaderships: Vec<Leadership>,
-    /// What was found in the last half an hour.
+    /// The findings of the last half an hour.
     pub findings: Vec<PastFinding>,
 }
 
@@ -126,7 +128,7 @@ pub struct GroupHistory {
 #[derive(Debug, Default)]
 pub(crate) struct KeptHistory(Mutex<HistoryBook>);
 
-/// When something was seen: by the clock of the agent that saw it, and by the wall clock in milliseconds since 1970.
+/// The time at which an agent saw an event: by the agent's own clock, and by the wall clock in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenAt {
     pub(crate) now: Time,
@@ -134,13 +136,13 @@ pub(crate) struct SeenAt {
 }
 
 impl KeptHistory {
-    /// That of a group.
+    /// Returns the history of a group.
     pub(crate) fn of(kept: &Attachments) -> Arc<Self> {
         let made = kept.find(|| Ok::<_, Infallible>(Arc::default()));
         made.unwrap_or_else(|never| match never {})
     }
 
-    /// An agent was told that event. `is_down` says whether the end of that member is confirmed.
+    /// Notes an event that an agent received. `is_down` tells whether the end of a member is confirmed.
     pub(crate) fn note(
         &self,
         by: &AgentId,
@@ -151,12 +153,12 @@ impl KeptHistory {
         self.book().note(by, at, event, is_down);
     }
 
-    /// The incarnation of an agent has ended: another one says what happens from now on.
+    /// Notes that the incarnation of an agent has ended: from now on another agent's view counts.
     pub(crate) fn ended(&self, by: &AgentId) {
         self.book().ended(by);
     }
 
-    /// What the diagnosis of an agent finds now.
+    /// Notes the present findings of an agent's diagnosis.
     pub(crate) fn found<'a>(
         &self,
         agent: &AgentId,
@@ -170,7 +172,7 @@ impl KeptHistory {
         book.forget_old(unix_ms);
     }
 
-    /// How many leaderships began since then.
+    /// Returns the number of leaderships that began since then.
     pub(crate) fn began_since(&self, unix_ms: u64) -> usize {
         self.book().began_since(unix_ms)
     }
@@ -179,13 +181,14 @@ impl KeptHistory {
         self.book().read(group)
     }
 
-    /// How often it was changed: what is saved is out of date when this is another number. That something is found for
-    /// longer does not count.
+    /// Returns the number of changes: a saved history with another number is out of date. A finding that merely lasts
+    /// longer is not a change.
     pub(crate) fn revision(&self) -> u64 {
         self.book().revision()
     }
 
-    /// Puts the past of a process before this one in front. Says how many lines of the text were none of that group's.
+    /// Puts the past of an earlier process in front. Returns the number of lines that do not belong to that group's
+    /// past.
     pub(crate) fn restore(&self, group: &str, text: &str) -> usize {
         let (past, wrong) = lines::read(group, text);
         self.book().restore(past);
@@ -193,20 +196,20 @@ impl KeptHistory {
     }
 
     fn book(&self) -> MutexGuard<'_, HistoryBook> {
-        // Each change is whole at once, so there is nothing to be poisoned.
+        // Each change is complete at once, so a panic cannot leave a partial state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl GroupHistory {
-    /// The file of it: one line of JSON for each leadership and each finding.
+    /// Returns the text of the file: one line of JSON for each leadership and each finding.
     pub(crate) fn to_lines(&self) -> String {
         lines::write(self)
     }
 }
 
-/// The most that is kept of a group.
+/// Most memory for the history of a group, in bytes.
 const MOST_BYTES: usize = 256 << 10;
 
-/// The longest file that is read: JSON takes more room than memory.
+/// Longest file that is read, in bytes: JSON takes more space than memory.
 pub(crate) const MOST_OF_FILE: usize = 8 * MOST_BYTES;

@@ -1,4 +1,4 @@
-//! The configuration of a node that a verb is given: a file, and variables of the environment over it.
+//! Reads the configuration of a node for a verb: a file, and variables of the environment that override it.
 
 use std::{
     fs::File,
@@ -10,7 +10,7 @@ use actix_bully::config::{Config, ConfigError};
 
 use crate::failure::Failure;
 
-/// Reads and checks it.
+/// Reads and checks the configuration.
 pub(crate) fn load(path: &Path, prefix: Option<&str>) -> Result<Config, Failure> {
     let refused = |error| refused(path, error);
     if let Some(prefix) = prefix {
@@ -21,7 +21,7 @@ pub(crate) fn load(path: &Path, prefix: Option<&str>) -> Result<Config, Failure>
     Ok(config)
 }
 
-/// The configuration in that file is refused.
+/// Returns the failure for a configuration that is refused.
 pub(crate) fn refused(path: &Path, error: ConfigError) -> Failure {
     Failure::Config {
         path: path.to_owned(),
@@ -39,5 +39,5 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// More than a configuration may have, so that a longer one is refused.
+/// Most bytes that are read: more than a configuration may have, so that a longer file is refused.
 const MOST: u64 = 128 << 10;

@@ -1,4 +1,4 @@
-//! Why there is no answer, with what to do, and the exit code that says so.
+//! The reasons for a missing answer, with advice and exit codes.
 
 use std::{io, path::PathBuf, process::ExitCode};
 
@@ -27,18 +27,18 @@ Exit codes of run:
   126  the command cannot be started
   127  the command is not found";
 
-/// The command was refused, or something else came of it.
+/// The command was refused, or had another outcome.
 pub(crate) const REFUSED: u8 = 1;
-/// Nothing is known yet.
+/// The outcome is unknown yet.
 pub(crate) const LATE: u8 = 4;
 
-/// Why there is no answer.
+/// The reason why there was no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The arguments fit together, and yet cannot be carried out.
+    /// The arguments are valid, but cannot be carried out.
     #[error("{0}")]
     Usage(&'static str),
-    /// A file of the arguments.
+    /// A file of the arguments cannot be used.
     #[error("{} cannot be read: {error}", path.display())]
     File {
         /// Its path.
@@ -46,7 +46,7 @@ pub(crate) enum Failure {
         /// The cause.
         error: io::Error,
     },
-    /// The configuration of the arguments.
+    /// The configuration of the arguments is refused.
     #[error("{} is refused: {error}", path.display())]
     Config {
         /// Its path.
@@ -54,35 +54,35 @@ pub(crate) enum Failure {
         /// The cause.
         error: Box<ConfigError>,
     },
-    /// Nothing can be measured.
+    /// The runtime for the measurement does not start.
     #[error("this process cannot measure: {0}")]
     Runtime(io::Error),
     /// No node answers.
     #[error("no node answers at {place}: {cause}; {advice}")]
     Unreachable {
-        /// Where.
+        /// The place that was tried.
         place: String,
         /// The cause.
         cause: String,
-        /// What to do.
+        /// Advice.
         advice: &'static str,
     },
     /// The node does not answer this user.
     #[error("not permitted: {0}")]
     Denied(String),
-    /// The node, or what is in its place, says something else.
+    /// The node, or a program in its place, gave an unexpected answer.
     #[error("the answer is not understood: {0}")]
     Odd(String),
     /// The command of `run` does not run.
     #[error(transparent)]
     Run(#[from] RunFailure),
-    /// Nothing can be printed.
+    /// The output cannot be printed.
     #[error("nothing can be printed: {0}")]
     Output(io::Error),
 }
 
 impl Failure {
-    /// Its exit code.
+    /// Returns the exit code.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Usage(_) | Self::File { .. } | Self::Config { .. } => 2,
@@ -93,7 +93,7 @@ impl Failure {
         })
     }
 
-    /// Its name, for programs.
+    /// Returns the name of the failure, for programs.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Usage(_) | Self::File { .. } | Self::Config { .. } => "usage",

@@ -7,10 +7,10 @@
 //!   bullyctl run --config /etc/jobs.toml -- /usr/bin/report --all
 //! ```
 //!
-//! Decided here: the exit codes (`failure.rs` has the table), and that what is asked for goes to the standard
-//! output, as a table for people or as JSON for programs. Not here: the arguments (`args.rs`), how a node is reached
-//! (`node/`), how an answer looks (`show/`), the place of a node before it runs (`preflight.rs`),
-//! a command that runs while its host leads (`run/`).
+//! Decided here: the exit codes (`failure.rs` has the table), and that the answer goes to the standard output, as a
+//! table for people or as JSON for programs. Not here: the arguments (`args.rs`), how a node is reached (`node/`), the
+//! form of an answer (`show/`), the place of a node before it runs (`preflight.rs`), a command that runs while its host
+//! leads (`run/`).
 
 mod args;
 mod config;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let is_json = args.json;
     match run(&args) {
         Ok(code) => code,
-        // Whoever read the output has enough of it.
+        // The reader of the output needs no more of it.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             } else {
                 writeln!(io::stderr().lock(), "bullyctl: {failure}").map_err(Failure::Output)
             };
-            // There is no other place to say that nothing can be said.
+            // If even this line cannot be printed, no other place remains.
             drop(told);
             failure.code()
         }
@@ -69,7 +69,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let node = Node::new(args)?;
     match &args.task {
-        // They ask no node.
+        // These ask no node.
         Task::Preflight(_) | Task::Run(_) => {}
         #[cfg(target_os = "linux")]
         Task::RunGuard(_) | Task::RunCommand(_) => {}
@@ -143,7 +143,7 @@ fn measure(preflight: &args::Preflight, args: &Args) -> Result<ExitCode, Failure
     })
 }
 
-/// Prints what was asked for.
+/// Prints an answer.
 fn print(text: &str) -> Result<(), Failure> {
     let mut bounded = BoundedText::new(MOST_PRINTED);
     if bounded.push(text).is_err() {
@@ -157,7 +157,7 @@ fn print(text: &str) -> Result<(), Failure> {
         .map_err(Failure::Output)
 }
 
-/// Several times the longest answer that is read.
+/// Longest output in bytes: several times the longest answer that is read.
 const MOST_PRINTED: usize = 64 << 20;
 
 /// A failure, for programs.

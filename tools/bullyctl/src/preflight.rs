@@ -1,7 +1,7 @@
 //! Measures the place of a node before it runs there.
 //!
-//! Decided here: the words of the answer. Not here: what is measured and what it has
-//! to be below ([`actix_bully::config::preflight`]).
+//! Decided here: the words of the answer. Not here: the measurements and their bounds
+//! ([`actix_bully::config::preflight`]).
 
 use std::{fmt::Write, time::Duration};
 
@@ -13,14 +13,14 @@ use tokio::runtime::Builder;
 
 use crate::{args, config, failure::Failure, show};
 
-/// Does it; what there is to say, and whether nothing speaks against an election.
+/// Measures; returns the text to print, and whether the results allow an election.
 pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String, bool), Failure> {
     let config = config::load(&preflight.config, preflight.env.as_deref())?;
     let refused = |error| config::refused(&preflight.config, error);
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let measured = runtime.block_on(config.preflight(preflight.seconds));
-    // A name that is being resolved does not hold up the end.
+    // Do not wait for a name that is still being resolved.
     runtime.shutdown_background();
     let found = measured.map_err(refused)?;
     let text = if is_json {

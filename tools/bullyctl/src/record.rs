@@ -1,7 +1,7 @@
-//! The records of a node's agents: on, off, and into a file.
+//! The records of a node's agents: turns them on and off, and saves one into a file.
 //!
-//! Decided here: which agent's record is saved, and what is said of it. A file is written only when there is something
-//! to write.
+//! Decided here: which agent's record is saved, and the text about it. A file is written only if the record has
+//! entries.
 
 use std::{
     fmt::Write as _,
@@ -21,7 +21,7 @@ use crate::{
     show,
 };
 
-/// Does it; what there is to say.
+/// Does the action; returns the text to print.
 pub(crate) fn run(node: &Node, action: &RecordAction, is_json: bool) -> Result<String, Failure> {
     let save = match action {
         RecordAction::On => {
@@ -58,7 +58,7 @@ pub(crate) fn run(node: &Node, action: &RecordAction, is_json: bool) -> Result<S
     Ok(format!("{entries} entries of {agent} are in {file}\n"))
 }
 
-/// The one agent that is meant.
+/// Returns the only agent that the arguments select.
 fn chosen<'a>(
     recordings: &'a [AgentRecording],
     save: &RecordSave,

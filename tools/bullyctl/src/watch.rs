@@ -1,6 +1,7 @@
-//! A line whenever something that matters has changed; on a terminal a table that is kept up to date.
+//! Prints a line for each change that matters; on a terminal, keeps a table up to date.
 //!
-//! Decided here: which of both. Where the output goes to a file or a pipe, or lines are asked for, there are lines.
+//! Decided here: lines or a table. If the output goes to a file or a pipe, or if the user asks for lines, it prints
+//! lines.
 
 use std::{
     env,
@@ -13,7 +14,8 @@ use crate::{args::Watch, failure::Failure, node::Node, show};
 
 /// Looks at the node until enough lines were printed.
 ///
-/// A node that does not answer at first is a failure; one that falls silent later is told of, and waited for.
+/// If the node does not answer at first, that is a failure. If it stops answering later, a line reports this, and the
+/// watch waits for the node.
 #[expect(
     clippy::disallowed_methods,
     reason = "a program of one thread that waits for a person's clock"
@@ -78,7 +80,8 @@ pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Fai
 
 /// Keeps a table on the terminal up to date, until it is interrupted.
 ///
-/// A node that does not answer at first is a failure; one that falls silent later is told of below its last table.
+/// If the node does not answer at first, that is a failure. If it stops answering later, a line below the last table
+/// reports this.
 #[expect(
     clippy::disallowed_methods,
     reason = "a program of one thread that waits for a person's clock"
@@ -111,7 +114,7 @@ fn keep(node: &Node, watch: &Watch) -> Result<(), Failure> {
     }
 }
 
-/// How wide the terminal is at this moment, where that can be told.
+/// Returns the present width of the terminal in columns, if known.
 #[cfg(unix)]
 fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;

@@ -1,6 +1,6 @@
-//! A node by its routes.
+//! Reaches a node by its routes.
 //!
-//! Decided here: plain HTTP only, and the token leaves the host only if that is asked for in so many words.
+//! Decided here: plain HTTP only. The token leaves the host only if the option `--plaintext` asks for it.
 
 use std::{fs, io, net::IpAddr, path::Path, time::Duration};
 
@@ -67,7 +67,7 @@ impl Routes {
         let answer = agent(PATIENCE).get(format!("{}/health", self.base)).call();
         let (status, body) = self.read(answer)?;
         match status {
-            // While there is no leader, which is what is asked about.
+            // 503: no agent leads at present, and the body explains why.
             StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
                 parse(&body).map(|Health { agents }| agents)
             }
@@ -92,7 +92,7 @@ impl Routes {
         self.post("commands", patience(order), order)
     }
 
-    /// Asks for something that needs the token.
+    /// Sends a request that needs the token.
     fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -167,7 +167,7 @@ impl Routes {
     }
 }
 
-/// One request, and no redirects: a token must not follow one.
+/// Returns a client for one request that follows no redirects, because a token must not follow one.
 fn agent(within: Duration) -> Agent {
     Agent::config_builder()
         .timeout_global(Some(within))
@@ -197,7 +197,7 @@ fn read_token(path: &Path) -> Result<String, Failure> {
     Ok(token.to_owned())
 }
 
-/// Whether what is said to that host stays on this one.
+/// Whether a message to that host stays on this host.
 fn is_here(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

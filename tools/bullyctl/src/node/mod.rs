@@ -15,14 +15,14 @@ use http::Routes;
 
 /// A node.
 pub(crate) enum Node {
-    /// By its socket.
+    /// Reached by its socket.
     Socket(PathBuf),
-    /// By its routes.
+    /// Reached by its routes.
     Routes(Routes),
 }
 
 impl Node {
-    /// The node of these arguments.
+    /// Returns the node that the arguments name.
     pub(crate) fn new(args: &Args) -> Result<Self, Failure> {
         match (&args.socket, &args.url) {
             (Some(path), _) => Ok(Self::Socket(path.clone())),
@@ -35,7 +35,7 @@ impl Node {
         Routes::new(url, args.token_file.as_deref(), args.plaintext).map(Self::Routes)
     }
 
-    /// The node that the environment names, where no argument does.
+    /// Returns the node that the environment names, if no argument names one.
     fn of_environment(args: &Args) -> Result<Self, Failure> {
         let named = |name| env::var_os(name).filter(|value| !value.is_empty());
         match (named("BULLYCTL_SOCKET"), named("BULLYCTL_URL")) {
@@ -50,7 +50,7 @@ impl Node {
         }
     }
 
-    /// The node's report.
+    /// Returns the node's report.
     pub(crate) fn report(&self) -> Result<Report, Failure> {
         match self {
             Self::Socket(path) => socket::report(path),
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// What each agent of the node finds.
+    /// Returns the findings of each agent of the node.
     pub(crate) fn diagnosis(&self) -> Result<Vec<Explanation>, Failure> {
         match self {
             Self::Socket(path) => socket::diagnosis(path),
@@ -66,7 +66,7 @@ impl Node {
         }
     }
 
-    /// The past of the node's groups.
+    /// Returns the past of the node's groups.
     pub(crate) fn history(&self) -> Result<Vec<GroupHistory>, Failure> {
         match self {
             Self::Socket(path) => socket::history(path),
@@ -74,7 +74,7 @@ impl Node {
         }
     }
 
-    /// Asks something of the records of the node's agents.
+    /// Sends a request about the records of the node's agents.
     pub(crate) fn record(&self, request: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
         match self {
             Self::Socket(path) => socket::record(path, request),
@@ -82,7 +82,7 @@ impl Node {
         }
     }
 
-    /// Gives a command; what became of it.
+    /// Gives a command, and returns its outcome.
     pub(crate) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
         match self {
             Self::Socket(path) => socket::order(path, order),
@@ -91,14 +91,14 @@ impl Node {
     }
 }
 
-/// An answer may take so long beside what it waits for.
+/// Longest time for an answer, in addition to the time for which the command itself waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So many bytes of an answer are read: a thousand members, or the record of an agent within the usual limits, are a
-/// fraction of that.
+/// Most bytes of an answer that are read. A thousand members, or the record of an agent within the usual limits, need
+/// only a fraction of that.
 const MOST: u64 = 16 << 20;
 
-/// How long to wait for what becomes of a command.
+/// Returns the longest time to wait for the outcome of a command.
 fn patience(order: &Order) -> Duration {
     let within = order
         .within_ms

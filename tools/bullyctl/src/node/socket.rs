@@ -1,4 +1,4 @@
-//! A node by its local socket.
+//! Reaches a node by its local socket.
 
 #[cfg(not(unix))]
 mod none {
@@ -38,7 +38,7 @@ mod none {
 
 #[cfg(unix)]
 mod unix {
-    //! One line out, one line in.
+    //! Sends one line, and reads one line.
 
     use std::{
         io::{self, ErrorKind, Read, Write},
@@ -118,7 +118,8 @@ mod unix {
         let mut stream = UnixStream::connect(path)?;
         stream.set_read_timeout(Some(within))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        // A node that refuses this user may answer before it has read the line.
+        // A node that refuses this user may answer before it has read the line, so read the answer even after a failed
+        // write.
         let asked = stream.write_all(line);
         let mut answer = Vec::new();
         let read = stream.take(MOST).read_to_end(&mut answer);

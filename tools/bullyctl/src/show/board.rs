@@ -1,9 +1,9 @@
-//! The agents of a node as a table that is kept up to date in its place on a terminal.
+//! The agents of a node as a table on a terminal, which is kept up to date in its place.
 //!
-//! Decided here: what is in the table, and what is written to a terminal so that it stays in its place. Each row
-//! is cut where the terminal ends, with a mark, so that a frame has as many lines on the screen as it has here. What was found
-//! stands below the table and goes on in the next line. A frame is never so tall that its first line has left the
-//! screen. Not here: when it is asked for (`watch.rs`).
+//! Decided here: the contents of the table, and the text that keeps it in its place on a terminal. Each row is cut at
+//! the edge of the terminal, with a mark, so that a frame has the same number of lines here and on the screen. The
+//! findings are below the table, and long ones continue in the next line. A frame is never so tall that its first line
+//! leaves the screen. Not here: when the node is asked (`watch.rs`).
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -11,7 +11,7 @@ use actix_bully::operate::{AgentReport, Explanation, Report};
 
 use super::{clean, leader, none, table::Table};
 
-/// The table, and below an empty line what was found. No colours, no control characters.
+/// Returns the table and, below an empty line, the findings. No colours, no control characters.
 pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
     let mut table = Table::new([
         "AGENT", "GROUP", "ROLE", "TERM", "INC", "SCORE", "LEASE", "LEADER",
@@ -65,7 +65,7 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
     text
 }
 
-/// The role, in capitals where the agent leads: what a colour says a word says too.
+/// Returns the role, in capitals for a leader: the word gives the same information as the colour.
 fn role(agent: &AgentReport) -> String {
     if agent.leading.is_some() {
         "LEADER".to_owned()
@@ -74,33 +74,33 @@ fn role(agent: &AgentReport) -> String {
     }
 }
 
-/// The worst finding.
+/// Returns the worst finding.
 fn reason(why: &Explanation) -> Option<String> {
     let finding = why.text.lines().nth(1)?;
     Some(finding.trim_start_matches("- ").to_owned())
 }
 
-/// A place on a terminal that is written over.
+/// A part of a terminal that is written again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
-    /// How many lines it has.
+    /// Number of lines that the last frame has.
     tall: usize,
     colours: bool,
 }
 
 impl Board {
-    /// Nothing yet, below what is there.
+    /// Returns an empty board, which begins below the present text.
     pub(crate) const fn new(colours: bool) -> Self {
         Self { tall: 0, colours }
     }
 
-    /// What writes this text over the one before, on a terminal of so many columns, as far as that is known.
+    /// Returns the text that replaces the last frame, for a terminal with that number of columns, if known.
     pub(crate) fn frame(&mut self, text: &str, columns: Option<usize>) -> String {
         let mut out = String::new();
         if self.tall > 0 {
             write!(out, "\x1b[{}F", self.tall).ok();
         }
-        // Without this a line that is too long would take two.
+        // Without this code a line that is too long would take two rows.
         out.push_str("\x1b[?7l");
         let (rows, sentences) = text.split_once("\n\n").unwrap_or((text, ""));
         let rows = rows.lines().map(|row| cut(row, columns));
@@ -125,7 +125,7 @@ impl Board {
     }
 }
 
-/// The line, or as much of it as has room, with a mark that there is more.
+/// Returns the line, or the part of it that fits, with a mark for the rest.
 fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns @ 1..) if line.chars().count() > columns => {
@@ -136,7 +136,7 @@ fn cut(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     }
 }
 
-/// The sentence in as many lines as it needs, each of whole words where they have room.
+/// Returns the sentence in lines that fit, divided between words if possible.
 fn wrapped(sentence: &str, columns: Option<usize>) -> Vec<String> {
     let columns = columns.filter(|columns| *columns > 0).unwrap_or(usize::MAX);
     let mut lines = vec![String::new()];
@@ -166,13 +166,13 @@ fn wrapped(sentence: &str, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// So many agents' findings are shown.
+/// Most agents whose findings are shown.
 const FOUND: usize = 3;
 
-/// The smallest of terminals has 24 rows.
+/// Most lines of a frame: the smallest terminals have 24 rows.
 const TALLEST: usize = 23;
 
-/// More agents than this would not fit into the smallest of terminals.
+/// Most agents in the table: more would not fit into the smallest terminals.
 const MOST: usize = 20;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! How an answer looks: a table for people, JSON for programs.
+//! The form of an answer: a table for people, JSON for programs.
 //!
-//! Decided here: what a person reads first. A name that another host chose is printed without control characters,
-//! which could change the terminal. Not here: how columns are laid out (`table.rs`).
+//! Decided here: the order of the answer for people. A name that another host chose is printed without control
+//! characters, which could change the terminal. Not here: the layout of columns (`table.rs`).
 
 mod board;
 mod past;
@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use table::Table;
 
-/// An outcome, for programs: also what it means, and in words.
+/// An outcome for programs, with its verdict and its sentence.
 #[derive(Serialize)]
 pub(crate) struct Told<'a> {
     verdict: OutcomeVerdict,
@@ -42,12 +42,12 @@ impl<'a> From<&'a Outcome> for Told<'a> {
     }
 }
 
-/// Without control characters.
+/// Returns the text without control characters.
 pub(crate) fn clean(text: &str) -> String {
     table::clean(text)
 }
 
-/// Rows below the names of their columns.
+/// Returns rows below the names of their columns.
 pub(crate) fn columns<const COLUMNS: usize>(
     names: [&str; COLUMNS],
     rows: impl Iterator<Item = [String; COLUMNS]>,
@@ -57,13 +57,13 @@ pub(crate) fn columns<const COLUMNS: usize>(
     table.to_string()
 }
 
-/// A value as one line of JSON.
+/// Returns a value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> String {
-    // What is printed here has only keys that are text.
+    // All printed values have keys that are text, so this does not fail.
     serde_json::to_string(value).map_or_else(|_| String::new(), |json| json + "\n")
 }
 
-/// The node, its agents, their groups, its peers.
+/// Returns the text about the node, its agents, their groups and its peers.
 pub(crate) fn status(report: &Report) -> String {
     let mut agents = Table::new(["AGENT", "GROUP", "ROLE", "TERM", "LEADER", "STATE"]);
     for agent in &report.agents {
@@ -97,7 +97,7 @@ pub(crate) struct Electorate<'a> {
     voters: &'a [AgentId],
 }
 
-/// The voters as each agent of the node knows them; none where its election has no list of them.
+/// Returns the voters as each agent of the node knows them; none if its election has no list of voters.
 pub(crate) fn electorates(report: &Report) -> Vec<Electorate<'_>> {
     let agents = report.agents.iter();
     let electorates = agents.map(|agent| Electorate {
@@ -109,7 +109,7 @@ pub(crate) fn electorates(report: &Report) -> Vec<Electorate<'_>> {
     electorates.collect()
 }
 
-/// The voters as each agent of the node knows them, and what else is a member.
+/// Returns the text about the voters as each agent of the node knows them, and about the other members.
 pub(crate) fn voters(report: &Report) -> String {
     let mut text = String::new();
     for agent in &report.agents {
@@ -172,13 +172,13 @@ fn leads(agent: &AgentReport, id: &AgentId) -> String {
     }
 }
 
-/// The findings of each agent, line by line.
+/// Returns the findings of each agent, line by line.
 pub(crate) fn diagnosis(agents: &[Explanation]) -> String {
     let lines = agents.iter().flat_map(|agent| agent.text.lines());
     lines.map(|line| table::clean(line) + "\n").collect()
 }
 
-/// One agent in one line, without what changes all the time.
+/// Returns one agent in one line, without the values that change all the time.
 pub(crate) fn line(agent: &AgentReport) -> String {
     let up = agent
         .members
@@ -272,7 +272,7 @@ fn leader(agent: &AgentReport) -> String {
         .map_or_else(none, |leader| leader.id.to_string())
 }
 
-/// What an operator has to know at once.
+/// Returns the facts that an operator has to know at once.
 fn state(agent: &AgentReport) -> String {
     let mut words = vec![match agent.lifecycle {
         Lifecycle::Running => "running",

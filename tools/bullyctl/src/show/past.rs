@@ -1,7 +1,7 @@
 //! The past of a node's groups, for people.
 //!
-//! Decided here: one line for each leadership, the last one at the bottom where a terminal shows it, times in UTC, and how many
-//! lines. Not here: what is remembered (`actix_bully::history`).
+//! Decided here: one line for each leadership, with the last one at the bottom, where a terminal shows it; times in
+//! UTC; and the number of lines. Not here: the contents of the past (`actix_bully::history`).
 
 use std::{fmt::Write, time::Duration};
 
@@ -12,7 +12,7 @@ use actix_bully::{
 
 use super::table::{Table, clean};
 
-/// The last leaderships of each group, and what was found in the last half an hour.
+/// Returns the last leaderships of each group, and the findings of the last half an hour.
 pub(crate) fn history(groups: &[GroupHistory], last: usize) -> String {
     let mut text = String::new();
     for group in groups {
@@ -65,7 +65,7 @@ fn row(one: &Leadership) -> [String; 6] {
     ]
 }
 
-/// As many of its units as a person wants.
+/// Returns a span in the one or two units that suit it.
 fn span(millis: u64) -> String {
     let (seconds, minutes) = (millis / 1_000, millis / 60_000);
     match millis {

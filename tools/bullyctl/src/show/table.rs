@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// Rows of so many columns, the first one with their names.
+/// Rows with that number of columns; the first row has their names.
 pub(super) struct Table<const COLUMNS: usize>(Vec<[String; COLUMNS]>);
 
 impl<const COLUMNS: usize> Table<COLUMNS> {
@@ -10,7 +10,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         Self(vec![names.map(str::to_owned)])
     }
 
-    /// Without names.
+    /// Returns a table without names.
     pub(super) fn bare() -> Self {
         Self(Vec::new())
     }
@@ -39,7 +39,7 @@ impl<const COLUMNS: usize> fmt::Display for Table<COLUMNS> {
     }
 }
 
-/// Without control characters, which could change the terminal.
+/// Returns the text without control characters, which could change the terminal.
 pub(super) fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '?' } else { c })
