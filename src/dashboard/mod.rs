@@ -27,7 +27,7 @@
 //! pointer, a keyboard or a screen reader, in light and dark.
 //!
 //! Each group has a header, the worst group first, with the age of its trouble; the first one is in the title of the tab.
-//! Where the source has a wall clock, times are times of day with date and zone. The server says something each second: a
+//! The history of each group, with the leaderships before the page was opened, is below. Where the source has a wall clock, times are times of day with date and zone. The server says something each second: a
 //! page that hears nothing for three seconds is grey, says for how long, and shows a lease that ran out meanwhile as such.
 //!
 //! # Who may what
@@ -133,6 +133,7 @@ impl Dashboard {
         let head = Head {
             title,
             controls: "none",
+            history: true,
             ..Head::default()
         };
         Self::of(ShownSource::Running(operated), head)

@@ -19,9 +19,7 @@ use super::{
     recorded, saved,
     stream::Viewer,
 };
-#[cfg(feature = "testkit")]
-use crate::web::json;
-use crate::web::{ReadGuard, read_body, refusal, told};
+use crate::web::{ReadGuard, json, read_body, refusal, told};
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -35,6 +33,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/panels.js"),
     include_str!("page/beside.js"),
     include_str!("page/recordings.js"),
+    include_str!("page/before.js"),
     include_str!("page/main.js"),
 );
 
@@ -65,6 +64,7 @@ pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
                 .route(read().to(recorded::film))
                 .route(web::post().to(recorded::opened)),
         )
+        .service(resource("/history").route(read().to(history)))
         .service(resource("/records").route(read().to(saved::list)))
         .service(resource("/records/{file}").route(read().to(saved::film)))
         .service(resource("/record").route(web::post().to(recorded::record)))
@@ -138,6 +138,18 @@ async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpRespons
         .insert_header(OWN_ORIGIN)
         .content_type("text/event-stream")
         .streaming(viewer.stream())
+}
+
+/// The past of the node's groups.
+async fn history(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+    if let Some(refused) = kept_from(&dashboard, &request) {
+        return refused;
+    }
+    if let ShownSource::Running(operated) = &dashboard.source {
+        json(StatusCode::OK, &operated.history())
+    } else {
+        refusal(StatusCode::NOT_FOUND, "only a running node has a history")
+    }
 }
 
 async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload) -> HttpResponse {

@@ -33,7 +33,7 @@ function draw() {
   drawChosen();
   drawLegend();
   if (!anew) drawLog(said);
-  if (said.some((entry) => entry.what === 'election')) drawElections();
+  if (said.some((entry) => entry.what === 'election')) { drawElections(); lookBefore(); }
   fly(rings[0], said);
   if (hasBeside()) fly(rings[1], other);
   drawTimeline();
@@ -96,7 +96,7 @@ function hear({ visit: of, name, data, quiet }) {
   if (name === 'snapshot' || name === 'beside-snapshot') {
     begin(JSON.parse(data), name === 'snapshot' ? state : beside);
     forget();
-    if (name === 'snapshot') listSaved();
+    if (name === 'snapshot') { listSaved(); lookBefore(); }
     if (name === 'snapshot' && state.head.film) return openOwn();
     redraw();
   } else if (name === 'change') dirty.said.push(...advance(JSON.parse(data)));
@@ -183,6 +183,7 @@ function arm() {
   armRing(rings[0], 'ring', choose, cut);
   armRing(rings[1], 'beside-ring', choose, cut);
   armRecordings();
+  armBefore();
   by('pause').addEventListener('click', () => command(state.now.clock.paused ? 'play' : 'pause'));
   by('step').addEventListener('click', () => command('step'));
   by('speed').addEventListener('change', () => command({ speed: Number(by('speed').value) }));

@@ -135,3 +135,59 @@ fn a_record_tells_the_hours_of_its_node() {
         browser.end().await;
     });
 }
+
+/// The past of its groups: also what was before the page was opened.
+#[test]
+fn what_was_before_the_page_was_opened_is_on_it() {
+    run(async {
+        let group = Group::new("orders").unwrap();
+        let agent = |name: &str, score| {
+            let agent = BullyAgent::builder(name).score(score).join(&group);
+            agent.start().unwrap()
+        };
+        let (low, high) = (agent("low", 1), agent("high", 2));
+        let leads = async |name: &str| {
+            let leader = || low.leader().map(|leader| leader.id.to_string());
+            while leader().as_deref() != Some(name) {
+                actix::clock::sleep(std::time::Duration::from_millis(5)).await;
+            }
+        };
+        leads("high").await;
+        high.step_down(None).unwrap();
+        leads("low").await;
+        let page = Dashboard::new(Operated::new(&low).agent(&high));
+        let browser = Browser::of(&page, &[]).await;
+        let cells = "[...document.querySelectorAll('#before tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))";
+        let rows = |test: &str| format!("const rows = {cells}; return {test}");
+        browser
+            .until(&rows(
+                "rows.length >= 2 && rows[0][1].includes('low') && rows[0][5] === 'leads'",
+            ))
+            .await;
+        browser
+            .until(&rows(
+                "rows[1][1].includes('high') && rows[1][5] === 'resigned'",
+            ))
+            .await;
+        // Times of day, spans in words, and the name of the group.
+        browser
+            .until(&rows(r"rows.every((row) => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d$/.test(row[0]))"))
+            .await;
+        assert_eq!(browser.text("#before h3").await, "orders");
+        // It goes on while the page is open.
+        low.step_down(None).unwrap();
+        browser
+            .until(&rows(
+                "rows[0][1].includes('high') && rows[1][5] === 'resigned'",
+            ))
+            .await;
+        browser
+            .script(
+                "document.querySelector(`#before`).scrollIntoView()",
+                Vec::new(),
+            )
+            .await;
+        browser.shot("history").await;
+        browser.end().await;
+    });
+}
