@@ -58,10 +58,13 @@ fn two_commands_at_one_time_are_noticed() {
 /// All of what a command can do to outlive its end.
 const ALL: &[&str] = &["ignore", "fork", "setsid", "thread"];
 
+/// Without a lease there is no deadline: nothing but the end of `bullyctl` ends the command.
 #[test]
 fn a_command_and_all_that_it_started_end_with_bullyctl() {
     let place = Place::new();
-    let host = place.unruly("a", ALL);
+    let mut run = bullyctl(&place.config_with("a", ""), &["--no-fence"], &command());
+    run.env(unruly::UNRULY, place.unruly_by(ALL));
+    let host = Host::spawn(run);
     let all = place.wait_for_ready(1);
     assert_eq!(all.len(), 4);
     let guard = host.guard();
@@ -132,10 +135,12 @@ fn a_guard_that_stands_still_holds_up_no_hand_over() {
 #[test]
 fn a_command_that_stands_still_ends_at_a_hand_over() {
     let place = Place::new();
-    let host = place.unruly("a", &[]);
+    let mut host = place.unruly("a", &[]);
     let all = place.wait_for_ready(1);
     kill_process(all[0], Signal::STOP).unwrap();
-    assert_eq!(host.end(Signal::TERM), Some(0));
+    host.signal(Signal::TERM);
+    host.wait_for("signal 15 ended the command");
+    assert_eq!(host.wait().code(), Some(0));
     assert!(!is_alive(all[0]));
 }
 
@@ -158,6 +163,17 @@ fn each_signal_hands_over_and_leaves_no_process_behind() {
         wait_until_gone(&all);
         place.assert_no_overlap();
     }
+}
+
+#[test]
+fn a_command_that_ignores_sigterm_is_killed_before_the_drain_ends() {
+    let place = Place::new();
+    let mut host = place.unruly("a", ALL);
+    let all = place.wait_for_ready(1);
+    host.signal(Signal::TERM);
+    host.wait_for("the guard killed the command before its time was over");
+    assert_eq!(host.wait().code(), Some(0));
+    assert!(!all.iter().any(|it| is_alive(*it)));
 }
 
 #[test]

@@ -14,8 +14,8 @@
 //! - The environment, the folder and the three standard streams of `bullyctl`. A command that reads a terminal is
 //!   stopped by that terminal, as every background job is: give it a file or a pipe.
 //! - `BULLY_NODE` and `BULLY_GROUP`, the names in the configuration, and `BULLY_FENCE`, the number of the leadership at the start of the command. The
-//!   command writes it along with each write, and its database refuses lower ones ([`fence`](actix_bully::leader::fence)). While it
-//!   runs the term may rise. Its number stays valid as long as the database saw no higher one: so nothing else of this
+//!   command sends it along with each write, and its database refuses lower ones ([`fence`](actix_bully::leader::fence)). The term may
+//!   rise while it runs. Its number stays valid as long as the database saw no higher one: so nothing else of this
 //!   leadership may write with the newer number.
 //! - SIGTERM, to its whole process group, when the leadership is handed over; then the time of `drain`, less the margin.
 //! - SIGKILL when that time is over, when the lease is not renewed, and when `bullyctl` or the guard ends.
@@ -30,6 +30,9 @@
 //! let the lease run out for longer than that, so the command has ended when another host leads, unless the kernel
 //! cannot end it: a process that waits for a disk ends after the disk has answered.
 //!
+//! A command that was killed because a renewal was late has not failed: it runs again in the same leadership, as soon as the
+//! lease has room, or on the host that leads then.
+//!
 //! | stands still, or is killed | then |
 //! |---|---|
 //! | `bullyctl` stands still | the guard kills the command at the deadline less the margin |
@@ -38,23 +41,25 @@
 //! | both are killed at one moment | the command is killed with the guard; what it has started works on |
 //! | both stand still (a freezer, a virtual machine) | the command may go on before they do: only the fence helps |
 //!
-//! In the modes without a lease (`available`, and `astra`) there is no deadline: two hosts may lead for a while, and the command runs until its host
-//! hears of the other one. There are no fences either, so `run` refuses these modes unless `--no-fence` is said. So it does with voters without a disk,
-//! whose fences have a condition.
+//! In the mode without a lease (neither `quorum.voters` nor the section `lease`) there is no deadline. Two hosts may lead for a while, the
+//! command runs until its host hears of the other one, and nothing ends it while `bullyctl` stands still. There is no fence
+//! either, so `run` refuses this mode unless `--no-fence` is said. So it does with voters without a disk, whose fences have a condition.
 //!
 //! # What is ended
 //! The guard is a subreaper: every process that comes of the command becomes its child at the latest when its own parent has
 //! ended, also after `setsid` and a double fork. It kills the command's process group while the group's leader is not
 //! reaped, then its children, until none is left. A process that runs as another user (`sudo`, `setuid`) cannot be
-//! killed: run `bullyctl` as that user. As process 1 of a container `bullyctl` reaps orphans.
+//! killed: run `bullyctl` as that user. As process 1 of a container `bullyctl` reaps orphans; if its guard is killed there, it kills all that
+//! it has adopted since the command began.
 //!
 //! # How it ends
 //! INT, TERM, HUP and QUIT are one and the same. While this host waits to lead, each of them ends `bullyctl` at once; while the command runs
 //! the host hands over, and a second signal kills the command. None of them leaves the command behind. With systemd
 //! `TimeoutStopSec` has to exceed the drain. The exit codes are in `bullyctl --help`.
 //!
-//! - `--once` leads, runs the command to its end, hands over, and exits with the status of the command. Another host that was started with it runs
-//!   the command as well, when it leads. A job that shall run once in all is a [schedule](actix_bully::leader::schedule).
+//! - `--once` leads, runs the command to its end, hands over, and exits with the status of the command, also where the end of the
+//!   leadership ended it. Another host that was started with it runs the command as well, when it leads. A job that
+//!   shall run once in all is a [schedule](actix_bully::leader::schedule).
 //! - `--try DURATION` gives up when this host does not lead by then.
 //!
 //! Decided here: the platform, and that the command is looked for before anything is elected. `limits.rs`: all deadlines. `outcome.rs`: exit
