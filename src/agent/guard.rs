@@ -72,8 +72,8 @@ impl LeaderGuard {
         self.shared.remaining_of(self.tenure.serial) != Remaining::Over
     }
 
-    /// For how long this leadership holds from this moment on if it is not renewed; zero when it is over. `None` where it does
-    /// not run out by itself, in the modes without a lease.
+    /// For how long this leadership holds from this moment on if it is not renewed; zero when it is over. Without a lease it is the
+    /// time for which a leader that hangs considers itself leader. `None` where nothing limits it.
     ///
     /// A renewal makes it longer, so ask again. Work in another process needs it, which nothing drops: give it a
     /// deadline, by a clock that counts a suspend. Read that clock first: then the deadline is never too late.

@@ -58,11 +58,12 @@ fn two_commands_at_one_time_are_noticed() {
 /// All of what a command can do to outlive its end.
 const ALL: &[&str] = &["ignore", "fork", "setsid", "thread"];
 
-/// Without a lease there is no deadline: nothing but the end of `bullyctl` ends the command.
+/// The deadline is later than the test waits: nothing but the end of `bullyctl` ends the command.
 #[test]
 fn a_command_and_all_that_it_started_end_with_bullyctl() {
     let place = Place::new();
-    let mut run = bullyctl(&place.config_with("a", ""), &["--no-fence"], &command());
+    let config = place.config_with("a", "timings.detection = \"60s\"");
+    let mut run = bullyctl(&config, &["--no-fence"], &command());
     run.env(unruly::UNRULY, place.unruly_by(ALL));
     let host = Host::spawn(run);
     let all = place.wait_for_ready(1);

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_lease_there_is_no_deadline_and_nothing_is_killed() {
+    fn a_leadership_that_nothing_limits_has_no_deadline() {
         let limits = Limits::new(ms(240), ms(222));
         let deadline = Limits::deadline(5, None, None);
         assert_eq!(deadline, NEVER);

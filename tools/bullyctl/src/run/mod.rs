@@ -41,9 +41,10 @@
 //! | both are killed at one moment | the command is killed with the guard; what it has started works on |
 //! | both stand still (a freezer, a virtual machine) | the command may go on before they do: only the fence helps |
 //!
-//! In the mode without a lease (neither `quorum.voters` nor the section `lease`) there is no deadline. Two hosts may lead for a while, the
-//! command runs until its host hears of the other one, and nothing ends it while `bullyctl` stands still. There is no fence
-//! either, so `run` refuses this mode unless `--no-fence` is said. So it does with voters without a disk, whose fences have a condition.
+//! In the mode without a lease (neither `quorum.voters` nor the section `lease`) two hosts may lead for a while, as after a cut of the network,
+//! and a command runs on both until one hears of the other. A deadline is there too: a leader that stands still for the detection time L leads
+//! no more. There is no fence, so `run` refuses this mode unless `--no-fence` is said. So it does with voters without a disk,
+//! whose fences have a condition.
 //!
 //! # What is ended
 //! The guard is a subreaper: every process that comes of the command becomes its child at the latest when its own parent has
