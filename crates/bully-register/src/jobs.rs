@@ -147,7 +147,7 @@ impl Jobs {
 }
 
 impl Job {
-    /// Returns whether a caller still waits for it. A write that comes late only puzzles those that read it.
+    /// Returns whether a caller still waits for it. A write that comes late only puzzles its readers.
     pub(super) fn is_wanted(&self) -> bool {
         match self {
             Self::Reads(reads) => reads.iter().any(|(_, answer)| !answer.is_closed()),

@@ -19,9 +19,9 @@ use crate::{Change, ChangeStream, RegisterKey};
 /// A change that the server reports.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyChange {
-    /// The entry of that key was replaced, maybe with what it is now.
+    /// The entry of that key was replaced; the change may carry the new entry.
     Key(Box<str>, Change),
-    /// Any of them may have been.
+    /// Any of them may have been replaced.
     Any,
 }
 
