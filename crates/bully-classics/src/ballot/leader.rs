@@ -57,8 +57,8 @@ impl Leading {
     }
 }
 
-/// The agent to hand over to: the one that was asked for if it votes and can lead by now, else the
-/// highest-ranked voter that is up.
+/// Returns the agent to hand over to: the wanted agent if it votes and can lead by now, otherwise the highest-ranked
+/// voter that is up.
 fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
     let is_peer = |id: &AgentId| core.peers.contains(id);
     // It was chosen when the work began to end, and may have crashed since.

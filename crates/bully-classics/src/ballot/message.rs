@@ -1,4 +1,4 @@
-//! What the members of a ballot election say to each other.
+//! The messages of a ballot election.
 //!
 //! | message | the algorithm's name | meaning |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | [`Nack`] | – | from observers: a higher ballot than yours was elected |
 //! | [`Resign`] | – | I lead no longer |
 //!
-//! All are flat and small. The sender's name and incarnation travel beside them. Each round says all but
-//! the last anew, so a slow receiver may miss any of them.
+//! All are flat and small. The sender's name and incarnation travel beside them. Each round repeats all but the last,
+//! so a slow receiver may miss any of them.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub struct HeartbeatRequest {
     pub round: Round,
     /// bmax: the highest ballot that was elected, as far as the asker has heard.
     pub max: Option<BallotNumber>,
-    /// What the asker says of itself.
+    /// The state of the asker.
     pub standing: Standing,
 }
 
@@ -37,11 +37,11 @@ pub struct HeartbeatRequest {
 pub struct HeartbeatReply {
     /// The round this answers.
     pub round: Round,
-    /// What the sender says of itself.
+    /// The state of the sender.
     pub standing: Standing,
 }
 
-/// What a voter says of itself in every request and every reply.
+/// The state of a voter, in each of its requests and replies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
@@ -64,7 +64,7 @@ pub struct Leads {
     pub ballot: BallotNumber,
 }
 
-/// "I have followed a higher ballot than the one that you lead by."
+/// "I have followed a higher ballot than yours."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use bully_core::protocol::{AgentId, Score, Term};
 
-/// A ballot: what a candidate campaigns with. The larger one wins: the number first, then the score
-/// that its holder had when it took it, then the name; so two holders never tie.
+/// A ballot: the number with which a candidate campaigns. The larger ballot wins: the number counts first, then the
+/// score that its holder had when it took it, then the name; so two holders never tie.
 ///
 /// ```
 /// use actix_bully::elections::ballot::BallotNumber;
@@ -53,7 +53,7 @@ impl fmt::Display for BallotNumber {
     }
 }
 
-/// What a voter must not forget: which numbers it has used, and the highest ballot it has heard of.
+/// The record of a voter: the numbers that it has used, and the highest ballot that it has heard of.
 ///
 /// Both are durable before they are used, so a ballot is never taken twice, not even by another
 /// incarnation, and an agent never elects a lower ballot than before.
@@ -67,7 +67,7 @@ pub struct BallotRecord {
 }
 
 impl BallotRecord {
-    /// The number that is `ahead` above every one that is known; `None` at the end of the numbers.
+    /// Returns the number that is `ahead` above every known number; `None` at the end of the numbers.
     pub(super) fn next(&self, ahead: u64) -> Option<u64> {
         let known = self.max.as_ref().map_or(0, |max| max.n).max(self.n);
         known.checked_add(ahead).filter(|next| *next <= LAST)

@@ -1,9 +1,9 @@
-//! An observer: it is told who leads, and never asked.
+//! An observer: it learns who leads, and is never asked.
 //!
-//! It keeps no record, so what it follows is monotone within one incarnation only. It may remember a
-//! ballot that no voter does: all voters that answered for it crashed before they stored it, and its
-//! holder left. No voter would ever ask for that memory, so the observer tells it to a leader that leads
-//! by less (`observer-remembers`).
+//! It keeps no record, so the ballots that it follows are monotone within one incarnation only. It may remember a
+//! ballot that no voter remembers: all voters that answered for it crashed before they stored it, and its holder left.
+//! No voter would ever ask for that memory, so the observer tells it to a leader with a lower ballot
+//! (`observer-remembers`).
 
 use super::{
     Out,
@@ -13,7 +13,7 @@ use super::{
 };
 use bully_core::protocol::{AgentId, Incarnation};
 
-/// What an observer follows when an agent says that it leads, if it accepts that.
+/// Follows an agent that says that it leads, if the observer accepts that.
 pub(super) fn on_leads(
     core: &mut Core,
     from: &AgentId,

@@ -48,7 +48,7 @@ impl Pace {
     }
 }
 
-/// After so many rounds without a late answer rounds become shorter.
+/// Number of rounds without a late answer after which rounds become shorter.
 pub(super) const CLEAN: u32 = 8;
 
 #[cfg(test)]

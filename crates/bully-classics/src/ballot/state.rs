@@ -28,7 +28,7 @@ pub(super) struct Following {
     pub(super) incarnation: Incarnation,
 }
 
-/// What the last round showed.
+/// Result of the last round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LastRound {
     /// Too few answered.
@@ -40,8 +40,8 @@ pub(super) enum LastRound {
 }
 
 impl LastRound {
-    /// Before the first round: in a new group no voter has seen a majority, and one has to be the first;
-    /// one that comes back has to see one.
+    /// The state before the first round. In a new group no voter has seen a majority, and some voter has to be the
+    /// first. A voter that comes back has to see a majority first.
     pub(super) const fn first(comes_back: bool) -> Self {
         if comes_back {
             Self::Minority

@@ -1,9 +1,8 @@
-//! What the other voters last said of themselves, and what follows from it.
+//! The last statements of the other voters, and their consequences.
 //!
-//! Decided here: which ballot is the highest of a round (`trust-the-highest`), and whether another voter
-//! still hears the holder of a ballot (`ask-who-hears-the-leader`). A statement replaces the one before,
-//! and each voter has one: the algorithm as written keeps a set of pairs, in which a voter that answers
-//! twice counts twice.
+//! Decided here: which ballot is the highest of a round (`trust-the-highest`), and whether another voter still hears
+//! the holder of a ballot (`ask-who-hears-the-leader`). Each voter has one statement; a new one replaces it. The
+//! algorithm as written keeps a set of pairs, in which a voter that answers twice counts twice.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +22,8 @@ struct Statement {
 }
 
 impl Statements {
-    /// Takes note of what a voter says. `answers` is the round that it answers, if it answers one.
-    /// A statement of an earlier incarnation says nothing any more.
+    /// Notes the statement of a voter. `answers` is the round that it answers, if it answers a round. A statement of an
+    /// earlier incarnation counts no more.
     pub(super) fn note(
         &mut self,
         from: &AgentId,
@@ -37,7 +36,7 @@ impl Statements {
             return;
         }
         let same = known.as_ref().filter(|k| k.incarnation == incarnation);
-        // A question is no answer, but it does not undo the answer that this incarnation gave.
+        // A request does not answer a round, but it does not undo the answer that this incarnation gave.
         let answered = answers.or_else(|| same.map(|k| k.answered));
         let statement = Statement {
             incarnation,
@@ -89,8 +88,8 @@ impl Statements {
         ballots.filter(|(ballot, _)| !is_void(ballot)).max()
     }
 
-    /// The highest ballot whose holder is heard by another voter, of those that are connected and
-    /// answered since that round.
+    /// Returns the highest ballot whose holder another voter hears. Only voters count that are connected and answered
+    /// since that round.
     pub(super) fn heard_by_others(
         &self,
         since: u64,

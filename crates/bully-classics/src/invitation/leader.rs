@@ -19,10 +19,10 @@ use super::{
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 
-/// Coordinators that were found above delay a merge by a step each, up to so many.
+/// Maximum number of coordinators above that delay a merge by a step each.
 const MOST_ABOVE: usize = 4;
 
-/// What a coordinator knows of its group, and of the agents outside.
+/// A coordinator's knowledge of its group, and of the agents outside.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub group: ElectionId,
@@ -34,7 +34,7 @@ pub(super) struct Leading {
     answered: Option<BTreeSet<AgentId>>,
     /// The agents outside of the group that have answered the last check.
     found: BTreeMap<AgentId, Found>,
-    /// What an observer asks for: a number that exceeds this count.
+    /// The count that an observer has seen: the next number must exceed it.
     outdone_by: Option<Term>,
     check: Check,
     due: Time,
@@ -228,7 +228,7 @@ impl Leading {
 
     // ---- the group --------------------------------------------------------------------------
 
-    /// The members that an invitation is passed on to: all but those that are known to be down.
+    /// Returns the members to which an invitation is passed on: all but the members that are known to be down.
     pub(super) fn led<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = &'a AgentId> {
         self.up.iter().filter(|id| core.may_be_there(id))
     }

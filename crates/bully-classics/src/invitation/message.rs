@@ -1,4 +1,4 @@
-//! What the agents of an invitation election say to each other.
+//! The messages of an invitation election.
 //!
 //! | message | paper | meaning | answered by |
 //! |---|---|---|---|
@@ -30,7 +30,7 @@ pub struct AreYouCoordinator {
     pub score: Score,
 }
 
-/// What a voter is to a group.
+/// The role of a voter in a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ pub struct CoordinatorReply {
     pub group: ElectionId,
     /// The sender's score now; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
-    /// What it is to a group.
+    /// Its role in a group.
     pub standing: GroupRole,
     /// The highest count the sender has seen.
     pub seen: Term,

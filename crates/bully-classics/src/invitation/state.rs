@@ -1,4 +1,4 @@
-//! What an agent of an invitation election is doing, and what may follow.
+//! The states of an agent of an invitation election, and their transitions.
 //!
 //! ```text
 //!       its slot has come        others found                all accepted, or silent for T

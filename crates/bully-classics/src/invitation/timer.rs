@@ -1,4 +1,4 @@
-//! What the machine waits for.
+//! Timers of the machine.
 
 /// A timer of an invitation election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

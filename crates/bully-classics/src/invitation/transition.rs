@@ -130,7 +130,7 @@ impl InvitationElection {
             return Next::Stay;
         };
         let group = leading.group.clone();
-        // The one that was chosen when the work began to end may be gone by now.
+        // The successor that was chosen at the beginning of the drain may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -142,7 +142,8 @@ impl InvitationElection {
         Next::FormByRank(LostReason::Reorganized, None)
     }
 
-    /// Leaves its state; what the application was told of it ends here, and the application is told.
+    /// Leaves its state. The leadership or membership that the application knows of ends here, and the application is
+    /// told.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match mem::replace(&mut self.state, State::Free { slot: None }) {
             State::Free { slot: None } => {}

@@ -1,4 +1,4 @@
-//! What the tests of both elections begin with: their numbers, and what neither may send.
+//! Common parts of the tests of both elections: their numbers, and the messages that neither may send.
 
 use super::{ElectionId, LAST_COUNT, Numbers, PaperStatus};
 use bully_core::protocol::{
@@ -67,7 +67,7 @@ pub(crate) fn works_under_a_leader(
     assert_eq!(status >= PaperStatus::Reorganization, coordinator.is_some());
 }
 
-/// What is said of an election, and by which agent.
+/// An election that a message names, and the agent that sends it.
 pub(crate) struct Said<'a> {
     pub(crate) election: &'a ElectionId,
     pub(crate) me: &'a Participant,

@@ -128,7 +128,7 @@ impl Candidacy {
         }
     }
 
-    /// The next phase calls those that have obeyed in the one before.
+    /// Enters the next phase, which calls the agents that have obeyed in the phase before.
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.pending.clone_from(&self.up);
@@ -142,14 +142,14 @@ impl Candidacy {
         self.phase = Phase::Halting;
         self.pending = core.others(self.score, false);
         let (election, score) = (self.election.clone(), self.score);
-        // It is bound to this election like those that it halts: an older one has to be refused.
+        // It is bound to this election like the agents that it halts: it has to refuse an older election.
         core.numbers.promised = Some(election.clone());
         self.call(core, now, Halt { election, score }, out)
     }
 
     // ---- answers ----------------------------------------------------------------------------
 
-    /// An answer to the first question. One from an agent that turns out to rank below is no reason to
+    /// Handles an answer to the first question. An answer of an agent that turns out to rank below does not make it
     /// defer.
     pub(super) fn on_there(
         &mut self,
@@ -225,8 +225,8 @@ impl Candidacy {
             out.set_timer(ReorganizationTimer::Answer, self.due.since(now));
             return Next::Stay;
         }
-        // Before any member was told which agent coordinates that is no harm. After it the group is not the
-        // one that was halted, and all begins again.
+        // Before any member knows the coordinator, this does no harm. Afterwards the group differs from the group that
+        // was halted, and all begins again.
         if self.is_made_known() {
             return ELECT;
         }

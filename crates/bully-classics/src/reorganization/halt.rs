@@ -1,10 +1,10 @@
-//! `obey-one-election`: what becomes of a halt, in every state.
+//! `obey-one-election`: the effect of a halt in every state.
 //!
-//! A halt is a promise to one election. Only a later election of the same agent, or of one above it,
-//! takes it back while it lasts; in the original an agent obeys any caller, so one that wrongly thinks
-//! that all above are dead takes everything over. An agent that may still hear from one above the caller
-//! acknowledges none before it knows: two elections may overlap when an agent recovers, and the lower
-//! one's last messages would break GM1 (Garcia-Molina 1982) if its caller then dies.
+//! A halt is a promise to one election. While it lasts, only a later election of the same agent, or of an agent above
+//! it, takes it back. In the original an agent obeys any caller, so an agent that wrongly thinks that all above are
+//! dead takes everything over. An agent that may still hear from an agent above the caller acknowledges no halt before
+//! it knows: two elections may overlap when an agent recovers, and the last messages of the lower election would break
+//! GM1 (Garcia-Molina 1982) if its caller then dies.
 
 use super::{
     Next, Out,
@@ -14,12 +14,12 @@ use super::{
 };
 use bully_core::protocol::{Rank, Time};
 
-/// What is to be done about a halt.
+/// The answer to a halt.
 enum HaltAnswer {
     Obeys,
     /// It has obeyed already.
     Obeyed,
-    /// It belongs to an older election, or to an agent below the one that is obeyed.
+    /// It belongs to an older election, or to an agent below the obeyed one.
     Refuses,
     /// An agent above the caller may be there: its answer is awaited.
     Waits,

@@ -1,4 +1,4 @@
-//! What the agents of a reorganization say to each other: the five calls of 1982 and their answers.
+//! The messages of a reorganization: the five calls of 1982 and their answers.
 //!
 //! | call | paper | meaning | answered by |
 //! |---|---|---|---|
@@ -9,9 +9,8 @@
 //! | [`Ready`] | `Ready(i, x)` | This is the task: work. | [`Ack`], [`Nack`] |
 //! | [`Resign`] | – | I coordinate no longer. | – |
 //!
-//! Every message names the election it belongs to. That replaces the paper's assumption that
-//! messages arrive in order, and makes an answer out of date visible as one. All are flat and small;
-//! the sender's name and incarnation travel beside them.
+//! Every message names its election. That replaces the paper's assumption that messages arrive in order, and makes a
+//! late answer visible. All are flat and small; the sender's name and incarnation travel beside them.
 
 use std::fmt;
 
@@ -25,8 +24,8 @@ use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouThere {
-    /// The election that the asker wants to hold; a member that misses its coordinator names the
-    /// one that it works under.
+    /// The election that the asker wants to hold; a member that misses its coordinator names the election under which
+    /// it works.
     pub election: ElectionId,
     /// The asker's score; `None` if it cannot be elected.
     pub score: Option<Score>,
@@ -121,7 +120,7 @@ pub enum Call {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ack {
-    /// What was called.
+    /// The call that it answers.
     pub call: Call,
     /// The caller's election.
     pub election: ElectionId,
@@ -131,7 +130,7 @@ pub struct Ack {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// What was called.
+    /// The call that it answers.
     pub call: Call,
     /// The caller's election.
     pub election: ElectionId,

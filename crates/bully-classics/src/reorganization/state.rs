@@ -1,4 +1,4 @@
-//! What an agent of a reorganization is doing, and what may follow.
+//! The states of an agent of a reorganization, and their transitions.
 //!
 //! ```text
 //!        asks those above      none is there         all halted       all know it     all work
@@ -11,7 +11,7 @@
 //!  └──────────────────── Joining ───────────────────────▶ Following
 //! ```
 //!
-//! The paper's status is a reading of this: see `PaperStatus`.
+//! The paper's status follows from the state: see `PaperStatus`.
 
 use super::{ElectionId, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait};
 use bully_core::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score};
@@ -141,7 +141,7 @@ pub(super) enum Next {
     ElectWithout(AgentId),
     /// Hold an election in order of rank.
     WaitForSlot,
-    /// Wait so long for what that cause promises.
+    /// Wait this time for the event that the cause promises.
     Defer(WaitCause, After),
     /// Obey the agent that has halted this one.
     Obey(Halter),

@@ -1,4 +1,4 @@
-//! What the machine waits for.
+//! Timers of the machine.
 
 /// A timer of a reorganization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -6,7 +6,7 @@
 pub enum ReorganizationTimer {
     /// A candidate: the members that did not answer are dead.
     Answer,
-    /// Nothing came of what the agent waits for.
+    /// The event that the agent waits for did not come.
     Takeover,
     /// A coordinator: time to ask whether all are normal.
     Check,

@@ -112,7 +112,7 @@ impl Reorganization {
             return Next::Stay;
         };
         let election = leading.election.clone();
-        // The one that was chosen when the work began to end may be gone by now.
+        // The successor that was chosen at the beginning of the drain may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -126,7 +126,8 @@ impl Reorganization {
         Next::WaitForSlot // the last one, or at once if no other agent is there
     }
 
-    /// Leaves its state; what the application was told of it ends here, and the application is told.
+    /// Leaves its state. The leadership or membership that the application knows of ends here, and the application is
+    /// told.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => {}

@@ -1,4 +1,4 @@
-//! An agent that waits: for one above it, for the one that has halted it, or for its own slot.
+//! An agent that waits: for an agent above it, for the agent that has halted it, or for its own slot.
 
 use super::{
     Next, Out,
@@ -8,7 +8,7 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// What an agent waits for; it holds an election of its own if nothing comes of that in time.
+/// The event that an agent waits for. If it does not come in time, the agent holds an election of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
     pub cause: WaitCause,
@@ -16,7 +16,7 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// Nothing came of what it waited for.
+    /// The event that it waited for did not come.
     pub(super) fn on_takeover_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(ReorganizationTimer::Takeover, self.due.since(now));

@@ -11,7 +11,7 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-/// So many members one lap can name.
+/// Maximum number of members that one lap can name.
 pub const MOST: usize = 256;
 
 /// At most [`MOST`] items, in the order in which they were added.

@@ -22,7 +22,7 @@ pub(super) struct Core {
     pub config: Arc<RingConfig>,
     /// The observers that a leader tells beside the ring.
     pub observers: Arc<[AgentId]>,
-    /// What was passed on and is not acknowledged yet.
+    /// The laps that were passed on and are not acknowledged yet.
     pub hops: BTreeMap<Lap, Hop>,
     /// The members that were silent, each in the incarnation that was.
     pub suspects: BTreeMap<AgentId, Option<Incarnation>>,

@@ -53,7 +53,7 @@ impl Following {
             return false;
         }
         let timings = &core.config.timings;
-        // The timer was set with a jitter, so that much is no sign of a stall.
+        // The timer was set with a jitter, so a delay of this length does not show a stall.
         let late = timings.delay_bound().saturating_add(timings.jitter());
         if now.since(self.due) > late && self.grace == Grace::Unused {
             // This agent itself was stalled: heartbeats may lie in its mailbox, behind this time-out.

@@ -1,14 +1,14 @@
 //! A leader: its heartbeats go round and come home, until it hands over.
 //!
-//! Decided here: that a leader whose heartbeats do not come home begins an election, and one that was
-//! stalled for longer than the others wait gives up. A leader that steps down first lets its work
-//! end, then ends its leadership, and only then nominates its successor: so no two work at a time.
+//! Decided here: a leader whose heartbeats do not come home begins an election, and a leader that was stalled for
+//! longer than the others wait gives up. A leader that steps down first lets its work end, then ends its leadership,
+//! and only then nominates its successor: so no two agents work at a time.
 
 use super::{AgentId, Next, Out, Score, Term, core::Core, message::Coordinator, state::RingTimer};
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 
-/// What a leader knows of its leadership.
+/// A leader's knowledge of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
@@ -22,7 +22,7 @@ pub(super) struct Leading {
 }
 
 impl Leading {
-    /// Leads from now on; `renewed` is what it led with before, in a lower term.
+    /// Begins to lead; `renewed` is the leadership before, in a lower term.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,

@@ -1,4 +1,4 @@
-//! What the members of a ring say to each other.
+//! The messages of a ring.
 //!
 //! | message | goes | meaning |
 //! |---|---|---|
@@ -69,7 +69,7 @@ pub struct Nominate {
     pub winner: AgentId,
     /// The winner's incarnation.
     pub incarnation: Incarnation,
-    /// The members that have passed this on: one that finds itself here knows that the winner is gone.
+    /// The members that have passed this on. A member that finds itself in the list knows that the winner is gone.
     pub passed: Bounded<AgentId>,
 }
 
@@ -89,7 +89,7 @@ pub struct Coordinator {
     pub beat: u64,
 }
 
-/// What a lap is for.
+/// The purpose of a lap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lap {
@@ -105,7 +105,7 @@ pub enum Lap {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HopAck {
-    /// What was passed on.
+    /// The lap that was passed on.
     pub lap: Lap,
     /// Its term.
     pub term: Term,
@@ -149,7 +149,7 @@ messages! {
 }
 
 impl RingMessage {
-    /// The lap of a message that is passed on; `None` for one that is not.
+    /// Returns the lap of a message that is passed on; `None` for other messages.
     pub(super) fn lap(&self) -> Option<Lap> {
         match self {
             Self::Collect(_) => Some(Lap::Collect),
@@ -186,7 +186,7 @@ impl PeerMessage for RingMessage {
     }
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
-        // What goes round the ring is passed on by every voter; what it says of its sender counts.
+        // Every voter passes on the messages of the ring; only a statement about the sender itself needs a right.
         let is_about_sender = match self {
             Self::Collect(m) => {
                 let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();

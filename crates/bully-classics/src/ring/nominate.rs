@@ -1,7 +1,7 @@
 //! The second lap of an election: on to the winner, or round without having met it.
 //!
-//! Decided here: `nominate-the-highest`. The source announces the winner at once; here the winner does
-//! that itself, so that one that died since it was collected is found out: its nomination comes back.
+//! Decided here: `nominate-the-highest`. The source announces the winner at once. Here the winner announces itself, so
+//! that a winner that died after it was collected is found out: its nomination comes back.
 
 use super::{
     AgentId, Next,
@@ -61,8 +61,8 @@ pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next 
     Next::Ignore("another election is under way")
 }
 
-/// A hand-over is a nomination in a new term: the successor is not asked for its rank. `None` if
-/// there is no agent to hand over to.
+/// Hands over by a nomination in a new term: the successor's rank is not checked. `None` if there is no agent to hand
+/// over to.
 pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
     let winner = to?;
     let incarnation = core.me.members.get(&winner)?.incarnation?;

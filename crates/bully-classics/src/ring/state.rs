@@ -1,8 +1,8 @@
-//! What a member of a ring is doing, with the data that belongs to it.
+//! The states of a member of a ring, with their data.
 //!
-//! Two things are independent of each other: who leads ([`State`]), and the election that this agent
-//! takes part in ([`Campaign`]). A leader goes on leading while an election is under way that may
-//! choose it again, and a follower follows until one has an outcome.
+//! Two things are independent of each other: who leads ([`State`]), and the election that this agent takes part in
+//! ([`Campaign`]). A leader goes on leading while an election is under way that may choose it again, and a follower
+//! follows until the election has an outcome.
 
 use std::time::Duration;
 

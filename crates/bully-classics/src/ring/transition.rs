@@ -65,7 +65,7 @@ impl Ring {
         }
     }
 
-    /// A message found no other member to go to: it means what it would if it had gone round.
+    /// Handles a message that found no other member to go to, as if it had gone round.
     fn came_home(&mut self, now: Time, message: RingMessage, out: &mut Out) -> Next {
         match message {
             RingMessage::Collect(m) => match &mut self.campaign {
@@ -87,7 +87,7 @@ impl Ring {
         }
     }
 
-    /// What is under way to a member that is not in the ring any more goes to the next one.
+    /// Sends messages under way to a member that is not in the ring any more to the next member.
     pub(super) fn skip_absent(&mut self, now: Time, out: &mut Out) {
         for lap in self.core.stuck_laps() {
             if let Some(message) = self.core.skip(now, lap, out) {
@@ -193,7 +193,7 @@ impl Ring {
 
     /// Ends the leadership, and only then nominates the successor: no other agent leads meanwhile.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
-        // The one that was chosen when the work began to end may be gone by now.
+        // The successor that was chosen at the beginning of the drain may be gone by now.
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
