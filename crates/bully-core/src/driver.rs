@@ -55,7 +55,7 @@ pub trait MembersReports {
     /// Whether a change of the member at that place costs no copy of the list.
     fn has_room(&self, at: usize) -> bool;
 
-    /// Replaces what is known of the member at that place, but for its name and its rank.
+    /// Replaces the entry of the member at that place, except its name and its rank.
     fn set(&mut self, at: usize, member: Member);
 
     /// The places of the voters with a score in [`Members::iter`](crate::protocol::Members::iter), highest rank first.

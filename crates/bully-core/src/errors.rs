@@ -1,7 +1,7 @@
-//! What an error shows where it is debugged.
+//! The `Debug` text of errors.
 //!
-//! Decided here: that it shows its text. Rust prints an error that `main` returns by `Debug`, and an operator then reads the
-//! names of fields in place of what to do. An error is compared and matched by its type, so that its fields are not missed.
+//! Decided here: it is the `Display` text. Rust prints an error that `main` returns by `Debug`, and an operator would
+//! read names of fields in place of advice. An error is compared and matched by its type, so the fields are not missed.
 
 /// Gives each of these errors its text as its `Debug`.
 #[doc(hidden)]

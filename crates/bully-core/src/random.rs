@@ -1,6 +1,6 @@
 //! A small seeded generator: the same seed gives the same numbers, everywhere and for ever.
 //!
-//! Decided here: how numbers become choices. Not here: anything secret; this is no cryptography.
+//! Decided here: how numbers become choices. Not here: anything secret; the generator is not cryptographic.
 //! `SplitMix64` is Steele, Lea and Flood's, in Vigna's public version.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The machines, a folder each; none knows another. Each of them holds the [parts](crate::parts) that all share.
+//! The machines, a folder each; no machine knows another. Each of them holds the [parts](crate::parts) that all share.
 //!
 //! | machine | promise | needs |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
 //!
-//! The quorum has messages of its own, and bully and ASTRA share theirs. Agents of a lease say nothing to each other.
+//! The quorum has messages of its own, and bully and ASTRA share theirs. Agents of a lease send each other nothing.
 
 pub mod astra;
 pub mod bully;

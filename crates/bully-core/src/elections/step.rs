@@ -1,7 +1,7 @@
-//! One step of a bully by its plain rules or by those of ASTRA: what every role needs.
+//! One step of a bully by its plain rules or by those of ASTRA: the parts that every role needs.
 //!
-//! Decided here: who is eligible, who outranks whom, and which term is the highest that was seen. Not
-//! here: what an agent does about it; no role is called from here.
+//! Decided here: which agents are eligible, which of two agents outranks the other, and which term is the highest that
+//! was seen. Not here: the agent's reaction; this module calls no role.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::protocol::{
     AgentId, Effects, Event, Identity, Members, Role, Round, Score, Term, Time, To,
 };
 
-/// What an agent knows in every role, with the parameters `C` of its rules.
+/// An agent's knowledge in every role, with the parameters `C` of its rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core<C> {
     pub me: Participant,

@@ -31,6 +31,6 @@ pub enum BullyTimer {
     Round,
     /// Quorum mode, a leader: the lease may have ended.
     Lease,
-    /// Quorum mode without a disk: an incarnation asks the others what they remember.
+    /// Quorum mode without a disk: an incarnation asks the others for their memory of it.
     Recover,
 }

@@ -1,4 +1,4 @@
-//! What a voter must never forget.
+//! The durable record of a voter.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,8 +9,8 @@ use crate::{
     protocol::{AgentId, Decree, Incarnation, StoreId, Term},
 };
 
-/// What a voter must not forget: its term, whom it gave its vote in that term, and for how long it
-/// may have promised to support no other agent.
+/// The record of a voter: its term, the agent that got its vote in that term, and for how long it may have promised to
+/// support no other agent.
 ///
 /// It is written as one, before anything that depends on it is said. A voter whose record shows
 /// a term above zero may have supported a leader in an earlier incarnation, so it abstains at the
@@ -61,7 +61,7 @@ impl fmt::Display for Heard {
     }
 }
 
-/// What a voter must not forget of a change of the voters.
+/// The part of a voter's record about a change of the voters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VotersRecord {
@@ -79,7 +79,7 @@ pub struct VotersRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SealRecord {
-    /// The term of whoever asked for it.
+    /// The term of the agent that asked for it.
     pub term: Term,
     /// The list that shall follow.
     pub next: Decree,

@@ -1,11 +1,11 @@
-//! What the configurations of several elections have in common.
+//! The common part of the configurations of several elections.
 
 use std::time::Duration;
 
 use crate::protocol::{Detector, Timings};
 
-/// The failure detector of timings that passed a check; that of the default timings otherwise, so that
-/// a machine need not decide twice what a configuration without one means.
+/// Returns the failure detector of timings that passed a check, or that of the default timings if they have none. A
+/// machine then needs no rule of its own for a configuration without a detector.
 pub fn detector_of(timings: &Timings) -> Detector {
     timings.detector().unwrap_or(Detector {
         heartbeat: Duration::from_millis(180),

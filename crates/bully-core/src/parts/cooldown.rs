@@ -1,8 +1,8 @@
 //! The time after a step-down in which an agent lets the others go first.
 //!
-//! Decided here: that it ends by itself. Without it a hand-over would bounce straight back to the
-//! agent that has just left, which is often the highest in rank. Not here: what an agent does
-//! meanwhile, and what ends the cool-down early; an election says both.
+//! Decided here: it ends by itself. Without it a hand-over would bounce straight back to the agent that has just left,
+//! which is often the highest in rank. Not here: the agent's behaviour during the cool-down, and the events that end it
+//! early; each election decides both.
 
 use std::time::Duration;
 
@@ -72,8 +72,8 @@ impl Cooldown {
         self.until < Time::MAX
     }
 
-    /// What its timer finds: `None` if there is none. If its time is up the cool-down ends, if not
-    /// `timer` is set to what is left of it.
+    /// Handles its timer: `None` if no cool-down runs. If its time is up, the cool-down ends; otherwise `timer` is set
+    /// to the rest of it.
     pub fn on_due<M, T, D, A>(
         &mut self,
         now: Time,

@@ -1,10 +1,9 @@
 //! A leadership that is being handed over: `Draining`, then `Drained`, then `Resign`.
 //!
-//! Decided here: that the work of a leader has a limited time to end. A leader that steps down first
-//! tells its application (`Draining`), goes on leading until the application says that its work has
-//! ended (`Drained`) or the time is over, and only then says so to the others (`Resign`): so no two
-//! agents work at the same time. Not here: what an election sends, and to whom it hands over
-//! ([`Participant::successor`](super::Participant::successor)).
+//! Decided here: the work of a leader has a limited time to end. A leader that steps down first tells its application
+//! (`Draining`). It goes on leading until the application says that its work has ended (`Drained`) or the time is over.
+//! Only then it tells the others (`Resign`), so no two agents work at the same time. Not here: the messages of an
+//! election, and the choice of the successor ([`Participant::successor`](super::Participant::successor)).
 
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ pub struct Handover {
     due: Time,
 }
 
-/// What a timer finds when it fires: timers are hints, and only the clock says that a time is up.
+/// Result of the check when a timer fires: timers are hints, and only the clock decides that a time is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// Its time has come.
@@ -65,7 +64,7 @@ impl Handover {
         Self { to, due }
     }
 
-    /// Whether the work has had its time; if not, `timer` is set to what is left of it.
+    /// Checks whether the time of the work is over; if not, `timer` is set to the rest of it.
     pub fn on_due<M, T, D, A>(&self, now: Time, timer: T, out: &mut Effects<M, T, D, A>) -> Due {
         Due::check(now, self.due, timer, out)
     }

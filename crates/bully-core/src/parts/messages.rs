@@ -1,13 +1,12 @@
-//! One way to define what the participants of an election say to each other.
+//! The macro that defines the messages of an election.
 //!
-//! [`messages!`](messages!) takes one line for each message: the struct, the name that counters and
-//! traces show, and the highest term that the message names. It makes the enum, the conversions into
-//! it, `name` and `term`. So nothing of that is written twice, and a message without a name or a term
-//! does not compile. Every message has a term: one that says nothing else carries the highest that its
-//! sender knows, as the ring's `Probe` does.
+//! [`messages!`](messages!) takes one line for each message: the struct, the name that counters and traces show, and
+//! the highest term that the message names. It makes the enum, the conversions into it, `name` and `term`. Nothing of
+//! that is written twice, and a message without a name or a term does not compile. Every message has a term: a message
+//! without a term of its own carries the highest that its sender knows, as the ring's `Probe` does.
 //!
-//! Not here: who may say a message and whether a newer one takes its place. Each election decides that
-//! in one table of its own, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).
+//! Not here: which agents may send a message, and whether a newer message replaces it. Each election decides that in
+//! one table of its own, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).
 
 #[doc(hidden)]
 #[macro_export]

@@ -1,8 +1,8 @@
-//! What a participant knows of itself and of the other members.
+//! A participant's knowledge of itself and of the other members.
 //!
-//! Decided here: how ranks compare, who may be elected at all, and who can take over from a leader
-//! that steps down. Not here: whether an agent asks for the leadership at a given moment; that is a
-//! rule of each election.
+//! Decided here: how ranks compare, which agents may be elected at all, and which agent can take over from a leader
+//! that steps down. Not here: whether an agent asks for the leadership at a given moment; that is a rule of each
+//! election.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Participant {
         }
     }
 
-    /// What a participant like this one is made from.
+    /// Returns the identity from which a participant like this one is made.
     #[cfg(any(test, feature = "testkit"))]
     pub fn identity(&self) -> Identity {
         Identity {
@@ -66,7 +66,7 @@ impl Participant {
         }
     }
 
-    /// What it says of itself, as its group has it.
+    /// Returns the text that it publishes about itself, as its group has it.
     pub fn about(&self) -> Option<&About> {
         self.members.get(&self.id)?.about_in(self.incarnation)
     }
@@ -117,15 +117,15 @@ impl Participant {
         self.members.get(id).is_some_and(Member::is_up)
     }
 
-    /// Whether the incarnation that led is over, or thought to be, or is no member any more.
+    /// Returns whether the incarnation that led is over, or suspected to be over, or not a member any more.
     pub fn is_gone(&self, leader: &Leader) -> bool {
         self.members
             .get(&leader.id)
             .is_none_or(|member| member.is_gone(leader.incarnation))
     }
 
-    /// The agent to hand the leadership to: the one that was asked for if it is up and can be elected,
-    /// otherwise the highest in rank that is up.
+    /// Returns the agent to hand the leadership to: the wanted agent if it is up and can be elected, otherwise the
+    /// highest in rank that is up.
     pub fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
         wanted.filter(|id| self.can_succeed(id)).or_else(|| {
             let mut others = self.members.eligible();

@@ -1,19 +1,18 @@
-//! Rank-staggered delays: who goes first when the leadership is vacant, and for how long the others
-//! wait.
+//! Rank-staggered delays: the order in which agents act when the leadership is vacant, and the time that each one
+//! waits.
 //!
-//! The highest in rank has slot 0 and goes at once, the next one has slot 1 and waits for one step,
-//! and so on: so two agents rarely hold an election at the same time. Decided here: where an agent
-//! that cools down after a step-down is placed. It lets the others go first; but no agent knows which
-//! others cool down, and all that are left may. So it has a slot like every other agent, [`LAST`]
-//! slots further back: behind all that do not cool down, and among those that do in order of rank.
-//! Not here: what an agent does in its slot.
+//! The highest in rank has slot 0 and goes at once, the next one has slot 1 and waits for one step, and so on: so two
+//! agents rarely hold an election at the same time. Decided here: the slot of an agent that cools down after a
+//! step-down. It lets the others go first. But no agent knows which others cool down, and perhaps all of them do. So it
+//! has a slot like every other agent, [`LAST`] slots further back: behind all that do not cool down, and among those
+//! that cool down in order of rank. Not here: an agent's action in its slot.
 
 use std::time::Duration;
 
 /// No agent has a later slot than this one, unless it cools down.
 pub const LAST: usize = 8;
 
-/// The slot of an agent with so many others `ahead` of it; the first is 0.
+/// Returns the slot of an agent with `ahead` other agents before it; the first is 0.
 pub fn behind(ahead: usize, cools_down: bool) -> usize {
     let back = if cools_down { LAST } else { 0 };
     ahead.min(LAST).saturating_add(back)

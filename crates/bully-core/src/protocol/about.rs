@@ -1,12 +1,13 @@
-//! What an agent says of itself: a short text for the others, such as the URL of its own server.
+//! A short text of an agent about itself for the others, such as the URL of its own server.
 //!
-//! Decided here: which text is one. No election reads it; [`Member`](super::Member) carries it, bound to an incarnation.
+//! Decided here: which text is valid. No election reads it; [`Member`](super::Member) carries it, bound to an
+//! incarnation.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 
-/// What an agent says of itself to the others of its group, such as the URL of its own server.
+/// A text of an agent about itself for the others of its group, such as the URL of its own server.
 ///
 /// 1 to 256 bytes without control characters, line separators and characters that change the direction of the text
 /// around them. It is the text of another agent: escape it where it is shown, and check it before it is used. Cloning
@@ -88,7 +89,7 @@ impl<'de> Deserialize<'de> for About {
     }
 }
 
-/// Checks a text where the input has it: one that is refused is never copied.
+/// Checks a text before it is copied: a refused text is never copied.
 struct Text;
 
 impl Visitor<'_> for Text {
@@ -103,7 +104,7 @@ impl Visitor<'_> for Text {
     }
 }
 
-/// Why what an agent says of itself was refused.
+/// The reason why an agent's text about itself was refused.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AboutError {

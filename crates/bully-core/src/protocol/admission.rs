@@ -13,7 +13,7 @@ pub enum Unheard {
     /// The sender is not another member.
     #[error("the sender is no other member")]
     Stranger,
-    /// The sender has ended in that incarnation. What it said may have been withdrawn since.
+    /// The sender has ended in that incarnation. It may have withdrawn its message since.
     #[error("the sender's incarnation is over")]
     Ended,
 }

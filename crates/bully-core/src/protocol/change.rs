@@ -1,7 +1,7 @@
-//! Another list of voters for a group that runs: what is asked for, what is decided, and what is refused.
+//! Another list of voters for a group that runs: questions, decisions and refusals.
 //!
-//! The types that the application, the machines and the wire have in common. Which rules make one list
-//! follow another is decided by the election that has voters ([`quorum`](crate::elections::quorum)).
+//! The types that the application, the machines and the wire have in common. The election that has voters
+//! ([`quorum`](crate::elections::quorum)) decides by which rules one list follows another.
 
 use std::fmt;
 
@@ -54,9 +54,9 @@ pub struct Decree {
     pub epoch: u64,
     /// The voters, in the order of their names.
     pub voters: Vec<NewVoter>,
-    /// Qv, if it is no majority.
+    /// Qv, if it is not a majority.
     pub vote_quorum: Option<u32>,
-    /// Ql, if it is no majority.
+    /// Ql, if it is not a majority.
     pub lease_quorum: Option<u32>,
 }
 
@@ -87,14 +87,14 @@ pub enum VotersEvent {
     /// This list holds from now on. Also said once by an agent whose record knows a later list than its
     /// configuration.
     Installed(Decree),
-    /// This agent leads and was asked to make a voter of one that it has not heard, whose host the question names.
-    /// Whatever carries messages to other hosts may connect to it.
+    /// This agent leads and was asked to make an agent a voter that it has not heard. The question names the host of
+    /// that agent. A carrier of messages to other hosts may connect to it.
     Wanted(NewVoter),
     /// The answer to a change that this agent was asked for.
     Answered {
-        /// What was asked for.
+        /// The change that was asked for.
         change: VoterChange,
-        /// What became of it.
+        /// The outcome.
         outcome: Result<Changed, ChangeError>,
     },
     /// A voter comes with another store than the one with which it took part in this epoch: nothing that it says
@@ -127,19 +127,19 @@ pub enum ChangeError {
     /// The leader changes the voters already, or steps down.
     #[error("the leader changes the voters already, or steps down: ask again when that is over")]
     UnderWay,
-    /// The one to replace is no voter.
+    /// The agent to replace is not a voter.
     #[error("{id} is no voter: name one that is")]
     NotAVoter {
         /// The name.
         id: AgentId,
     },
-    /// The one that shall replace another votes already.
+    /// The agent that shall replace another one votes already.
     #[error("{id} is a voter already: remove the other one instead")]
     AlreadyAVoter {
         /// The name.
         id: AgentId,
     },
-    /// Nobody would be left to vote.
+    /// The group would have no voter.
     #[error("the last voter cannot be removed: replace it, or add another one first")]
     LastVoter,
     /// The new voter did not say to the leader, of late, that it could become one: it is down, cannot reach the

@@ -6,7 +6,7 @@ use super::{AgentId, Election, Event};
 
 /// One thing to do; see [`Election::handle`].
 ///
-/// `A` is what the machine asks a store: nothing, unless an election says otherwise.
+/// `A` is the type of the machine's questions to a store; without a store it has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect<M, T, D, A = Infallible> {
     /// Make this record durable before any later effect of the step leaves.
@@ -15,12 +15,12 @@ pub enum Effect<M, T, D, A = Infallible> {
     Send {
         /// The receivers.
         to: To,
-        /// What is sent.
+        /// The message.
         message: M,
     },
     /// Ask the store that the participants share.
     Ask(A),
-    /// Set a timer; one that is running under that name is replaced.
+    /// Set a timer; this replaces a running timer of that name.
     SetTimer {
         /// Its name.
         timer: T,

@@ -20,7 +20,7 @@ use super::{
 /// same effects. It is *total*: every input in every role is decided, and none can fail; nonsense
 /// from a peer is a traced no-op.
 ///
-/// # What a driver owes a machine
+/// # Duties of a driver
 /// 1. One reading of the agent's own clock per step, taken after the input was dequeued.
 /// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves before it
 ///    is durable; if it cannot be made durable, the agent stops.
@@ -30,9 +30,8 @@ use super::{
 ///    sends to itself.
 /// 6. After a crash: a new machine with a larger [`Incarnation`], the last durable record, and no
 ///    old timers.
-/// 7. What came from an incarnation that has since ended is dropped, and so is what comes from an
-///    agent that is no other member: [`Members::admit`](super::Members::admit) decides, and no
-///    machine asks again.
+/// 7. Messages from an incarnation that has since ended are dropped, and so are messages from an agent that is not
+///    another member: [`Members::admit`](super::Members::admit) decides, and no machine checks again.
 /// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
 ///    lost leadership is published *before* any effect of its step, a gained one *after* all of
 ///    them.
@@ -43,22 +42,22 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Message: PeerMessage;
     /// The names of the timers.
     type Timer: Copy + Debug + Ord + Unpin + 'static;
-    /// What it asks a store that the participants share: [`Infallible`] for an
-    /// election without one.
+    /// A question to a store that the participants share: [`Infallible`] for an election without a store.
     type Ask: Clone + Debug + PartialEq + Send + Unpin + 'static;
-    /// What that store tells it.
+    /// An answer of that store.
     type Told: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// What must survive a crash: `()` or a small record.
     type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// The rules' parameters: the same at every member, so best behind an `Arc`.
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
-    /// A machine at the beginning of an incarnation; it sends nothing before
+    /// Makes a machine at the beginning of an incarnation; it sends nothing before
     /// [`Input::Start`](super::Input::Start).
     ///
-    /// `durable` is what the last [`Effect::Persist`](super::Effect::Persist) of any incarnation made
-    /// durable; `None` if there was none since the store was created. A machine that persists a
-    /// record before its first promise may take `None` for "no incarnation of mine promised anything";
+    /// `durable` is the record that the last [`Effect::Persist`](super::Effect::Persist) of any incarnation made
+    /// durable; `None` if there was none since the store was created. A machine that persists a record before its first
+    /// promise may take `None` for "no incarnation of mine promised anything"; after `Some` it must honour promises
+    /// that it may have given beside the record.
     /// after `Some` it must honour what it may have promised beside the record.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
@@ -81,8 +80,9 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         Prospects::default()
     }
 
-    /// Whether this participant, which leads no more, still tries to say so to those who wait for it. An agent that leaves
-    /// stays for that, for as long as a promise lasts and no longer. Default: what was sent is said.
+    /// Returns whether this participant leads no more, and still tries to tell that to the agents that wait for it. An
+    /// agent that leaves stays for that, for as long as a promise lasts and no longer. Default: a message that was sent
+    /// counts as received.
     fn is_releasing(&self) -> bool {
         false
     }
@@ -93,10 +93,10 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         None
     }
 
-    /// What the election promises, and what it asks for that of this participant and its group;
-    /// asked before it starts.
+    /// Returns the promises of the election, and its requirements for this participant and its group. It is called
+    /// before the participant starts.
     ///
-    /// There is no default: an election that says nothing would promise what no author has considered.
+    /// There is no default: an election that says nothing would promise more than its author has considered.
     ///
     /// # Errors
     /// [`MembershipError`] when the configuration has no such participant.
@@ -130,9 +130,8 @@ pub trait Election: Sized + Debug + Unpin + 'static {
 
 /// What one participant says to another.
 pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'static {
-    /// The message's name in lower case, for counters and traces: `"elect"`. Messages for which
-    /// another one is no substitute have kinds of their own; see
-    /// [`is_repeated`](Self::is_repeated).
+    /// Returns the message's name in lower case, for counters and traces: `"elect"`. Two messages have different kinds
+    /// if neither can replace the other; see [`is_repeated`](Self::is_repeated).
     fn kind(&self) -> &'static str;
 
     /// The least role in which `from` may send this. A bridge asks it of each
@@ -142,8 +141,8 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'sta
     /// An election never says anything else for which its participant's [`MemberKind`] is too little.
     fn needs(&self, from: &AgentId) -> MinimumRole;
 
-    /// What is heard instead from an agent that may not [say this](Self::needs), where that is a question to which a
-    /// refusal is the better answer than a closed link. `None`: the link is closed.
+    /// Returns the message that is received instead from an agent that may not [send this](Self::needs), where a
+    /// refusal of the question is better than a closed link. `None`: the link is closed.
     fn unentitled(&self) -> Option<Self> {
         None
     }

@@ -17,9 +17,9 @@ pub struct Electorate {
     pub vote_quorum: u32,
     /// How many acknowledgements uphold a leadership.
     pub lease_quorum: u32,
-    /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each with a zero byte
-    /// behind it, which no name contains; for voters without disks, over what they must agree on beside that.
-    /// It finds mistakes; it is no proof against malice.
+    /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each with a zero byte behind it, which no
+    /// name contains; for voters without disks, also over the durations on which they must agree. It finds mistakes; it
+    /// gives no protection against malice.
     pub list: u64,
     /// Of voters without disks the promise P and the round E, on which they agree as well; `None` with disks. To the
     /// microsecond: they are for people, the digest compares them.
@@ -44,8 +44,8 @@ impl Electorate {
         }
     }
 
-    /// Of voters without a disk, that agree on their promise and their round as well: an incarnation knows no
-    /// longer what the one before promised.
+    /// The same for voters without a disk, which agree on their promise and their round as well: an incarnation does
+    /// not know the promises of the incarnation before it.
     #[must_use]
     pub fn without_disks(mut self, promise: Duration, round: Duration) -> Self {
         for span in [promise, round] {

@@ -1,4 +1,4 @@
-//! What a machine tells the application.
+//! Events of a machine for the application.
 //!
 //! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of
 //! its own leadership only [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur;
@@ -44,7 +44,7 @@ pub enum Event {
     NewLeader(Leader),
     /// The leader that this agent followed is gone, and no other is known yet.
     NoLeader {
-        /// The term of the one that is gone.
+        /// The term of the leader that is gone.
         term: Term,
     },
     /// The voters were changed while the group runs, or a change was answered.

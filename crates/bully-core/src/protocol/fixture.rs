@@ -1,4 +1,4 @@
-//! What the tests of several elections begin with: the group around one agent.
+//! Common parts of the tests of several elections: the group around one agent.
 
 #![allow(
     missing_docs,

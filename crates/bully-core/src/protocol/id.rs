@@ -1,7 +1,7 @@
 //! Names and counters: of agents, of their incarnations, and of terms.
 //!
-//! Decided here: what a valid name is, and that the counters never wrap. Not here: which of two
-//! agents has the higher rank; that is [`Rank`](super::Rank).
+//! Decided here: which name is valid, and that the counters never wrap. Not here: which of two agents has the higher
+//! rank; that is [`Rank`](super::Rank).
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::{
@@ -78,8 +78,8 @@ impl AgentId {
     }
 }
 
-/// Whether a character is seen by what it does to others alone (the category Cf of Unicode 16): names that have it look
-/// like other names, or turn what is written beside them.
+/// Returns whether a character is visible only by its effect on others (the category Cf of Unicode 16): names with it
+/// look like other names, or change the direction of the text beside them.
 const fn is_format(c: char) -> bool {
     matches!(
         c,
@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for AgentId {
     }
 }
 
-/// Checks a name where the input has it: one that is refused is never copied.
+/// Checks a name before it is copied: a refused name is never copied.
 struct Name;
 
 impl Visitor<'_> for Name {

@@ -1,15 +1,15 @@
-//! What goes into a machine.
+//! Inputs of a machine.
 //!
-//! How a leadership ends from outside, and what the machine hears of it:
+//! The ways in which a leadership ends from outside, and the inputs of the machine:
 //!
-//! | what happens to the agent | input | reason that is published |
+//! | event | input | published reason |
 //! |---|---|---|
 //! | a user tells it to step down | [`Input::StepDown`], then [`Input::Drained`] or the timer of the hand-over | [`Resigned`](super::LostReason::Resigned) |
 //! | its score is taken away | [`Input::SetScore`] with `None`; then as above, without a `StepDown` | `Resigned` |
 //! | it leaves the group, and leads | `StepDown { to: None }`, then as above, then none | `Resigned` |
 //! | it leaves the group, and does not lead | none; the others hear [`Input::Members`] | none: no leadership ends |
 //! | its actor stops or panics | none: the driver says it, and the group's snapshot tells the others | [`Ended`](super::LostReason::Ended) |
-//! | it does not run for a while | what has waited, in its order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
+//! | it does not run for a while | the inputs that have waited, in their order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
 //!
 //! A member of the simulator that leaves only stops, even if it leads: a history that wants a hand-over gives
 //! a `StepDown` first.
@@ -20,7 +20,7 @@ use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 
 /// One thing that happened; see [`Election::handle`].
 ///
-/// `A` is what a store answers: nothing, unless an election says otherwise.
+/// `A` is the type of a store's answers; without a store it has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<M, T, A = Infallible> {
     /// The incarnation begins, among these members. This is the first input, and it is given once.
@@ -31,7 +31,7 @@ pub enum Input<M, T, A = Infallible> {
         from: AgentId,
         /// The sender's incarnation when it sent the message.
         incarnation: Incarnation,
-        /// What it says.
+        /// The message.
         message: M,
     },
     /// The store has answered, or has told of a change unasked.

@@ -1,14 +1,14 @@
-//! From what a group measured to timings that fit it: one pure function.
+//! A pure function that makes timings from the measurements of a group.
 //!
-//! Decided here: the formula, and which measurements are refused. Not here: who measures, and the relations
+//! Decided here: the formula, and which measurements are refused. Not here: how they are measured, and the relations
 //! that all timings keep (`timings_builder.rs`), which check the result as well.
 
 use std::time::Duration;
 
 use super::{Detector, Timings, TimingsError};
 
-/// What a group of agents needs of its network, its disks and its hosts: the longest of each that was seen
-/// while the group was under its usual load. [`Timings::measured`] makes timings of it.
+/// The longest delays of a group's network, disks and hosts that were seen under its usual load. [`Timings::measured`]
+/// makes timings of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Measurement {
     /// From a question between two hosts to its answer, there and back; more than zero.
@@ -47,17 +47,16 @@ impl Measurement {
 }
 
 impl Timings {
-    /// Timings that fit what was measured.
+    /// Returns timings that fit the measurements.
     ///
     /// With e, w and s for [`echo`](Measurement::echo), [`write`](Measurement::write) and
-    /// [`stall`](Measurement::stall):
-    /// d = e + 2 s (at least 2 ms), T = 20 d + 2 w, H = 4 d, L = 16 d + 2 w, S = 2 d, J = d,
-    /// E = 2 d + 2 w + 2 ms, D = 15 d + 2 w, and P is the shortest that D allows.
-    /// The measurements of different hosts may differ: members of the quorum mode may have different timings.
+    /// [`stall`](Measurement::stall): d = e + 2 s (at least 2 ms), T = 20 d + 2 w, H = 4 d, L = 16 d + 2 w, S = 2 d, J
+    /// = d, E = 2 d + 2 w + 2 ms, D = 15 d + 2 w, and P is the shortest that D allows. The measurements of different
+    /// hosts may differ: members of the quorum mode may have different timings.
     ///
     /// A network, disk or host that becomes slower than that costs leaders their leases, or keeps elections from
-    /// ending; it never makes two agents consider themselves leader, because the relation between lease and
-    /// promise holds whatever was measured.
+    /// ending. It never makes two agents consider themselves leader, because the relation between lease and promise
+    /// holds for all measurements.
     ///
     /// ```
     /// use actix_bully::protocol::{Measurement, Timings};

@@ -1,7 +1,7 @@
-//! One member as the others see it, and what is known of its incarnations.
+//! One member as the others see it, and the known state of its incarnations.
 //!
-//! Decided here: which incarnations count as over, confirmed or suspected. Not here: how reports
-//! combine; that is for [`Members`](super::Members).
+//! Decided here: which incarnations count as over, confirmed or suspected. Not here: how reports combine; that is for
+//! [`Members`](super::Members).
 
 use serde::{Deserialize, Serialize};
 
@@ -28,12 +28,12 @@ pub struct Member {
     /// The incarnations whose ends were told, by another process or by a sentinel. Each stands for itself alone: two
     /// processes may have the name, and an earlier incarnation may go on.
     pub ends: Ends,
-    /// The last incarnation that was known where it was before, if it has moved to another host.
-    /// What is reported by its present host says nothing about that one or earlier ones.
+    /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
+    /// present host do not apply to that incarnation or to earlier ones.
     pub former: Option<Incarnation>,
     /// The store that keeps its votes, as its host told it; `None` while it was not told, and without a disk.
     pub store: Option<StoreId>,
-    /// What it says of itself in its last known incarnation; no election reads it.
+    /// The text that it publishes about itself in its last known incarnation; no election reads it.
     pub about: Option<About>,
 }
 
@@ -116,10 +116,10 @@ impl Member {
         self.presence == Presence::Up
     }
 
-    /// The same member after it has moved: `before` is what was known of it on another host.
+    /// Returns the same member after it has moved: `before` is its known state on another host.
     ///
-    /// Incarnations are numbered by each host for itself. So nothing that the present host reports
-    /// is certain about an incarnation of the former one, whichever number is larger.
+    /// Each host numbers incarnations for itself. A report of the present host is therefore never certain about an
+    /// incarnation of the former host, whichever number is larger.
     #[must_use]
     pub fn moved(mut self, before: &Self) -> Self {
         let ended = before.ended.max(before.ends.last());
@@ -189,7 +189,7 @@ impl Member {
         (self.presence, self.incarnation) = (presence, Some(incarnation));
     }
 
-    /// What it says of itself in that incarnation.
+    /// Returns the text that it published about itself in that incarnation.
     pub fn about_in(&self, incarnation: Incarnation) -> Option<&About> {
         self.about
             .as_ref()
@@ -365,7 +365,7 @@ mod tests {
         let mut known = saying("old", 3);
         assert_eq!(about(&known, 3).as_deref(), Some("old"));
         assert_eq!(about(&known, 4), None);
-        // Its restart is heard of before what it says then.
+        // Its restart is heard of before its new text.
         assert!(known.mark_up(Incarnation(4)));
         assert_eq!(about(&known, 4), None);
         assert!(known.bring_up_to_date(&saying("new", 4)));

@@ -1,10 +1,10 @@
-//! The members of a group, and what is known of each: one immutable snapshot, shared by all.
+//! The members of a group, and the known state of each: one immutable snapshot, shared by all.
 //!
-//! Decided here: how reports about incarnations combine (a later one ends the earlier ones, a
-//! stale report changes nothing), and which member is next in rank. Not here: what a machine makes of it.
+//! Decided here: how reports about incarnations combine (a later one ends the earlier ones, a stale report changes
+//! nothing), and which member is next in rank. Not here: the use that a machine makes of it.
 //!
-//! The snapshot is a hint that saves messages. Ranks in it may be out of date; only the
-//! incarnations that are marked as ended are facts.
+//! The snapshot is a hint that saves messages. Ranks in it may be out of date; only the incarnations that are marked as
+//! ended are facts.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -41,8 +41,8 @@ impl Members {
         }
     }
 
-    /// Adds members; one that is there already is replaced, and of two with one name the later
-    /// counts. Sorts once, however many there are.
+    /// Adds members. A new entry replaces a present one of the same name; of two new entries with one name, the later
+    /// counts. Sorts once, whatever their number.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
         let members: Vec<Member> = members.into_iter().collect();
         let places = members.iter().map(|member| self.index_of(&member.id));
@@ -166,7 +166,7 @@ impl Members {
     ) -> usize {
         self.ranked(self.absent)
             .take_while(|m| m.outranks(score, id))
-            // Its own entry may be out of date, and rank above what it has now.
+            // Its own entry may be out of date, and rank above its present rank.
             .filter(|m| m.is_up() && Some(&m.id) != but && m.id != *id)
             .take(limit)
             .count()
@@ -236,7 +236,7 @@ impl Members {
     }
 }
 
-/// So many are replaced one by one.
+/// Maximum number of members that are replaced one by one.
 const A_FEW: usize = 4;
 
 impl MembersReports for Members {
@@ -249,7 +249,7 @@ impl MembersReports for Members {
 
     fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.leader
-            // The end of an earlier incarnation says nothing of one that leads since.
+            // The end of an earlier incarnation does not end the leadership of a later one.
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 

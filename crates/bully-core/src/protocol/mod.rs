@@ -12,12 +12,11 @@
 //!                          Election::view(now): role, term, leader, and until when
 //! ```
 //!
-//! Decided here: what goes in, what comes out, how ids, scores, ranks, terms, incarnations and
-//! durations compare. Not here: any election ([`elections`](crate::elections)), and nothing that runs.
+//! Decided here: inputs and effects; how ids, scores, ranks, terms, incarnations and durations compare. Not here: any
+//! election ([`elections`](crate::elections)), and nothing that runs.
 //!
-//! Read on: [`Election`] is the contract; [`Requirements`] says what an election promises, and what
-//! it asks for that; [`Members`] is what every member knows of the others;
-//! [`Timings`] says how long to wait and why.
+//! Read on: [`Election`] is the contract; [`Requirements`] has the promises of an election, and its needs; [`Members`]
+//! is every member's knowledge of the others; [`Timings`] has the durations, with their reasons.
 
 mod about;
 mod admission;

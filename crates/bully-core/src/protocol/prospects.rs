@@ -1,22 +1,21 @@
-//! What keeps a participant from leading, or lets it wait: for people who ask why there is no leader, or why
-//! this one leads.
+//! The reasons that keep a participant from leading, or make it wait. They help to find out why there is no leader, or
+//! why this agent leads.
 //!
-//! Decided here: what a machine tells of itself beside its [`View`](super::View). Nothing in an election
-//! depends on it.
+//! Decided here: which facts a machine reports beside its [`View`](super::View). No election depends on them.
 
 use std::time::Duration;
 
 use super::{AgentId, Time};
 
-/// What a participant waits for, by its own clock; see [`Election::prospects`](super::Election::prospects).
+/// The times for which a participant waits, by its own clock; see [`Election::prospects`](super::Election::prospects).
 ///
 /// A time that has passed means nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
     /// Until when it lets others go first, because it stepped down.
     pub cooldown_until: Option<Time>,
-    /// Without a leader: when it holds an election at the earliest. It may be bound by what an earlier
-    /// incarnation promised, or let agents of higher rank go first.
+    /// Without a leader: the earliest time of its next election. It may be bound by a promise of an earlier
+    /// incarnation, or let agents of higher rank go first.
     pub waits_until: Option<Time>,
     /// When an agent of higher rank takes over at the earliest, as far as this participant knows: the leader
     /// of an agent that asked, a follower of itself.
@@ -38,8 +37,8 @@ pub struct Prospects {
 }
 
 impl Prospects {
-    /// Whether they are those of a participant that only follows, or only leads, and whose store is fast enough. How
-    /// a live leader gives way is no part of that: it is a policy, which an incarnation does not change.
+    /// Returns whether the participant only follows, or only leads, and has a fast enough store. The preemption is not
+    /// checked: it is a policy, which an incarnation does not change.
     pub const fn is_idle(&self) -> bool {
         let Self {
             cooldown_until,
@@ -60,16 +59,16 @@ impl Prospects {
     }
 }
 
-/// How far an incarnation is that keeps no record and asks the others what they remember.
+/// Progress of an incarnation that keeps no record and asks the others for their memory of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recovering {
     /// It abstains until then at least.
     pub until: Time,
-    /// So many other voters have answered.
+    /// Number of other voters that have answered.
     pub answers: u32,
-    /// So many of these recover themselves.
+    /// Number of these that recover themselves.
     pub recover: u32,
-    /// So many that remember are needed.
+    /// Number of voters with a memory that are needed.
     pub needed: u32,
     /// The others that remember.
     pub remember: Vec<AgentId>,

@@ -1,7 +1,7 @@
-//! Score and rank: what the application gives, and what decides.
+//! Score and rank: the application gives the score, and the rank decides.
 //!
-//! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie
-//! (the seed's equal scores elected two leaders).
+//! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie (the seed's equal
+//! scores elected two leaders).
 
 use std::fmt;
 
@@ -12,8 +12,8 @@ use super::AgentId;
 /// The application's measure of an agent: up to four integers, compared from left to right, and the
 /// larger wins.
 ///
-/// Made from one integer or a tuple; what is missing on the right counts as 0. "Priority first,
-/// then the lowest lag" is `Score::from((priority, -lag_ms))`.
+/// Made from one integer or a tuple; missing parts on the right count as 0. "Priority first, then the lowest lag" is
+/// `Score::from((priority, -lag_ms))`.
 ///
 /// ```
 /// use actix_bully::protocol::Score;
@@ -29,7 +29,7 @@ use super::AgentId;
 pub struct Score([i64; 4]);
 
 impl Score {
-    /// The four parts, the one that decides first in front.
+    /// The four parts, the most significant first.
     pub const fn parts(self) -> [i64; 4] {
         self.0
     }

@@ -1,15 +1,15 @@
-//! What an election promises, and what it asks of its members and their group for that.
+//! The promises of an election, and its needs from its members and their group.
 //!
-//! Decided here: the questions that those around an election ask it, so that no caller infers
-//! an answer from a name or from another answer. A bridge asks how many may lead at once, before it
-//! warns; the builder asks the same before it gives out fences, and which store and clock a
-//! participant has to have; a group asks what its members share, and which member to notify first.
+//! Decided here: the questions that callers of an election may ask, so that no caller infers an answer from a name or
+//! from another answer. A bridge asks how many may lead at once, before it warns. The builder asks the same before it
+//! gives out fences, and which store and clock a participant has to have. A group asks which properties its members
+//! share, and which member to notify first.
 
 use std::{fmt, sync::Arc};
 
 use super::{AgentId, Decree, Electorate, MemberKind, Term};
 
-/// What an election promises, and what it asks for that of one participant and of its group.
+/// The promises of an election, and its needs from one participant and from its group.
 ///
 /// ```
 /// use actix_bully::protocol::{Leaders, Requirements, Rules, Storage};
@@ -39,8 +39,8 @@ pub struct Requirements {
     /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
     /// the same.
     pub voters: Option<Electorate>,
-    /// The names of these voters, where they are known, so that a refusal can say which ones differ;
-    /// what is compared is [`voters`](Self::voters).
+    /// The names of these voters, where they are known, so that a refusal can name the differences; only
+    /// [`voters`](Self::voters) is compared.
     pub names: Option<Arc<[AgentId]>>,
 }
 
@@ -105,9 +105,9 @@ impl Requirements {
 pub enum Epochs {
     /// Never: a group refuses to mix them.
     Apart,
-    /// Always: a member of an earlier epoch is told of the later one by those that are in it.
+    /// Always: a member of an earlier epoch learns of the later one from the members that are in it.
     Learned {
-        /// So many of the lower bits of a term count the elections of one epoch; those above are the epoch.
+        /// Number of lower bits of a term that count the elections of one epoch; the bits above are the epoch.
         term_bits: u32,
     },
 }
@@ -151,8 +151,8 @@ pub enum Leaders {
     /// At most one in each term, ever, whatever the network and the clocks do: the term is a
     /// fencing token.
     PerTerm,
-    /// At most one at any instant; and one in each term, the terms increasing, while a majority of the
-    /// voters keeps its memory, or no wall clock was ahead of one that is used later.
+    /// At most one at any instant. Also one in each term, with increasing terms, while a majority of the voters keeps
+    /// its memory, or while no wall clock was ahead of a clock that is used later.
     PerInstant,
     /// In the end one on each side of a partition: so two, for as long as it lasts, and maybe in
     /// one term.
@@ -161,19 +161,19 @@ pub enum Leaders {
     Unpromised,
 }
 
-/// What a participant has to keep.
+/// Storage that a participant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
     /// Nothing; a store that it has all the same is not read.
     Nothing,
-    /// Nothing, and a store is refused: whoever names one relies on a record that the rules do without.
+    /// Nothing, and a store is refused: a builder that names a store relies on a record that these rules do not keep.
     Refused,
     /// A record that survives a crash.
     Record,
 }
 
 impl Storage {
-    /// A record of each voter; nothing of an observer, since no member relies on what it has said.
+    /// A record of each voter; nothing of an observer, since no member relies on its messages.
     pub fn of_voters(kind: MemberKind) -> Self {
         match kind {
             MemberKind::Voter => Self::Record,
@@ -182,7 +182,7 @@ impl Storage {
     }
 }
 
-/// What a participant's clock has to do.
+/// Properties that a participant's clock needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClockKind {
     /// Any monotonic clock will do.
@@ -242,7 +242,7 @@ pub enum MembershipError {
 debug_is_text!(MembershipError);
 
 impl MembershipError {
-    /// Of what the check of a configuration says.
+    /// Makes the error from the failed check of a configuration.
     pub fn config(error: impl fmt::Display) -> Self {
         Self::Config(error.to_string())
     }

@@ -19,7 +19,7 @@ pub(super) struct Roster {
     changed: Vec<Member>,
 }
 
-/// So many changes are kept beside the list.
+/// Maximum number of changes that are kept beside the list.
 const MOST: usize = 8;
 
 impl Roster {
@@ -63,7 +63,7 @@ impl Roster {
             self.places.push(at);
             self.changed.push(member);
         }
-        // Each look-up walks what is kept beside the list, so that stays short.
+        // Each look-up walks the changes beside the list, so their number stays small.
         if self.places.len() > MOST {
             *self = Self::new(self.to_vec());
         }

@@ -34,8 +34,8 @@ const GRANULE: Duration = Duration::from_nanos(1);
 ///
 /// (milliseconds; each column is named at the method of the same meaning)
 ///
-/// [`measured`](Self::measured) makes others from the echoes, writes and stalls of a group. What an agent has measured,
-/// and which preset would fit, its `diagnosis()` says.
+/// [`measured`](Self::measured) makes others from the echoes, writes and stalls of a group. An agent's `diagnosis()`
+/// shows its own measurements, and the preset that would fit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timings {
     pub(super) delay_bound: Duration,

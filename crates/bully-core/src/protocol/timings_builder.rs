@@ -95,7 +95,7 @@ impl TimingsBuilder {
                 delay_bound: t.delay_bound,
             });
         }
-        // Else the next in rank would start before it can hear the one that goes first.
+        // Otherwise the next in rank would start before it can hear the first one.
         if t.step < t.delay_bound {
             return Err(TimingsError::Step {
                 step: t.step,
@@ -227,7 +227,7 @@ pub enum TimingsError {
     /// An echo of zero was given to [`Timings::measured`]: nothing was measured.
     #[error("the measured echo is zero: measure it between two hosts under their usual load")]
     NoEcho,
-    /// What was given to [`Timings::measured`] is too slow.
+    /// The delays that were given to [`Timings::measured`] are too long.
     #[error(
         "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; look for the fault, or make timings with Timings::wan().to_builder()"
     )]
@@ -236,7 +236,7 @@ pub enum TimingsError {
         echo: Duration,
         /// To write a record.
         write: Duration,
-        /// So long a process stands still.
+        /// The time for which a process stands still.
         stall: Duration,
     },
 }

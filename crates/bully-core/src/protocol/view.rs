@@ -1,4 +1,4 @@
-//! What a participant shows to readers: its role, its leader, and until when it leads.
+//! The state that a participant shows to readers: its role, its leader, and until when it leads.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{About, Leader, Term, Time};
 
-/// What a participant shows at one instant of its own clock; see [`Election::view`].
+/// The state of a participant at one instant of its own clock; see [`Election::view`].
 ///
 /// [`Election::view`]: super::Election::view
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    /// What it is doing.
+    /// Its role.
     pub role: Role,
     /// The term of the leader that it follows or is; without one, the highest that it has seen.
     pub term: Term,
     /// The leader that it follows, or itself.
     pub leader: Option<Leader>,
-    /// What that leader says of itself, where the election's own records carry it. Else the members have it.
+    /// The leader's text about itself, where the election's own records carry it. Otherwise the members have it.
     pub about: Option<About>,
     /// The term in which it considers itself leader, if it does.
     pub leading: Option<Term>,
@@ -26,8 +26,7 @@ pub struct View {
 }
 
 impl View {
-    /// What a participant shows that neither leads nor follows; `term` is the highest that it has
-    /// seen.
+    /// The view of a participant that neither leads nor follows; `term` is the highest that it has seen.
     pub const fn new(role: Role, term: Term) -> Self {
         Self {
             role,
@@ -61,7 +60,7 @@ impl View {
     }
 }
 
-/// What a participant is doing.
+/// The role of a participant.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

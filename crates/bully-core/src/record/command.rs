@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 
-/// A command to a cluster. What was recorded has the full names of the agents.
+/// A command to a cluster. A recorded command has the full names of the agents.
 ///
 /// The text of a command is the same in a script, on the page of faults and in a test that repeats a run:
 /// [`FORMS`](Self::FORMS) shows each.
@@ -75,7 +75,7 @@ pub enum RecordedCommand {
     Partition(Vec<Vec<AgentId>>),
     /// The link between two is cut, both ways.
     Cut(AgentId, AgentId),
-    /// What the first says does not reach the second.
+    /// Messages of the first agent do not reach the second.
     CutOneWay(AgentId, AgentId),
     /// All links of this one are cut.
     Isolate(AgentId),
@@ -85,7 +85,7 @@ pub enum RecordedCommand {
     Rejoin(AgentId),
     /// Every partition, cut and isolation ends.
     Heal,
-    /// What the network does to all messages from now on.
+    /// The faults of the network for all messages from now on.
     Network(NetworkRecord),
     /// It was waited until it was settled which agents lead.
     Settle,
@@ -129,7 +129,7 @@ impl RecordedCommand {
     }
 }
 
-/// What a network does to messages; shares are of a thousand, times in nanoseconds.
+/// The faults of a network; shares are of a thousand, times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkRecord {

@@ -1,7 +1,7 @@
-//! What one line of a run says.
+//! The content of one line of a run.
 //!
-//! Decided here: the kinds of entries, and their names in the format. A field or a kind more is a new
-//! [version](super::Header): a reader refuses what it does not know. Not here: how they read (`lines`).
+//! Decided here: the kinds of entries, and their names in the format. A new field or kind needs a new
+//! [version](super::Header): a reader refuses entries that it does not know. Not here: their text (`lines`).
 
 use std::{borrow::Cow, fmt};
 
@@ -71,7 +71,7 @@ pub enum What {
     },
     /// Something else worth a line, such as a partition.
     Mark(String),
-    /// A command was given, to be given again when the run is repeated. What it did has entries of its own.
+    /// A command was given. It is given again when the run is repeated. Its effects have entries of their own.
     Command(RecordedCommand),
     /// It was found settled which agents lead.
     Settled {
@@ -122,7 +122,7 @@ pub enum Happening {
     Started,
     /// It became a member and begins an incarnation.
     Joined,
-    /// It ended and is no member any more.
+    /// It ended and is not a member any more.
     Left,
     /// Its incarnation ended without warning.
     Crashed,

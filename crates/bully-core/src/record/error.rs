@@ -1,4 +1,4 @@
-//! What is wrong with a recording, or with what is asked of it.
+//! Errors of a recording, and of operations on it.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub enum RecordingError {
     /// They could not be had.
     #[error("the recording cannot be read: {0}")]
     Read(#[source] io::Error),
-    /// The first line is no header.
+    /// The first line is not a header.
     #[error(
         "line 1 is no header of a recording: name a file that `--record` or `record save` wrote"
     )]
@@ -26,15 +26,15 @@ pub enum RecordingError {
     Version {
         /// Its version.
         version: u32,
-        /// The one that is read.
+        /// The newest version that this reader knows.
         newest: u32,
     },
-    /// A line is no entry.
+    /// A line is not an entry.
     #[error("line {line} is no entry of a recording: {}", words(source))]
     Malformed {
         /// Which line.
         line: usize,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
     /// A line is too long.
@@ -95,7 +95,7 @@ pub enum RecordingError {
     },
 }
 
-/// What is wrong with a line, without the words of a parser.
+/// Describes the error of a line, without the words of a parser.
 fn words(wrong: &serde_json::Error) -> String {
     match wrong.classify() {
         Category::Eof => "it breaks off in the middle: copy the whole file again".to_owned(),
@@ -137,7 +137,7 @@ pub enum Untold {
     /// The example `cluster` does not begin like that.
     #[error("the example `cluster` begins otherwise: {what}")]
     Beginning {
-        /// What is different.
+        /// The difference.
         what: &'static str,
     },
     /// Its election has no cluster that is begun by its name.

@@ -25,7 +25,7 @@ pub struct Header {
     pub seed: u64,
     /// The agents of the beginning, in their order.
     pub agents: Vec<RecordedAgent>,
-    /// What the network did to messages in the beginning, where it is known.
+    /// The faults of the network in the beginning, where they are known.
     pub network: Option<NetworkRecord>,
     /// How long the agents wait for what, in nanoseconds, by the names of [`Timings`]; empty where it is not known.
     pub timings_ns: BTreeMap<String, u64>,

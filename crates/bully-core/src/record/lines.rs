@@ -1,8 +1,8 @@
-//! How a run reads: entries joined into lines, and lines as text.
+//! The text of a run: entries joined into lines, and lines as text.
 //!
-//! Decided here: what shares a line. An agent with several entries at one moment has one
-//! line, and agents with the same entry at one moment share it; so an election of five agents
-//! takes some ten lines. A command has no line: what it did has one.
+//! Decided here: which entries share a line. An agent with several entries at one moment has one line, and agents with
+//! the same entry at one moment share it; so an election of five agents takes some ten lines. A command has no line:
+//! its effects have lines.
 
 use std::fmt::{self, Write as _};
 

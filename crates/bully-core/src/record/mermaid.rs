@@ -1,8 +1,7 @@
 //! A run as a Mermaid sequence diagram: an arrow per message, a note per event.
 //!
-//! Decided here: that any name and any text leaves a valid diagram. Participants have made-up
-//! names (`p0`), the real ones are escaped titles; what has a meaning to Mermaid or to HTML
-//! becomes a character reference.
+//! Decided here: the diagram is valid for any name and any text. Participants have made-up names (`p0`), and the real
+//! names are escaped titles. A character with a meaning in Mermaid or in HTML becomes a character reference.
 
 use std::collections::BTreeMap;
 

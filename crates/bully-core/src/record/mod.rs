@@ -1,4 +1,4 @@
-//! A run on record: which agent said what to which, what was done to the group, and what each agent made of it.
+//! A run on record: the messages between agents, the actions on the group, and the reactions of each agent.
 //!
 //! ```text
 //! {"format":"actix-bully recording","version":1,"protocol":"bully","clock":"virtual","seed":1,"agents":[..],..}
@@ -10,16 +10,15 @@
 //! {"at_ns":9000000,"what":"ended"}
 //! ```
 //!
-//! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so
-//! that a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
+//! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so that
+//! a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
 //!
-//! Decided here: what an entry says ([`What`], [`RecordedCommand`]), the words of a command ([`CommandError`]), the format and its limits ([`RecordingError`]), and how a
-//! run is drawn and told: as text and as a [Mermaid](Recording::to_mermaid) diagram, as a
-//! [drawing of one moment](Recording::to_svg), as commands of the example `cluster`
-//! ([`to_script`](Recording::to_script)), and as a [test in Rust](Recording::to_rust_test) that repeats it. All of
-//! these are functions of a recording alone. Not here: what is recorded, and when. The testkit records whole runs; an
-//! agent that runs in production writes down its own part, bounded, if it is told to
-//! (`ElectionHandle::record`).
+//! Decided here: the content of an entry ([`What`], [`RecordedCommand`]), the words of a command ([`CommandError`]),
+//! the format and its limits ([`RecordingError`]), and the forms of a run: text, a [Mermaid](Recording::to_mermaid)
+//! diagram, a [drawing of one moment](Recording::to_svg), commands of the example `cluster`
+//! ([`to_script`](Recording::to_script)), and a [test in Rust](Recording::to_rust_test) that repeats it. All of these
+//! are functions of a recording alone. Not here: which entries are recorded, and when. The testkit records whole runs.
+//! An agent in production records its own part, bounded, if it is told to (`ElectionHandle::record`).
 //!
 //! None of these, a drawing and a diagram among them, is longer than 16 MiB: a text and a diagram end in words there,
 //! commands and a test are refused ([`Untold::TooLong`]).

@@ -1,7 +1,7 @@
-//! What a recording says of one moment: what each agent is, what is under way, and what is cut.
+//! The state of a run at one moment: the role of each agent, the messages under way, and the cuts.
 //!
-//! Decided here: that an entry of the very moment has happened, and that only what was recorded is known. An agent that
-//! hangs keeps its role; one that is down has none. Not here: how that is drawn (`svg`).
+//! Decided here: an entry of this very moment has happened, and only recorded facts are known. An agent that hangs
+//! keeps its role; an agent that is down has none. Not here: the drawing (`svg`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use crate::protocol::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordedMoment<'a> {
     pub(super) at: Time,
-    /// In the order of the beginning, later ones as they came; those that left are gone.
+    /// In the order of the beginning, followed by later ones as they came; agents that left are gone.
     pub(super) agents: Vec<AgentMoment<'a>>,
     pub(super) under_way: Vec<UnderWay<'a>>,
     /// Pairs of which the first does not reach the second.
     pub(super) cut: BTreeSet<(&'a AgentId, &'a AgentId)>,
-    /// What was last done or found, in words.
+    /// The last action or finding, in words.
     pub(super) caption: Option<(Time, String)>,
 }
 
@@ -292,7 +292,7 @@ impl<'a> RecordedMoments<'a> {
     }
 }
 
-/// What was done to the network.
+/// The partitions and cuts of the network.
 #[derive(Debug, Default)]
 struct CutLinks<'a> {
     /// The side of each agent that was named on one.

@@ -1,6 +1,6 @@
-//! Reads what others wrote.
+//! Reads recordings of others.
 //!
-//! Decided here: the limits, and that nothing is kept of what exceeds them. A recording is read whole or not at all.
+//! Decided here: the limits; nothing beyond a limit is kept. A recording is read whole or not at all.
 
 use std::io::{BufRead, Read};
 

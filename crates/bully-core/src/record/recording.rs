@@ -54,7 +54,7 @@ impl Recording {
         Self { header, entries }
     }
 
-    /// What was read, which ends with its end.
+    /// Makes a recording of entries that were read; the last one is the end.
     pub(super) const fn of(header: Header, entries: Vec<TraceEntry>) -> Self {
         Self { header, entries }
     }

@@ -1,8 +1,8 @@
 //! The newest entries of a run that never ends, within a bound.
 //!
-//! Decided here: that the oldest entries are forgotten first, that each counts with the bytes that it has in the file,
-//! and what is kept when something went wrong. A limit is never exceeded, whatever is asked for. Not here: when a
-//! record is on (`agent::record`).
+//! Decided here: the oldest entries are forgotten first; each entry counts with its bytes in the file; and which
+//! entries are kept after an error. A limit is never exceeded, whatever limits are asked for. Not here: when a record
+//! is on (`agent::record`).
 
 use std::collections::VecDeque;
 
@@ -65,7 +65,7 @@ impl BoundedRecord {
         }
     }
 
-    /// Takes an entry in, and forgets what has no room beside it.
+    /// Adds an entry, and forgets the oldest entries that have no room beside it.
     pub fn push(&mut self, at: Time, what: What) {
         // Two threads may have read the clock in the other order.
         self.last = self.last.max(at);

@@ -1,7 +1,8 @@
 //! A run as a test in Rust: the same commands at the same times, and the leaders that were found.
 //!
-//! Decided here: that the text compiles (names and commands are string literals), and that it asserts what the recording
-//! says wherever that was settled. Not here: the words of a command (`words.rs`). A test of the crate compares it with a file that is compiled and run.
+//! Decided here: the text compiles (names and commands are string literals), and it asserts the leaders of the
+//! recording wherever they were settled. Not here: the words of a command (`words.rs`). A test of the crate compares it
+//! with a file that is compiled and run.
 
 use super::{
     NetworkRecord, RecordedAgent, RecordedCommand, Recording, TooLong, TraceEntry, Untold, What,
@@ -25,7 +26,7 @@ pub(super) fn to_rust_test(recording: &Recording) -> Result<String, Untold> {
     ))
 }
 
-/// What the body names.
+/// Returns the imports for the names in the body.
 fn imports(body: &str) -> String {
     let std = [
         ("Error", "std::error::Error"),
@@ -176,7 +177,7 @@ fn begin(out: &mut String, recording: &Recording) {
     );
 }
 
-/// How its builder is made, and what is said to it after the agents.
+/// Writes the builder; returns its constructor, and the calls after the agents.
 fn builder(out: &mut String, recording: &Recording) -> (String, Vec<&'static str>) {
     let usual = || String::from("Cluster::builder()");
     match recording.header().protocol.as_str() {

@@ -35,8 +35,8 @@ pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     Ok(script.whole()?)
 }
 
-/// How many entries there are until the example has done what it does before any script: under the ASTRA rules it
-/// tells each agent to campaign, and then it waits until all is settled.
+/// Returns the number of entries until the example has done its own start. Before any script, the example tells each
+/// agent to campaign under the ASTRA rules, and then waits until all is settled.
 fn begun_by_itself(recording: &Recording) -> usize {
     let is_first = |entry: &TraceEntry| {
         let is_told = matches!(&entry.what, What::Command(RecordedCommand::Campaign(_)));
@@ -100,7 +100,8 @@ pub(super) fn agents(recording: &Recording) -> impl Iterator<Item = &RecordedAge
         .filter(move |agent| !has_register || agent.name.as_str() != "register")
 }
 
-/// The words of a command. A name that cannot stand among words has none: what is read must be what was written.
+/// Returns the words of a command. A name that cannot stand among words is refused: the command that is read must be
+/// the command that was written.
 pub(super) fn told(at: Time, command: &RecordedCommand) -> Result<String, Untold> {
     let text = command.to_string();
     let read = text.parse::<RecordedCommand>();

@@ -1,7 +1,7 @@
 //! A moment as a drawing: the agents as a ring, the leader marked by colour and by a word, messages as arrows.
 //!
-//! Decided here: that any name and any text leaves a valid drawing, that what a colour says a word says too, and that
-//! the drawing is bounded whatever the recording holds. It is light or dark as the viewer's system prefers.
+//! Decided here: the drawing is valid for any name and any text, a word repeats the meaning of each colour, and the
+//! drawing is bounded whatever the recording holds. It is light or dark as the viewer's system prefers.
 
 use std::{collections::BTreeMap, f64::consts::TAU};
 
@@ -279,7 +279,7 @@ fn title(moment: &RecordedMoment<'_>, recording: &Recording) -> String {
     format!("{protocol} election, {many} agent{s}, at {} ms", moment.at)
 }
 
-/// Who leads, what is under way, what is cut.
+/// Returns a summary: who leads, which messages are under way, and which links are cut.
 fn summary(moment: &RecordedMoment<'_>) -> String {
     let leaders: Vec<String> = moment
         .leaders()
@@ -321,7 +321,7 @@ fn summary(moment: &RecordedMoment<'_>) -> String {
     said
 }
 
-/// What has a meaning in XML becomes a reference; what XML forbids, a blank.
+/// Replaces characters with a meaning in XML by references, and characters that XML forbids by blanks.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -338,7 +338,7 @@ fn escape(text: &str) -> String {
     safe
 }
 
-/// So many characters at most, with a sign where some are missing.
+/// Returns at most `most` characters, with a sign where some are missing.
 fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

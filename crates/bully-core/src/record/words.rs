@@ -105,7 +105,7 @@ impl RecordedCommand {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// Its first word is no command.
+    /// Its first word is not a command.
     #[error("there is no command `{verb}`{}", instead(verb))]
     Unknown {
         /// The word.
@@ -131,7 +131,7 @@ pub enum CommandError {
         /// Why not.
         source: IdError,
     },
-    /// A word is no score.
+    /// A word is not a score.
     #[error(
         "`{word}` is no score: write a number, up to four joined by commas as in `10,-300`, or `none`"
     )]
@@ -139,7 +139,7 @@ pub enum CommandError {
         /// The word.
         word: String,
     },
-    /// A word is no span of time.
+    /// A word is not a span of time.
     #[error(
         "`{word}` is no span of time: write a number with ns, us, ms or s, such as `500ms` or `1.5s`"
     )]
@@ -147,7 +147,7 @@ pub enum CommandError {
         /// The word.
         word: String,
     },
-    /// A word is no share.
+    /// A word is not a share.
     #[error("`{word}` is no share of messages: write 0% to 100%, such as `10%` or `0.5%`")]
     Share {
         /// The word.
@@ -165,7 +165,7 @@ pub(super) fn verbs() -> Vec<&'static str> {
     verbs
 }
 
-/// What to write in the place of a word that is no command.
+/// Suggests a command in place of an unknown word.
 fn instead(word: &str) -> String {
     let part = RecordedCommand::FORMS
         .iter()

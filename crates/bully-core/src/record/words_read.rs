@@ -173,8 +173,8 @@ fn read_range(word: &str) -> Result<(u64, u64), CommandError> {
     Ok((read_nanos(min)?, read_nanos(max)?))
 }
 
-/// Reads a number with its unit. Fractions of a unit are read, fractions of a nanosecond are not: what was typed is
-/// what happens.
+/// Reads a number with its unit. Fractions of a unit are read, fractions of a nanosecond are refused: the given span is
+/// used without rounding.
 ///
 /// # Errors
 /// [`CommandError::Span`].

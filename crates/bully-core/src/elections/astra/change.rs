@@ -15,7 +15,7 @@ pub(super) enum Next {
     Become(Change),
 }
 
-/// What an agent does next, in another role.
+/// The next role of an agent, with its data.
 #[derive(Debug)]
 pub(super) enum Change {
     /// No leader is known: it holds an election in its slot, at once if that is the first. `gone` is a
@@ -47,13 +47,13 @@ impl Next {
         Self::Stay
     }
 
-    /// An election by an agent that knows of no other one that ranks below it.
+    /// An election by an agent that knows no election of an agent that ranks below it.
     pub(super) const fn hold_election() -> Self {
         let failed_election = BTreeSet::new();
         Self::Become(Change::HoldElection { failed_election })
     }
 
-    /// An election by an agent that was just asked by one that ranks below it.
+    /// An election by an agent that an agent below it has just asked.
     pub(super) fn hold_election_above(asker: &AgentId) -> Self {
         let failed_election = BTreeSet::from([asker.clone()]);
         Self::Become(Change::HoldElection { failed_election })

@@ -1,7 +1,7 @@
 //! An agent that holds no election and does not lead: it follows a leader, or is idle.
 //!
-//! Decided here: what makes it hold an election. ASTRA's agent believes every `elected`; here it asks
-//! again rather than believe one that ranks below itself or below its leader.
+//! Decided here: the causes of an election. ASTRA's agent believes every `elected`. Here it asks again, rather than
+//! believe an agent that ranks below itself or below its leader.
 
 use super::{
     BullyTimer, Elect, Resign, Step,
@@ -123,7 +123,7 @@ impl Following {
     fn switch(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) {
         let leader = said.leader();
         self.score = said.score;
-        // A leader that announces itself again is no change for the application.
+        // A leader that announces itself again changes nothing for the application.
         if self.leader != leader {
             *self = Self::enter(leader, said.score, step);
         }
@@ -146,7 +146,7 @@ impl Following {
         }
     }
 
-    /// There is no leader any more, as far as this agent is concerned.
+    /// The end of the leadership, as far as this agent knows.
     pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
         step.notify_no_leader(self.leader.term);
         Next::hold_election()

@@ -189,7 +189,7 @@ impl Candidate {
         }
         self.outranked.insert(from.clone());
         match &self.asked {
-            // A leader announces itself, or releases: one that only yields leads no longer.
+            // A leader announces itself, or releases. A leader that only yields leads no longer.
             Asked::Leader { id, .. } if id == from => self.widen(),
             Asked::Leader { .. } => Next::ignore(step, "it was not asked"),
             Asked::Voters => {

@@ -1,8 +1,8 @@
-//! Those that asked a patient leader for the leadership, and are made to wait until they were there for
-//! long enough ([`Preemption::After`](super::Preemption::After)).
+//! The agents that asked a patient leader for the leadership, and that wait until they were up for long enough
+//! ([`Preemption::After`](super::Preemption::After)).
 //!
-//! Decided here: for how long each of them waits. All that asked are remembered, each with its own time:
-//! a challenger asks a leader once, so one that was forgotten for the sake of another would never lead.
+//! Decided here: the time that each of them waits. All that asked are remembered, each with its own time: a challenger
+//! asks a leader once, so a forgotten challenger would never lead.
 
 use std::{collections::BTreeMap, time::Duration};
 

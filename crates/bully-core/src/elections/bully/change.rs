@@ -9,7 +9,7 @@ use super::{
 use crate::protocol::{AgentId, Leader, Round, Score};
 use crate::{elections::message::Announcement, parts::slot};
 
-/// What a role answers to an input.
+/// A role's answer to an input.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The role stays.
@@ -20,7 +20,7 @@ pub(super) enum Next {
     Again(Change),
 }
 
-/// What an agent does next, in another role.
+/// The next role of an agent, with its data.
 #[derive(Debug)]
 pub(super) enum Change {
     /// The leadership is vacant: the agent acts in its slot, at once if that is the first. `gone` is a
@@ -50,7 +50,7 @@ pub(super) enum Change {
     Lead,
 }
 
-/// A slot, and what the agent does in it.
+/// A slot, and the agent's action in it.
 #[derive(Debug)]
 pub(super) struct SlotPlan {
     pub slot: usize,
@@ -59,12 +59,12 @@ pub(super) struct SlotPlan {
     pub head_start: Duration,
 }
 
-/// For which agent another one waits, for how long, and what it does then.
+/// The agent for which another one waits, the time, and the action at its end.
 #[derive(Debug)]
 pub(super) struct Deference {
     pub to: AgentId,
     pub wait: Duration,
-    /// What the agent does if the other one does not announce itself.
+    /// The agent's action if the other one does not announce itself.
     pub attempt: Attempt,
     /// The round that it gave up for that: a leader's release may still arrive.
     pub round: Option<Round>,
@@ -92,7 +92,7 @@ impl Change {
         Self::WaitFor(Deference {
             to: to.clone(),
             wait: step.core.config.timings.victory_wait(),
-            // After so long another agent may lead: it must not announce itself unasked.
+            // After this time another agent may lead: this agent must not announce itself unasked.
             attempt: Attempt::Ask,
             round: None,
         })
@@ -123,7 +123,7 @@ impl Change {
 }
 
 impl Attempt {
-    /// What an agent with that slot does about a vacant leadership; without a slot it waits.
+    /// Returns the change of an agent with that slot while the leadership is vacant; without a slot it waits.
     pub(super) fn in_slot(self, slot: Option<usize>) -> Change {
         match (slot, self) {
             (Some(0), Self::Announce) => Change::Lead,

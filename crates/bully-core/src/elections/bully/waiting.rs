@@ -43,8 +43,9 @@ impl Waiting {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from || step.now >= self.due {
-            // It asks, and from below: there is nothing to wait for. Nor is there once the wait is over by the clock;
-            // its timer is late where the host was suspended, and the one that asks would be told to wait for nobody.
+            // The other agent asks, and ranks below: there is nothing to wait for. The same holds once the wait is over
+            // by the clock. Its timer is late where the host was suspended, and without this the asker would have to
+            // wait although no agent holds an election.
             return Next::Again(Change::Vacant(None));
         } else {
             step.answer_ok(from, elect);

@@ -1,7 +1,7 @@
 //! The timers of a lease, each with the time at which it is due.
 //!
-//! Decided here: that only the clock says that a time is up; a timer that fires early is set again. Not here:
-//! what is done then.
+//! Decided here: only the clock decides that a time is up; a timer that fires early is set again. Not here: the action
+//! then.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::protocol::{After, Time};
 pub(super) struct Alarms(BTreeMap<BullyTimer, Time>);
 
 impl Alarms {
-    /// Sets that timer to that span from now, in place of what it was set to.
+    /// Sets that timer to that span from now; this replaces its former setting.
     pub(super) fn set(&mut self, timer: BullyTimer, now: Time, span: Duration, out: &mut Out) {
         self.0.insert(timer, now.after(span));
         out.set_timer(timer, span);

@@ -1,4 +1,5 @@
-//! Claims: how a better agent asks a live holder for the lease, and how one that has seen a higher term says so.
+//! Claims: how a better agent asks a live holder for the lease, and how an agent that has seen a higher term reports
+//! it.
 //!
 //! Decided here: when an agent writes a claim, which claim counts, and when the holder heeds it. The claim is a
 //! record of its own, so it never makes a renewal fail. Not here: the hand-over itself
@@ -25,7 +26,7 @@ pub(super) struct Claims {
 struct SeenClaim {
     version: Version,
     content: Result<Option<ClaimRecord>, RecordError>,
-    /// When it became what it is.
+    /// Time of its last change.
     changed: Time,
     /// When this agent was first seen to renew it without a gap; `None` before it renewed it once.
     renewed_since: Option<Time>,

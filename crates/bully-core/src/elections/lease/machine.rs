@@ -1,5 +1,5 @@
-//! Role × input: which role does what when the application, the group or the clock says something. What the
-//! register shows: [`shown`](super::shown).
+//! Role × input: the reaction of each role to the application, the group and the clock. The reaction to the register:
+//! [`shown`](super::shown).
 
 use std::{sync::Arc, time::Duration};
 

@@ -5,7 +5,7 @@
 use super::leader::Leading;
 use crate::protocol::{Leader, Role, Term, Time, View};
 
-/// What an agent does.
+/// The state of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// It knows no leader, and waits for its slot if it can be elected.
@@ -30,7 +30,7 @@ pub(super) struct Following {
 }
 
 impl State {
-    /// What is shown at that time; `own` is this agent as the leader of a term.
+    /// Returns the view at that time; `own` is this agent as the leader of a term.
     pub(super) fn view(&self, now: Time, highest: Term, own: impl FnOnce(Term) -> Leader) -> View {
         match self {
             Self::Leading(leading) if leading.has_lease(now) => {

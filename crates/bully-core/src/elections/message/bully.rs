@@ -63,7 +63,7 @@ impl From<BullyMessage> for QuorumMessage {
     }
 }
 
-/// What a bully does not hear comes back.
+/// A message of the quorum mode that a bully does not know comes back.
 impl TryFrom<QuorumMessage> for BullyMessage {
     type Error = QuorumMessage;
 

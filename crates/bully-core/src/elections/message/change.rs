@@ -61,8 +61,8 @@ pub struct Enlist {
 pub struct ChangeAnswer {
     /// The leader's term.
     pub term: Term,
-    /// What was asked for.
+    /// The change that was asked for.
     pub change: Box<VoterChange>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Result<Changed, ChangeError>,
 }

@@ -1,5 +1,5 @@
-//! What the agents of a bully election say to each other: [`BullyMessage`] by the plain rules and those of ASTRA,
-//! [`QuorumMessage`] in quorum mode. Agents of a lease say nothing to each other.
+//! The messages between agents of a bully election: [`BullyMessage`] by the plain rules and those of ASTRA,
+//! [`QuorumMessage`] in quorum mode. Agents of a lease send each other nothing.
 //!
 //! | message | textbook | ASTRA | meaning | quorum mode |
 //! |---|---|---|---|---|
@@ -26,9 +26,9 @@
 //! | [`Enlist`] | – | – | – | to the leader: I could become a voter |
 //!
 //! All are flat and small. The sender's name and incarnation travel beside them. Every answer names the incarnation
-//! that asked, in its round or in a field of its own: no other incarnation may count it. A field that only one
-//! mode needs is `None` in the other. The decoder bounds how long a message is, not what its spans and
-//! terms say: the machine that uses a value bounds it.
+//! that asked, in its round or in a field of its own: no other incarnation may count it. A field that only one mode
+//! needs is `None` in the other. The decoder bounds the length of a message, not its spans and terms: the machine that
+//! uses a value bounds it.
 
 mod bully;
 mod change;
@@ -259,7 +259,7 @@ pub struct ClaimReply {
 pub struct Ack {
     /// The leader's term.
     pub term: Term,
-    /// What the leader's clock showed when it said what this answers.
+    /// The reading of the leader's clock when it sent the message that this answers.
     pub echo: Time,
     /// The voter's score now; `None` if it is not eligible or cools down, so that the leader does not choose
     /// it as a successor.

@@ -1,10 +1,10 @@
-//! What a participant asks a register, and what it is shown.
+//! The questions of a participant to a register, and the answers.
 //!
 //! A register is one lease record and one claim record in a store, each with compare-and-swap. Questions and answers
 //! stay in one process: none of them has bytes.
 //!
-//! Every question is answered once or not at all. An answer that does not come, and one that is
-//! [`Failed`](Answer::Failed), leaves the outcome of a swap unknown: it may have been applied, or may yet be.
+//! Every question is answered once or not at all. A missing answer, and the answer [`Failed`](Answer::Failed), leave
+//! the outcome of a swap unknown: it may have been applied, or may be applied later.
 
 use super::{
     Micros,
@@ -33,9 +33,9 @@ pub struct ReadRegister {
 pub struct SwapRegister {
     /// The number of the question among those of this incarnation; an answer echoes it.
     pub request: u64,
-    /// What was shown last: of the same record.
+    /// The version that was shown last, of the same record.
     pub expected: Version,
-    /// What is to be held instead.
+    /// The record that replaces it.
     pub record: Swapped,
 }
 
@@ -48,7 +48,7 @@ pub enum Swapped {
     Claim(ClaimRecord),
 }
 
-/// What a register shows: its answer to a question, or unasked after a change.
+/// A message of a register: its answer to a question, or a report of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisterShown {
     /// The question that this answers; `None` if a record changed and the register says so unasked.
@@ -56,46 +56,47 @@ pub struct RegisterShown {
     /// Age of the read, if the answer is told unasked: it shows the store at some time since that. Zero for the answer
     /// to a question, whose own time counts.
     pub age: Micros,
-    /// So long the question waited at the register before the store was asked, at least: an answer counts from then.
+    /// Shortest time that the question waited at the register before the store was asked: an answer counts from then.
     pub waited: Micros,
-    /// Whether the register knows what it held before by what its store told unasked, and that does not lead to what it
+    /// Set if the register knows its former content from a notification of its store, and the notifications do not lead
+    /// to the present content. The contents in between are then unknown.
     /// holds now: then nobody can say what was held in between.
     pub is_broken: bool,
-    /// What it says.
+    /// The answer.
     pub answer: Answer,
 }
 
-/// What a register answers.
+/// Answers of a register.
 #[expect(
     clippy::large_enum_variant,
     reason = "most answers are of the largest kind, and all are in a box"
 )]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// To a read, and unasked: what it holds, not older than the question.
+    /// To a read, and unasked: the contents, not older than the question.
     Holds {
         /// The lease.
         lease: Cell<LeaseRecord>,
         /// The claim.
         claim: Cell<ClaimRecord>,
     },
-    /// To a swap: it was applied, and this is the version of what was written.
+    /// To a swap: it was applied, and this is the version of the written record.
     Applied(Version),
     /// To a swap: it was not applied and will not be, because the record has another version.
     Changed,
     /// Unasked: the highest in rank of the agents of other processes that the store lists. A hint to whom to hand over.
     Contender(Option<Rank>),
-    /// The store did not do what was asked, or did not say in time that it did. A swap may have been applied,
-    /// or may yet be.
+    /// The store did not carry out the question, or did not confirm it in time. A swap may have been applied, or may be
+    /// applied later.
     Failed,
 }
 
 /// One record as it is held.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cell<R> {
-    /// The version of what is held, also if that is nothing.
+    /// The version of the content, including an empty content.
     pub version: Version,
-    /// What is held: nothing, a record, or something else.
+    /// The content: nothing, a record, or something else.
     pub content: Result<Option<R>, RecordError>,
 }
 
@@ -133,7 +134,7 @@ impl RegisterShown {
         }
     }
 
-    /// The same, to a question that waited so long before the store was asked.
+    /// The same, to a question that waited this long before the store was asked.
     pub const fn after(request: u64, waited: Micros, answer: Answer) -> Self {
         Self {
             request: Some(request),

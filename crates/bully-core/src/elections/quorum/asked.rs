@@ -1,4 +1,4 @@
-//! The answer to whoever was asked for a change of the voters.
+//! The answer to the agent that was asked for a change of the voters.
 
 use std::sync::Arc;
 

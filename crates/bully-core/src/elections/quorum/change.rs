@@ -1,8 +1,8 @@
-//! A change of the voters: who is asked for it, and how the answer gets back.
+//! A change of the voters: the question to the leader, and the way back of the answer.
 //!
-//! Any agent is asked, and sends the question on to its leader. The leader refuses ([`ruling`](super::ruling)), or ends its work as for
-//! a step down, and seals the epoch ([`seal`](super::seal)). Whoever was asked knows that the change is
-//! made once it has the new list ([`install`](super::install)). The driver gives the command again until
+//! Any agent may be asked, and sends the question on to its leader. The leader refuses ([`ruling`](super::ruling)), or
+//! ends its work as for a step down, and seals the epoch ([`seal`](super::seal)). The agent that was asked knows that
+//! the change is made once it has the new list ([`install`](super::install)). The driver gives the command again until
 //! there is an answer, because a leader may crash or be replaced in between; that does no harm.
 
 use super::{
@@ -45,7 +45,7 @@ impl QuorumConfig {
         }
     }
 
-    /// Checks that such a list can follow: one that cannot came from a defect, or from malice.
+    /// Checks that such a list can follow: a list that cannot follow comes from a defect, or from malice.
     pub(super) fn check_decree(&self, decree: &Decree) -> Result<(), ChangeError> {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let voters = count(decree.voters.len());
@@ -70,7 +70,7 @@ impl QuorumConfig {
     }
 }
 
-/// What a voter takes of a record.
+/// Returns the size of a voter in a record, in bytes.
 fn bytes(voter: &NewVoter) -> usize {
     let written = |text: &str| {
         let len = |c: char| match c {
@@ -166,7 +166,7 @@ impl QuorumBully {
             && let (Some(new), _) = change.parts()
             && new.contact.is_some()
         {
-            // Its host may be one that nobody dialled yet: the next question may find it.
+            // Perhaps no node has dialled its host yet: the next question may find it.
             let wanted = VotersEvent::Wanted(new.clone());
             out.notify(Event::Voters(Box::new(wanted)));
         }
@@ -226,8 +226,8 @@ impl Leading {
         });
     }
 
-    /// Whether the change is under way: the next list does what the present one does not. Lists differ by one
-    /// change, so no other one does the same.
+    /// Returns whether the change is under way: the next list has the change, and the present list does not. Two lists
+    /// differ by one change, so no other change leads to the same list.
     fn brings(&self, core: &Core, change: &VoterChange) -> bool {
         let leaving = self.leaving.as_ref();
         let next = leaving.and_then(|leaving| leaving.next.as_deref());

@@ -1,11 +1,10 @@
-//! What wrong clocks, paused machines and the services that set the time do to a lease. Nothing runs here.
+//! The effects of wrong clocks, paused machines and time services on a lease. This module has no code.
 //!
-//! A lease is measured by one clock alone, the `BootClock` of the agent that keeps
-//! it. No reading of a clock is sent to another host to be compared there (a leader's own reading comes back
-//! to it in an `Ack`), and none is stored. So what two clocks *read* never matters. What matters is that each
-//! runs on while the world does, and at about the right rate.
+//! A lease is measured by one clock alone, the `BootClock` of the agent that keeps it. No reading of a clock is sent to
+//! another host to be compared there (a leader's own reading comes back to it in an `Ack`), and none is stored. So the
+//! *readings* of two clocks never matter. Each clock only has to run on while the world does, at about the right rate.
 //!
-//! | what happens | what the clock sees of it | what follows | tried by |
+//! | event | seen by the clock | consequence | tried by |
 //! |---|---|---|---|
 //! | A clock's rate is wrong: a cheap quartz by 0.01 %, slewing by NTP by 0.05 %, the fastest slewing that Linux allows by 10 %. | The rate. | Nothing, up to r = 11 % slow for the leader and 11 % fast for its voters at once. | `rates_up_to_the_bound_keep_one_leader` |
 //! | Rates are wrong by more, the leader slow and cut off, its voters fast. | The rate. | Two consider themselves leader: of a lease of 100 ms, for 6 ms at 15 %, 43 ms at 30 %, 113 ms at 50 %. Their tokens differ. | `rates_beyond_the_bound_are_not_covered` |
@@ -18,10 +17,10 @@
 //! | macOS, Android, Fuchsia, OpenBSD. | By their manuals, as Linux. | The same. | not tried: all of this was tried on Linux |
 //!
 //! # What to do about it
-//! - Let every write carry the token (`leader::fence`). Of two that consider themselves leader, whatever their
-//!   clocks did, the later one has the higher token, and a resource that checks it refuses the former. This is
-//!   the one answer to a paused virtual machine.
-//! - Where machines are moved while they run: the pause at the end of a move is the machine's own matter, mostly
-//!   well below a second; a preset with a longer lease (`wan`) outlasts it, and then nothing is lost at all.
-//! - Step the wall clock at boot and slew it later, as chrony and systemd-timesyncd do by themselves. No lease
-//!   needs that, but schedules and logs do.
+//! - Let every write carry the token (`leader::fence`). Of two agents that consider themselves leader, the later one
+//!   has the higher token, whatever their clocks did. A resource that checks the token refuses the former leader. No
+//!   other measure helps against a paused virtual machine.
+//! - Where machines are moved while they run: the pause at the end of a move depends on the machine, and is mostly well
+//!   below a second. A preset with a longer lease (`wan`) outlasts it, and then nothing is lost at all.
+//! - Step the wall clock at boot and slew it later, as chrony and systemd-timesyncd do by themselves. No lease needs
+//!   that, but schedules and logs do.

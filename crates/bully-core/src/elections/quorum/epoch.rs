@@ -1,9 +1,9 @@
 //! Epochs: one list of voters after another, and never two at a time.
 //!
-//! An *epoch* is one choice of voters and quorums, with a number. The configuration names the first one. The
-//! voters themselves decide each next one while the group runs: one voter more, one less, or one in the place of
-//! another. The record of each agent keeps the list that was decided, and that list counts from then on, not the
-//! one that was typed: an agent that starts with an older list says so once (`VotersEvent::Installed`).
+//! An *epoch* is one choice of voters and quorums, with a number. The configuration names the first epoch. The voters
+//! themselves decide each next epoch while the group runs: one voter more, one less, or one in the place of another.
+//! The record of each agent keeps the decided list. From then on that list counts, not the configured one: an agent
+//! that starts with an older list says so once (`VotersEvent::Installed`).
 //!
 //! # One change while the group runs
 //! The voters are `a`, `b` and `c`; `a` leads, and `d` shall vote, too. `d` was started as a *learner*
@@ -24,14 +24,14 @@
 //!  ├── Claim, the first term of epoch 1 ──▶ an election as any other, in which d has a vote
 //! ```
 //!
-//! Nobody leads from the `Lost` until that election is over: that takes as long as a hand-over, and three round
-//! trips more. Any agent may be asked for a change: it sends the question on to its leader (`AskChange`), and knows
-//! that the change is made when it has the list itself. To ask for what is so already changes nothing.
+//! No agent leads from the `Lost` until that election is over: that takes as long as a hand-over, and three round trips
+//! more. Any agent may be asked for a change: it sends the question on to its leader (`AskChange`), and knows that the
+//! change is made when it has the list itself. A change that is already made has no effect.
 //!
 //! # The rules by name
-//! | rule | what it says | decided in |
+//! | rule | meaning | decided in |
 //! |---|---|---|
-//! | `enlist-before-vote` | A leader makes a voter only of a member that is up and said of late, to this leader and in this term, that it could be one. | `ruling.rs` |
+//! | `enlist-before-vote` | A leader makes a member a voter only if the member is up and said of late, to this leader and in this term, that it could be a voter. | `ruling.rs` |
 //! | `leave-a-quorum` | A leader begins a change only while a quorum of the present voters and one of the next ones are there. | `ruling.rs` |
 //! | `one-change-at-a-time` | A leader that drains, or that claims a higher term, begins no change. | `change.rs` |
 //! | `voters-ask` | A leader makes no change for an agent that may only observe at its host: that agent is told so. | `change.rs` |
@@ -43,28 +43,28 @@
 //! | `void-seal` | A leader of a higher term won without a report: the seal is void for who hears it. Its own vote in that term stays. | `seal.rs` |
 //! | `install-after-quorum` | A list is decided, and its epoch entered, once Qv voters have sealed in one term. | `seal.rs` |
 //! | `epoch-before-word` | The list and the first term of its epoch are durable before anything is said in it. | `install.rs` |
-//! | `tell-after-restart` | An agent that had a list decided and is not in it tells it until it hears of a leader by it, also after a restart: it may be the only one that knows it. | `install.rs`, `voter.rs` |
-//! | `tell-while-vacant` | An agent that is not eligible tells the list of its epoch once a promise long, as long as it knows no leader: it holds no election that would show it, and it may be the only one that knows it. | `vacant.rs` |
-//! | `answer-earlier-epoch` | What names an earlier epoch, or tells its list, is answered with the list, if that was decided and not typed. What names a later one is answered with the own term, which makes the other side send its list. | `install.rs` |
+//! | `tell-after-restart` | An agent that had a list decided and is not in it tells the list until it hears of a leader by that list, also after a restart: it may be the only agent that knows the list. | `install.rs`, `voter.rs` |
+//! | `tell-while-vacant` | An agent that is not eligible tells the list of its epoch once a promise long, as long as it knows no leader: it holds no election that would show the list, and it may be the only agent that knows it. | `vacant.rs` |
+//! | `answer-earlier-epoch` | A message that names an earlier epoch, or tells its list, is answered with the present list, if that list was decided and not configured. A message that names a later epoch is answered with the own term, which makes the other side send its list. | `install.rs` |
 //!
 //! # What may go wrong
-//! - *The leader crashes, or reaches too few, after some have sealed.* Whoever is elected next needs the votes of a
-//!   quorum. If one of them reports the seal, the same list is asked for again; if none does, it was not decided,
-//!   the next leader leads in the old epoch, and the change has to be asked for again.
+//! - *The leader crashes, or reaches too few, after some have sealed.* The next leader needs the votes of a quorum. If
+//!   a vote reports the seal, the same list is asked for again. If no vote reports it, the list was not decided, the
+//!   next leader leads in the old epoch, and the change has to be asked for again.
 //! - *A voter misses the `Install`.* It hears of the epoch from any member of it, at the next message, and may skip
-//!   epochs. An agent that was removed tells its list, too, until it hears of a leader by it, and so does one that
-//!   had it decided and restarts, and one that is not eligible while no agent leads.
-//! - *The new voter is on a host that nobody knows.* Where the question names its contact, the leader's host connects to
-//!   it (`VotersEvent::Wanted`), and whoever asked goes on asking. The other hosts learn the contact with the list.
-//! - *No quorum is left.* No list can be decided: the voters that are gone have to return, or the emergency way is
-//!   taken.
+//!   epochs. Three kinds of agents tell the list on their own until they hear of a leader by it: an agent that was
+//!   removed, an agent that had the list decided and restarts, and an agent that is not eligible while no agent leads.
+//! - *The new voter is on an unknown host.* Where the question names its contact, the leader's host connects to it
+//!   (`VotersEvent::Wanted`), and the agent that was asked goes on asking. The other hosts learn the contact with the
+//!   list.
+//! - *No quorum is left.* No list can be decided: the missing voters have to return, or the emergency way is taken.
 //!
 //! Voters without a disk cannot seal ([`diskless`](super::diskless)): their list is changed in the emergency way.
 //!
 //! # Why that is safe
-//! The argument is on the page [`proof`](super::proof): while a list is being decided nobody leads by the old
-//! one who was not elected after it, each epoch has one list, and tokens increase over epochs, since the upper bits
-//! of a term are its epoch.
+//! The argument is on the page [`proof`](super::proof): while a list is being decided, no agent leads by the old list
+//! that was not elected after it; each epoch has one list; and tokens increase over epochs, since the upper bits of a
+//! term are its epoch.
 //!
 //! # The emergency way: a configuration with a higher epoch
 //! Any list may follow any other if the group is stopped: `.quorum(..).epoch(5)` of an agent's builder, `epoch = 5`
@@ -72,39 +72,38 @@
 //! for a group that has lost its quorum for good, for explicit quorums (`vote_quorum`) that do not fit the new
 //! number of voters, and for voters without disks.
 //!
-//! 1. Stop the old voters: at least so many that the others are no quorum for a lease, better all. A
-//!    leader that hangs or cannot be reached then ends by itself, its lease unrenewed.
+//! 1. Stop the old voters: at least as many as needed so that the others are fewer than a quorum for a lease, better
+//!    all. A leader that hangs or cannot be reached then ends by itself, its lease unrenewed.
 //! 2. Only then start the voters of the new epoch, in any order. An agent that was a voter before
 //!    keeps its store; any other begins with a new one.
 //! 3. The old voters that remain are stopped, or start again in the new epoch.
 //!
-//! No agent leads for a promise P and an election. If the new timings have a shorter promise than the
-//! old ones, and voters begin with new stores, wait for an old P between 1 and 2; what is kept of an
-//! old store knows the longest promise by itself.
+//! No agent leads for a promise P and an election. If the new timings have a shorter promise than the old ones, and
+//! voters begin with new stores, wait for an old P between 1 and 2; a store that is kept knows the longest promise by
+//! itself.
 //!
-//! *No leader between.* When the first new voter starts, no quorum renews an old lease any more, so the
-//! old leadership ends within D by its leader's clock. A voter at the beginning of such an epoch abstains
-//! for P by its own clock, whether its store is old or new: it may have promised something in the old
-//! epoch, and what it may not know of, others have. P outlasts D, as after a restart. (By a list that was
-//! decided nobody has to abstain: those promises are over by the seal.)
+//! *No leader between.* When the first new voter starts, no quorum renews an old lease any more, so the old leadership
+//! ends within D by its leader's clock. A voter at the beginning of such an epoch abstains for P by its own clock,
+//! whether its store is old or new: it may have given a promise in the old epoch, and others may have given promises
+//! that it does not know. P outlasts D, as after a restart. (By a decided list no voter has to abstain: the seal ends
+//! those promises.)
 //!
 //! *No way back.* A voter writes the first term of its epoch into its store before it takes part. With
 //! that record it is refused by any earlier epoch ([`MembershipError::LaterEpoch`]), unless the record names the
 //! list itself.
 //!
 //! *The wrong order.* New voters that start while an old quorum runs elect a leader of their own: two lead, as two
-//! clusters would, each alone in its epoch. That is prevented only where they share a store;
-//! their tokens differ, and a resource that checks them takes the newer. So stop first.
+//! clusters would, each alone in its epoch. That is prevented only where they share a store; their tokens differ, and a
+//! resource that checks them takes the newer. So stop first.
 //!
-//! *What says so.* No agent is told of an epoch that was configured: whoever names another one takes no part, whatever
-//! it can reach. Its diagnosis has `ListOlder`, that of the others
-//! `OtherListOlder`, with what to do; an agent without a leader warns of it in
-//! the log, and so does a leader, ten seconds after it was elected.
+//! *How it shows.* A configured epoch is not announced to any agent: an agent that names another epoch takes no part,
+//! whatever it can reach. Its diagnosis has `ListOlder`, that of the others `OtherListOlder`, with advice. An agent
+//! without a leader warns of it in the log, and so does a leader, ten seconds after it was elected.
 
 use super::QuorumConfig;
 use crate::protocol::{AgentId, Epochs, MembershipError, Term};
 
-/// So many bits of a term count the elections of one epoch; those above name the epoch.
+/// Number of bits of a term that count the elections of one epoch; the bits above name the epoch.
 const BITS: u32 = 40;
 
 /// No epoch is higher.
@@ -119,7 +118,7 @@ pub(super) const fn first_term(epoch: u64) -> Term {
     Term(epoch << BITS)
 }
 
-/// The epoch of a term; `None` for one that no epoch has.
+/// Returns the epoch of a term; `None` for a term that no epoch has.
 pub(super) const fn epoch_of(term: Term) -> Option<u64> {
     if term.0 & ((1 << BITS) - 1) <= TERMS {
         Some(term.0 >> BITS)

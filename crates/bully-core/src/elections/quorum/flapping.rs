@@ -8,10 +8,10 @@ use std::{collections::BTreeMap, time::Duration};
 use super::Leadership;
 use crate::protocol::{AgentId, Term, Time};
 
-/// A count halves once in so many grace periods.
+/// Number of grace periods after which a count halves.
 const PERIODS: u32 = 16;
 
-/// What is remembered of the leaders before.
+/// The losses of earlier leaders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flapping {
     losses: BTreeMap<AgentId, Losses>,
@@ -65,7 +65,7 @@ impl Flapping {
         }
     }
 
-    /// Whether that leadership is the last one that was noted.
+    /// Returns whether that leadership is the last one that was noted.
     pub(super) fn is_last(&self, id: &AgentId, term: Term) -> bool {
         let last = self.last.as_ref();
         last.is_some_and(|last| last.id == *id && last.term == term)
@@ -75,7 +75,7 @@ impl Flapping {
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));
-        // Sixteen times at most; what was counted beyond only takes longer to be halved away.
+        // At most sixteen times; a higher count only takes longer to be halved.
         grace.saturating_mul(1 << losses.min(4))
     }
 }

@@ -1,7 +1,7 @@
 //! Which voters support a leader, and for how long: what a lease depends on.
 //!
-//! A lease counts from when a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`); a
-//! promise counts from when it was *processed*, by the voter's. So whatever a message takes, the
+//! A lease counts from the time at which a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`); a
+//! promise counts from the time at which it was *processed*, by the voter's clock. However long a message takes, the
 //! leader's lease is over first.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 use super::SenderIncarnation;
 use crate::protocol::{AgentId, Incarnation, Time};
 
-/// What a leader knows of the voters that acknowledged it.
+/// A leader's knowledge of the voters that acknowledged it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Supporters {
     contacts: BTreeMap<AgentId, Contact>,
@@ -34,8 +34,8 @@ pub(super) struct Contact {
 }
 
 impl Supporters {
-    /// Notes an acknowledgement of what was sent at `echo`, which counts for `span` from then; more
-    /// than `gap` after the one before, contact begins anew.
+    /// Notes an acknowledgement of a message that was sent at `echo`; it counts for `span` from then. If it comes more
+    /// than `gap` after the last one, contact begins anew.
     pub(super) fn note(
         &mut self,
         now: Time,
@@ -66,7 +66,7 @@ impl Supporters {
         }
     }
 
-    /// `slow-waits`: what a voter says of its disk.
+    /// `slow-waits`: notes a voter's report of its disk.
     pub(super) fn note_slow(&mut self, from: &AgentId, is_slow: bool) {
         if let Some(contact) = self.contacts.get_mut(from) {
             contact.is_slow = is_slow;

@@ -1,4 +1,4 @@
-//! Why at most one agent leads: the invariants, and the argument for them. Nothing runs here.
+//! The invariants of "at most one agent leads", and the argument for them. This module has no code.
 //!
 //! An agent *leads* here while it considers itself leader: it is elected, and its lease has not ended
 //! by its own clock.
@@ -45,11 +45,11 @@
 //!
 //! # Members with different timings
 //! The timings of one member keep `promise-outlasts-lease` among themselves. Nothing safe depends on
-//! those of two members being equal, so a group may change them one restart after the other:
+//! Safety does not depend on equal timings of two members, so a group may change them one restart after the other:
 //!
-//! | rule | what it says | else |
+//! | rule | meaning | else |
 //! |---|---|---|
-//! | `lease-within-promise` | An acknowledgement says how long the voter's promise is; of that, a leader counts on (P - one granule) (1 - r) / (1 + r) from when it sent what was acknowledged, and on its own D at most. | A leader with a long D leads on when the short promises of its voters are over, and others have elected. |
+//! | `lease-within-promise` | An acknowledgement states the length of the voter's promise. A leader counts on (P - one granule) (1 - r) / (1 + r) of it from the time at which it sent the acknowledged message, and on its own D at most. | A leader with a long D leads on when the short promises of its voters are over, and others have elected. |
 //! | the same | A leader is heard at least three times within the shortest such span. | It lives from lease to lease. |
 //! | `record-longest-promise` | A voter's record keeps the longest promise that may still hold: written before an acknowledgement that promises more, carried over by every vote, lowered only when a quarantine of that length is over. | A restart with a shorter P forgets the longer promise. |
 //! | `abstain-after-restart` | The quarantine is that promise or the present P, whichever is longer. | The same. |
@@ -119,38 +119,39 @@
 //! when Qv voters have sealed for it in one term s. The names of the rules are those of the page
 //! [`epoch`](super::epoch).
 //!
-//! *Lemma: once a list is chosen, nobody leads in that epoch, then or later.* Suppose i leads in the term t at a
+//! *Lemma: once a list is chosen, no agent leads in that epoch, then or later.* Suppose i leads in the term t at a
 //! moment at which a list is chosen in the term s.
 //!
-//! - *t > s.* i has Qv votes for t. One voter v voted for i and sealed in s. Had it sealed first, its vote would
-//!   have reported that (`report-seal`; `seal-before-word` for one that restarted), and i would not lead
-//!   (`adopt-highest-seal`). Had it voted first, its term was t, above s, and it would not have sealed. It cannot
-//!   have given the seal up in between (`void-seal`): for that it had to hear a leader of a term between s and t
-//!   that was elected without a report; take the lowest such leader, and the same argument says that there is none.
+//! - *t > s.* i has Qv votes for t. One voter v voted for i and sealed in s. Had it sealed first, its vote would have
+//!   reported that (`report-seal`; `seal-before-word` for a voter that restarted), and i would not lead
+//!   (`adopt-highest-seal`). Had it voted first, its term was t, above s, and it would not have sealed. It cannot have
+//!   given the seal up in between (`void-seal`): for that it had to hear a leader of a term between s and t that was
+//!   elected without a report; take the lowest such leader, and the same argument says that there is none.
 //! - *t = s.* Only the agent that was elected in s asks for seals in it, and it leads in s no more
 //!   (`lose-before-seal`), or never did (`adopt-highest-seal`).
-//! - *t < s.* Whoever asked for the seals was elected in s, or led in it before. By the argument of the leases
-//!   (`NoRivalElected`) nobody led in a lower term from that election on, and none can begin: Ql voters would have
-//!   to acknowledge t after one of them voted in s.
+//! - *t < s.* The agent that asked for the seals was elected in s, or led in it before. By the argument of the leases
+//!   (`NoRivalElected`) no agent led in a lower term from that election on, and none can begin: Ql voters would have to
+//!   acknowledge t after one of them voted in s.
 //!
-//! A leader may raise its term under its lease from t to r. It takes the votes of a quorum for that, as a
-//! candidate does. A seal above t that they report may be that of a chosen list: then it leads no more. One up to t
-//! is of no chosen list, by the first case.
+//! A leader may raise its term under its lease from t to r. It takes the votes of a quorum for that, as a candidate
+//! does. They may report a seal. A seal above t may be that of a chosen list: then it leads no more. A seal up to t
+//! does not belong to a chosen list, by the first case.
 //!
 //! *One list in each epoch (`OneListPerEpoch`).* Suppose a list is chosen in s, and take the lowest term above s in
-//! which another list is asked for. Whoever asks was elected in that term with a vote of one that had sealed in s;
-//! that vote reports s or a higher seal, which is for the same list since the term is the lowest. In one term one
-//! agent asks, for one list (`LeaderPerTerm`; a leader begins one change, and after a restart it needs a new term).
+//! which another list is asked for. The agent that asks was elected in that term with the vote of an agent that had
+//! sealed in s; that vote reports s or a higher seal, which is for the same list since the term is the lowest. In one
+//! term one agent asks, for one list (`LeaderPerTerm`; a leader begins one change, and after a restart it needs a new
+//! term).
 //!
-//! *Tokens increase over epochs, and no two lead at one instant.* An agent enters an epoch only by a chosen list, or one
-//! after another that it has missed. When it does, nobody leads in the epochs before, by the lemma, so promises that
-//! were made in them bind nobody to anyone: it forgets them, and need not abstain. Each term of the epoch is above
-//! all terms of those before, so the first leader of it has a higher token. Within the epoch all of the above holds
-//! with its own voters: each of them has the first term durable before it speaks (`epoch-before-word`), and what
+//! *Tokens increase over epochs, and no two lead at one instant.* An agent enters an epoch only by a chosen list, or by
+//! a later chosen list if it has missed one. When it does, no agent leads in the epochs before, by the lemma. Promises
+//! of those epochs therefore bind no voter: it forgets them, and need not abstain. Each term of the epoch is above all
+//! terms of those before, so the first leader of it has a higher token. Within the epoch all of the above holds with
+//! its own voters: each of them has the first term durable before it speaks (`epoch-before-word`), and a message that
 //! names another epoch counts for nothing.
 //!
-//! *Progress.* A sealed voter that the next leader does not know of would abstain for good; `void-seal` gives it back. An
-//! agent that seals answers questions and votes like any other, so it is in nobody's way.
+//! *Progress.* A sealed voter that the next leader does not know of would abstain for good; `void-seal` gives it back.
+//! An agent that seals answers questions and votes like any other, so it blocks no election.
 //!
 //! # Liveness
 //! *Liveness* is argued and measured, not proved. Promises lapse P after the last live leader; an agent
@@ -159,9 +160,9 @@
 //! assume, their votes count when they come, and rounds get longer (`late-vote-counts`, `longer-after-late-answer`).
 //!
 //! # What remains outside
-//! A host whose clocks all stop while the world goes on (a frozen virtual machine) breaks the
-//! assumption: then still at most one leads per *term*, and a resource that refuses a token below the
-//! highest it has seen is safe. The page [`clocks`](super::clocks) says for how long, and what else was tried.
+//! A host whose clocks all stop while the world goes on (a frozen virtual machine) breaks the assumption: then still at
+//! most one leads per *term*, and a resource that refuses a token below the highest it has seen is safe. The page
+//! [`clocks`](super::clocks) states for how long, and which other faults were tried.
 //!
 //! A store that is lost, or that goes back to an earlier copy, breaks the assumption as well, and so do two processes
 //! of one voter. The rules of the page [`memory`](super::memory) find most of that, and stop it: a voter's promise, its

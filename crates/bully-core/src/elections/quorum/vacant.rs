@@ -1,10 +1,10 @@
 //! No leader is known: the agent waits for its own slot, or defers to another agent.
 //!
-//! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`), and an
-//! agent that gave way to another one waits until that one has had its chance.
+//! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`). An agent that gave way
+//! to another agent waits until the other one has had its chance.
 //!
-//! An agent that is not eligible campaigns never. It may still be the only one that knows the list of its
-//! epoch, and no `Elect` of its own would show that: it tells the list as long as no agent leads (`tell-while-vacant`).
+//! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch, and
+//! it sends no `Elect` that would show the list: it tells the list as long as no agent leads (`tell-while-vacant`).
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! What a simulated agent and its register say to each other: question and answer as messages of a world, and how
-//! they read in traces.
+//! The messages between a simulated agent and its register: question and answer as messages of a world, and their text
+//! in traces.
 //!
-//! An agent of an application asks its store by effects and hears it by inputs; nothing of that is here.
+//! An agent of an application asks its store by effects and gets its answers as inputs; that is not here.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::super::{
 };
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Term};
 
-/// A question of an agent, or what the register shows.
+/// A question of an agent, or an answer of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RegisterMessage {
     /// Of an agent.

@@ -1,8 +1,8 @@
-//! A register in memory, as one more member of a simulated group: what a store does, and what it does wrong.
+//! A register in memory, as one more member of a simulated group, with the behaviour and the faults of a store.
 //!
-//! It is a pure machine, so that whoever runs agents of this election in virtual time runs their register too. An agent's
-//! `Ask` becomes a message to the register, and the answer becomes its `Told`.
-//! The network of a simulation loses and delays questions and answers; besides that, a register that is told so
+//! It is a pure machine, so a program that runs agents of this election in virtual time runs their register too. An
+//! agent's `Ask` becomes a message to the register, and the answer becomes its `Told`. The network of a simulation
+//! loses and delays questions and answers. In addition, a register with faults does the following:
 //!
 //! | input | does |
 //! |---|---|
@@ -48,12 +48,12 @@ pub enum SimulatedConfig {
     Register(RegisterConfig),
 }
 
-/// What a simulated register does beside answering.
+/// The behaviour of a simulated register beside its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RegisterConfig {
     /// Whether it tells of every change unasked.
     pub tells: bool,
-    /// Every so many questions it applies what is asked, and says that it failed; 0: never.
+    /// Number of questions after which it applies a question and says that it failed; 0: never.
     pub fails_every: u64,
     /// It fails no more from then on, by its own clock.
     pub fails_until: Time,
@@ -61,7 +61,7 @@ pub struct RegisterConfig {
     pub is_faulty: bool,
 }
 
-/// What a register holds.
+/// The records of a register.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Held {
     lease: Option<LeaseRecord>,
@@ -343,7 +343,7 @@ fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
     record.map(|record| &record.nonce)
 }
 
-/// Of what has that nonce: no two contents have one, so it does not matter that a store goes back. An agent
+/// Returns the version of a record with that nonce. No two contents have one nonce, so a store may go back. An agent
 /// that gives two of its attempts one nonce gets one version for both.
 fn version(nonce: Option<&Nonce>) -> Version {
     let text = nonce.map_or_else(String::new, ToString::to_string);

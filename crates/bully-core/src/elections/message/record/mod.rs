@@ -1,7 +1,8 @@
-//! What a register holds: the record of a lease, the record of a claim, the rows of those that are there, and their text.
+//! The contents of a register: the record of a lease, the record of a claim, the rows of present agents, and their
+//! text.
 //!
-//! Decided here: the fields, the strict and bounded text of both, and what text is refused. Not here: who
-//! may write what, and when ([`lease`](crate::elections::lease)), nor where a store keeps it.
+//! Decided here: the fields, the strict and bounded text of both, and which text is refused. Not here: which agent may
+//! write which record, and when ([`lease`](crate::elections::lease)), nor where a store keeps it.
 //!
 //! ```text
 //! actix-bully lease 1            the kind of record, and its format
@@ -30,10 +31,10 @@ pub use present::PresentRecord;
 use super::Micros;
 use crate::protocol::{About, AgentId, Incarnation, Score, Term};
 
-/// The format that is written, and the only one that is read.
+/// The format that is written, and the only format that is read.
 pub const RECORD_FORMAT: u32 = 1;
 
-/// No text of a record is longer, in bytes: six names, what the holder says of itself, and room for their lines.
+/// Longest text of a record, in bytes: six names, the holder's own text, and room for their lines.
 pub const MAX_RECORD: usize = 2_048;
 
 /// A term above this one is nonsense: counting on from it would use up the terms.
@@ -72,7 +73,7 @@ pub struct Holder {
     pub incarnation: Incarnation,
     /// The score with which it leads.
     pub score: Score,
-    /// What it says of itself.
+    /// The text that it publishes about itself.
     pub about: Option<About>,
 }
 
@@ -102,7 +103,8 @@ pub struct LeaseRecord {
     pub next: Option<Successor>,
 }
 
-/// The second record: what an agent that does not lead says to the holder, that it ranks above it, or that it has seen a
+/// The second record, of an agent that does not lead. It tells the holder that this agent ranks above it, or has seen a
+/// higher term. It is a record of its own, so that a claim never makes a renewal of the holder fail.
 /// higher term. It is one of its own, so that a claim never makes a renewal of the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
@@ -131,7 +133,7 @@ pub trait RegisterRecord: Sized {
     fn name(&self) -> &LeaseName;
 }
 
-/// Why what a register holds is no record of this election.
+/// The reason why the content of a register is not a record of this election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -372,7 +374,7 @@ impl<'a> RecordReader<'a> {
     }
 }
 
-/// What is left over, and every other way to write the same, is seen by writing it again.
+/// Accepts only the canonical text: it writes the record again, and so detects a rest or another spelling.
 fn only<R: RegisterRecord>(text: &[u8], record: R) -> Result<R, RecordError> {
     if record.encode().as_bytes() == text {
         Ok(record)

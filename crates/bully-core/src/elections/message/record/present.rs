@@ -1,6 +1,7 @@
-//! The record by which an agent says that it is there: a row of its own, beside the lease.
+//! The record of an agent's presence: a row of its own, beside the lease.
 //!
-//! Decided here: its fields and its text. Not here: who writes it, and what is made of it; no rule of an election reads it.
+//! Decided here: its fields and its text. Not here: which agents write it, and its uses; no rule of an election reads
+//! it.
 //!
 //! ```text
 //! actix-bully present 1

@@ -1,4 +1,4 @@
-//! Who is asked by one that recovers, and what the machine does when it has recovered itself.
+//! The agents that a recovering incarnation asks, and the machine's actions after its own recovery.
 
 use crate::elections::{
     message::{QuorumMessage, Recover, Recovered},
