@@ -262,7 +262,8 @@ impl LinkWriter {
         told.fold(0, usize::saturating_add)
     }
 
-    /// Returns the places that ended agents may use. Half of the peer's limit is reserved for present agents.
+    /// Returns how many new numbers may be used before free numbers are reused. Half of the peer's limit is reserved
+    /// for present agents.
     fn places_to_spare(&self) -> usize {
         let most = self.common.link.allowance.agents / 2;
         most.saturating_sub(self.places())

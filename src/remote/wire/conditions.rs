@@ -1,7 +1,7 @@
-//! CONDITIONS: on what a side insists before it links, and how much it takes afterwards.
+//! CONDITIONS: the demands of a side before it links, and the amounts that it accepts afterwards.
 //!
-//! Sent once a side knows by its HELLO which node the other one is. HELLO keeps its form for ever; what a
-//! version adds to the handshake is here.
+//! A side sends them as soon as the other side's HELLO has named the node. HELLO keeps its form for ever; additions
+//! of a version to the handshake are here.
 
 use bytes::BytesMut;
 
@@ -11,45 +11,45 @@ use crate::remote::{Challenge, EndDigest, Limits};
 /// The conditions of one side of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkConditions {
-    /// The other side has to prove that it knows a secret, and to bind this into its proof; `None`:
-    /// nothing is asked for, and nothing is proved.
+    /// The challenge that the other side has to bind into its proof of a secret; `None`: no proof is required, and
+    /// none is given.
     pub challenge: Option<Challenge>,
-    /// What the other side may send.
+    /// Limits for the traffic of the other side.
     pub allowance: Allowance,
-    /// By which a later word is known that this incarnation of the node has ended for good: the SHA-256 of what its
-    /// sentinel says then. Only what comes over a link that was proved counts.
+    /// The digest that later proves the final end of this incarnation of the node: the SHA-256 of the bytes that
+    /// its sentinel sends then. It counts only if it came over a link that was proved.
     pub end: Option<EndDigest>,
 }
 
-/// How much a side takes before it closes a link for it, as its [`Limits`] say. The longest frame is in HELLO.
+/// The amounts that a side accepts before it closes a link, by its [`Limits`]. The longest frame is in HELLO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Bytes per second in the long run; 64 KiB at least.
     pub rate: u64,
     /// Bytes at once on top of that; 128 KiB at least.
     pub burst: u64,
-    /// What a message may be made of, and the most entries of one array of a frame. No less than the least that
-    /// [`Limits`] may be set to.
+    /// The bounds of a message, and the most entries of one array of a frame. Never below the smallest values of
+    /// [`Limits`].
     pub bounds: Bounds,
-    /// The most groups that the other side may announce.
+    /// Most groups that the other side may announce.
     pub groups: usize,
-    /// The most agents that it may announce, in all groups.
+    /// Most agents that it may announce, in all groups.
     pub agents: usize,
 }
 
 impl Allowance {
-    /// The smallest that [`rate`](Self::rate) may be, in bytes per second.
+    /// Smallest value of [`rate`](Self::rate), in bytes per second.
     pub const MIN_RATE: u64 = 64 * 1024;
-    /// The smallest that [`burst`](Self::burst) may be, in bytes.
+    /// Smallest value of [`burst`](Self::burst), in bytes.
     pub const MIN_BURST: u64 = 128 * 1024;
-    /// The least that [`bounds`](Self::bounds) may be: what elections say fits.
+    /// Smallest value of [`bounds`](Self::bounds): the messages of elections fit.
     pub const MIN_BOUNDS: Bounds = Bounds {
         depth: 4,
         items: 64,
         text: 256,
     };
 
-    /// What these limits allow a peer.
+    /// Returns the allowance of a peer under these limits.
     #[must_use]
     pub fn of(limits: &Limits) -> Self {
         let number = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
@@ -62,7 +62,7 @@ impl Allowance {
         }
     }
 
-    /// What two sides both allow.
+    /// Returns the allowance that both sides grant.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -87,8 +87,8 @@ impl Allowance {
         ]
     }
 
-    /// Whether a link can be of any use to a side that is allowed this much: with less a frame could not be sent at
-    /// all, or only once in hours.
+    /// Whether a side with this allowance can use a link: with less, a frame could not be sent at all, or only once
+    /// in hours.
     fn is_enough(&self) -> bool {
         let (bounds, least) = (self.bounds, Self::MIN_BOUNDS);
         self.rate >= Self::MIN_RATE
@@ -119,7 +119,7 @@ impl LinkConditions {
         });
     }
 
-    /// The rest of the frame after its kind.
+    /// Reads the rest of the frame after its kind.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         let conditions = Self {
             challenge: read_some(cursor)?.map(Challenge),

@@ -1,10 +1,11 @@
 //! Refuses a message at its sender if no receiver could read it.
 //!
-//! Decided here: that a type which cannot cross is an error where it is encoded. `rmp-serde` writes a map, and
-//! [`strict`](super::strict) refuses it: without this a message is sent and lost. Not here: which bytes a type has.
+//! Decided here: a type that cannot cross causes an error when it is encoded. `rmp-serde` writes a map, and
+//! [`strict`](super::strict) refuses it: without this check the message would be sent and lost. Not here: the bytes
+//! of a type.
 //!
-//! A type that asks what comes next (`serde(untagged)`, `serde(tag = ..)`) writes itself like any other, so that only its
-//! receiver can refuse it.
+//! A type that asks for the kind of the next value (`serde(untagged)`, `serde(tag = ..)`) is written like any
+//! other, so only its receiver can refuse it.
 
 use std::fmt::Display;
 
@@ -16,7 +17,7 @@ use serde::{
     },
 };
 
-/// A value that is written as far as it can cross.
+/// A value that is written as long as it can cross.
 pub(super) struct Crossing<'a, T: ?Sized>(pub(super) &'a T);
 
 impl<T: Serialize + ?Sized> Serialize for Crossing<'_, T> {
@@ -26,7 +27,7 @@ impl<T: Serialize + ?Sized> Serialize for Crossing<'_, T> {
     }
 }
 
-/// A serializer, or a part of one, that takes only values that can cross.
+/// A serializer, or a part of one, that accepts only values that can cross.
 struct Checked<S>(S);
 
 macro_rules! as_they_are {

@@ -1,21 +1,21 @@
-//! Why bytes are no frame, or no message.
+//! The reasons why bytes are not a frame or a message.
 
 use std::fmt;
 
-/// What is wrong with bytes from the network. The link they came over is closed.
+/// A fault in bytes from the network. The link is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// They end too early, or announce more than there is.
+    /// The bytes end too early, or announce more than there is.
     #[error("it ends too early")]
     Truncated,
-    /// They go on after the end.
+    /// Bytes remain after the end.
     #[error("bytes remain")]
     Trailing,
-    /// Something else was expected there, or it is not written in its one form.
+    /// Another type was expected there, or the value is not in its one form.
     #[error("an unexpected type")]
     Type,
-    /// It could be written in fewer bytes.
+    /// The value could be written in fewer bytes.
     #[error("not in the shortest form")]
     NotShortest,
     /// Nested too deeply.
@@ -52,19 +52,20 @@ impl serde::de::Error for WireError {
     }
 }
 
-/// What a message may be made of; see [`Limits`](crate::remote::Limits).
+/// Bounds of a message; see [`Limits`](crate::remote::Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// How deep it may nest.
+    /// Deepest nesting.
     pub depth: u8,
-    /// The most items of all its arrays together.
+    /// Most items in all its arrays together.
     pub items: usize,
-    /// The longest text in bytes.
+    /// Longest text in bytes.
     pub text: usize,
 }
 
 impl Bounds {
-    /// Whether every payload of that length is within these bounds, in items and texts: each takes its bytes.
+    /// Whether every payload of that length is within these bounds in items and texts, since each item and text
+    /// takes bytes.
     pub(in crate::remote) fn fit_any(&self, len: usize) -> bool {
         len <= self.items.min(self.text)
     }

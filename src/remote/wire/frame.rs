@@ -35,37 +35,37 @@ impl From<Kind> for u64 {
     }
 }
 
-/// One frame, decoded. What it names and carries is borrowed from the bytes.
+/// One decoded frame. Its names and contents are borrowed from the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Frame<'a> {
-    /// Which node the other side is.
+    /// The identity of the other side.
     Hello(Hello),
     /// The other side accepts this link.
     Ready {
-        /// Which it takes it for.
+        /// The link that the other side accepts.
         link: LinkId,
-        /// That it knows the secret, if this side asked for a proof: one of these is right.
+        /// Proofs that it knows the secret, if this side required a proof: one of these is right.
         proofs: Vec<Proof>,
     },
-    /// On what the other side insists, and how much it takes.
+    /// The demands of the other side, and the amounts that it accepts.
     Conditions(LinkConditions),
-    /// Which agents live there.
+    /// The agents on the other side.
     Roster(RosterFrame<'a>),
-    /// What its agents say.
+    /// Messages of its agents.
     Messages(Messages<'a>),
     /// "Are you there?"
     Ping {
         /// The frame's number.
         seq: u64,
-        /// To be sent back.
+        /// Returned in the answer.
         token: u64,
     },
     /// "I am."
     Pong {
         /// The frame's number.
         seq: u64,
-        /// The token of the [`Ping`](Self::Ping) this answers.
+        /// The token of the [`Ping`](Self::Ping) that this answers.
         token: u64,
     },
     /// "An earlier process says that it is your node, and I refused it."
@@ -75,7 +75,7 @@ pub enum Frame<'a> {
     },
     /// "I close this link." No number: it may come at any time.
     Goodbye {
-        /// Why.
+        /// The reason.
         why: Farewell,
     },
 }
@@ -118,7 +118,7 @@ impl<'a> Frame<'a> {
         Ok(frame)
     }
 
-    /// The frame's number, if its kind has one.
+    /// Returns the frame's number, if its kind has one.
     #[must_use]
     pub const fn seq(&self) -> Option<u64> {
         match self {
@@ -134,7 +134,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Appends READY of a side that was asked for no proof.
+/// Appends READY of a side that needs to prove nothing.
 #[cfg(feature = "testkit")]
 pub fn encode_ready(link: LinkId, out: &mut BytesMut) {
     encode_proof(link, &[], out);
@@ -155,7 +155,7 @@ pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
 
 fn read_proofs(cursor: &mut Cursor<'_>) -> Result<Vec<Proof>, WireError> {
     let len = cursor.array()?;
-    // Each costs a MAC for each secret, and their sender has proved nothing so far.
+    // Each proof costs a MAC for each secret, and its sender has proved nothing so far.
     if len > Proof::MOST {
         return Err(WireError::Items);
     }

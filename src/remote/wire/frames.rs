@@ -1,7 +1,7 @@
 //! Cuts a stream of bytes into frames.
 //!
-//! Decided here: that a length is checked before anything is reserved for it, and that the buffer
-//! grows with the bytes that came, never with those that were announced.
+//! Decided here: a length is checked before memory is reserved for it, and the buffer grows with the received
+//! bytes, never with an announced length.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::{
 
 const HEAD: usize = 4;
 
-/// Whether a record of TLS begins so: a handshake (22) or an alert (21), and the version 3.x. As lengths these are far above
-/// the range of [`Limits::frame`].
+/// Whether the bytes begin a record of TLS: a handshake (22) or an alert (21), and the version 3.x. As lengths
+/// these are far above the range of [`Limits::frame`].
 const fn is_tls(head: [u8; HEAD]) -> bool {
     matches!(head, [0x15 | 0x16, 0x03, ..])
 }
@@ -23,12 +23,12 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 ///
 /// # How a cursor drives it
 /// 1. `read_buf` into [`room`](Self::room), or [`feed`](Self::feed).
-/// 2. Call [`next`](Self::next) until it has nothing more; each body is valid until the next call.
+/// 2. Call [`next`](Self::next) until it returns `None`; each body is valid until the next call.
 /// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
 ///    with [`Closed::FrameTimeout`].
 ///
-/// Call [`raise`](Self::raise) between two frames as soon as the link is ready: the frame that
-/// made it ready may be followed by a long one in the same read.
+/// Call [`raise`](Self::raise) between two frames as soon as the link is ready: a long frame may follow the frame
+/// that made it ready in the same read.
 #[derive(Debug)]
 pub struct Frames {
     buffer: Vec<u8>,
@@ -36,12 +36,12 @@ pub struct Frames {
     start: usize,
     max: usize,
     time: Duration,
-    /// When the first byte of the unfinished frame came.
+    /// Time of the first byte of the unfinished frame.
     began: Option<Time>,
 }
 
 impl Frames {
-    /// Frames of a new connection: none is longer than [`Limits::early_frame`].
+    /// Makes the frames of a new connection: none is longer than [`Limits::early_frame`].
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
@@ -58,21 +58,21 @@ impl Frames {
         self.max = limits.frame();
     }
 
-    /// Where to read into: append only. There is room for [`Limits::READ_AHEAD`] bytes at least,
-    /// and all of it together is never larger than a frame and that.
+    /// Returns the buffer for the next read: append only. It has room for at least [`Limits::READ_AHEAD`] bytes,
+    /// and is never larger than a frame plus that.
     pub fn room(&mut self) -> &mut Vec<u8> {
-        // Once for each read: after each small frame, all that follows would be moved again.
+        // Once for each read: after each small frame, all later bytes would be moved again.
         self.buffer.drain(..self.start);
         self.start = 0;
         let spare = self.buffer.capacity().saturating_sub(self.buffer.len());
         if spare < Limits::READ_AHEAD {
-            // Exactly: an ordinary reserve may double a buffer that is as long as a frame already.
+            // Exactly: an ordinary reserve may double a buffer that is already as long as a frame.
             self.buffer.reserve_exact(Limits::READ_AHEAD);
         }
         &mut self.buffer
     }
 
-    /// Appends bytes, at most [`Limits::READ_AHEAD`] of them; says how many.
+    /// Appends bytes, at most [`Limits::READ_AHEAD`] of them. Returns their number.
     #[cfg(feature = "testkit")]
     pub fn feed(&mut self, bytes: &[u8]) -> usize {
         let (now, _) = bytes
@@ -82,15 +82,15 @@ impl Frames {
         now.len()
     }
 
-    /// The body of the next frame; `None`: more bytes are needed.
+    /// Returns the body of the next frame; `None`: more bytes are needed.
     ///
     /// # Errors
-    /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`] for a
-    /// frame of no bytes. The stream cannot be read any further.
+    /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`]
+    /// for a frame of no bytes. Then the stream cannot be read any further.
     pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
         let Some(len) = self.announced()? else {
             let is_between = self.start == self.buffer.len();
-            // A byte breaks the silence but buys no time: a frame could else trickle in for ever.
+            // A byte ends the silence but extends no deadline: otherwise a frame could arrive slowly for ever.
             self.began = if is_between {
                 None
             } else {
@@ -109,7 +109,7 @@ impl Frames {
         Ok(self.buffer.get(body..end))
     }
 
-    /// The length of the next frame's body, checked.
+    /// Returns the length of the next frame's body, checked.
     fn announced(&self) -> Result<Option<usize>, Closed> {
         let rest = self.buffer.get(self.start..).unwrap_or_default();
         let Some(head) = rest.first_chunk::<HEAD>() else {
@@ -130,13 +130,13 @@ impl Frames {
         Ok(Some(len))
     }
 
-    /// Until when the unfinished frame has to be whole; `None` when none has begun.
+    /// Returns the deadline of the unfinished frame; `None` if no frame has begun.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.began.map(|began| began.after(self.time))
     }
 
-    /// How many bytes the buffer holds room for.
+    /// Returns the capacity of the buffer in bytes.
     #[cfg(feature = "testkit")]
     #[must_use]
     pub fn capacity(&self) -> usize {

@@ -10,17 +10,17 @@ use crate::remote::{ClusterId, NodeId, NodeIncarnation, Nonce};
 /// The versions of the protocol that a side speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Versions {
-    /// The oldest.
+    /// The oldest version.
     pub min: u16,
-    /// The newest.
+    /// The newest version.
     pub max: u16,
 }
 
 impl Versions {
-    /// What this release speaks.
+    /// The versions of this release.
     pub const OURS: Self = Self { min: 1, max: 1 };
 
-    /// The newest that both speak.
+    /// Returns the newest version that both sides speak.
     #[must_use]
     pub fn common(self, other: Self) -> Option<u16> {
         let newest = self.max.min(other.max);
@@ -28,31 +28,31 @@ impl Versions {
     }
 }
 
-/// What a side can do beyond the version, a bit each. No bit is in use yet.
+/// Optional features of a side beyond the version, one bit each. No bit is in use yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Features(pub u64);
 
 impl Features {
-    /// What this release can do.
+    /// The features of this release.
     pub const OURS: Self = Self(0);
 
-    /// What both can do.
+    /// Returns the features that both sides have.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether all of `other` is in it.
+    /// Whether it contains all features of `other`.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-/// Which node a side is, and what it speaks.
+/// The node of a side, its versions and its features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The versions it speaks.
+    /// Its versions.
     pub versions: Versions,
     /// Its cluster.
     pub cluster: ClusterId,
@@ -62,18 +62,18 @@ pub struct Hello {
     pub incarnation: NodeIncarnation,
     /// Its half of the link's name.
     pub nonce: Nonce,
-    /// The longest frame it takes once the link is ready, in bytes; 4 KiB at least.
+    /// Longest frame that it accepts once the link is ready, in bytes; at least 4 KiB.
     pub frame: u32,
-    /// What it can do. Bits that the other side does not know are ignored.
+    /// Its features. Bits that the other side does not know are ignored.
     pub features: Features,
-    /// What the other side must be able to do. Bits that it does not know end the link.
+    /// The features that it requires of the other side. Bits that the other side does not know end the link.
     pub required: Features,
 }
 
 impl Hello {
-    /// The text that every HELLO begins with.
+    /// The text at the beginning of every HELLO.
     pub const MAGIC: &str = "bully";
-    /// The smallest that [`frame`](Self::frame) may be, in bytes.
+    /// Smallest value of [`frame`](Self::frame), in bytes.
     pub const MIN_FRAME: u32 = 4 * 1024;
     pub(super) const ITEMS: usize = 11;
 
@@ -95,7 +95,7 @@ impl Hello {
         });
     }
 
-    /// The rest of the frame after its kind.
+    /// Reads the rest of the frame after its kind.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, WireError> {
         if cursor.text()? != Self::MAGIC {
             return Err(WireError::Value);
@@ -121,7 +121,7 @@ impl Hello {
     /// Reads the body of a HELLO.
     ///
     /// # Errors
-    /// [`WireError`] when it is anything else.
+    /// [`WireError`] if the body is not a HELLO.
     #[cfg(feature = "testkit")]
     pub fn decode(body: &[u8], bounds: Bounds) -> Result<Self, WireError> {
         let super::Frame::Hello(hello) = super::Frame::decode(body, bounds)? else {

@@ -1,17 +1,17 @@
-//! MESSAGES: everything that a node's agents said to those of another in one turn.
+//! MESSAGES: all messages of a node's agents to the agents of another node in one turn.
 //!
-//! Agents are named by the numbers that rosters gave them. A message is read without an allocation;
-//! its payload stays bytes until the message is known to be allowed.
+//! Agents are named by the numbers from rosters. A message is read without an allocation; its payload stays bytes
+//! until the message is known to be allowed.
 
 use bytes::{BufMut, BytesMut};
 
 use super::{WireError, frame::Kind, read::Cursor, write};
 use crate::protocol::Incarnation;
 
-/// Messages as they came, read one by one.
+/// Received messages, read one by one.
 ///
-/// An iterator that ends after its first error: what stood before it was whole, and what to do
-/// about the messages before is decided by the reader. `seq` is the frame's number.
+/// An iterator that ends after its first error. The messages before the error were whole, and the reader decides
+/// what to do with them. `seq` is the frame's number.
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
     /// The frame's number.
@@ -28,7 +28,7 @@ impl PartialEq for Messages<'_> {
 
 impl Eq for Messages<'_> {}
 
-/// One message on the wire: numbers, and bytes.
+/// One message on the wire: numbers and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawMessage<'a> {
     /// The sender's number for the group.
@@ -43,14 +43,14 @@ pub struct RawMessage<'a> {
     pub payload: &'a [u8],
 }
 
-/// Which agents of the receiving node a message is for, by the *receiver's* numbers.
+/// The receivers of a message among the agents of the receiving node, by the *receiver's* numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawReceivers<'a> {
-    /// All of the group.
+    /// All agents of the group.
     All,
-    /// One.
+    /// One agent.
     One(u32),
-    /// Several: two or more.
+    /// Two or more agents.
     Several(Several<'a>),
 }
 
@@ -101,14 +101,14 @@ impl<'a> Messages<'a> {
     pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {
         let seq = cursor.unsigned()?;
         let left = cursor.array()?;
-        // No writer makes such a frame: a peer would have this side work for nothing said.
+        // No correct writer makes such a frame: a peer would cause work without a message.
         if left == 0 {
             return Err(WireError::Value);
         }
         Ok(Self { seq, left, cursor })
     }
 
-    /// The next message; `Ok(None)` after the last one.
+    /// Returns the next message; `Ok(None)` after the last one.
     ///
     /// # Errors
     /// [`WireError`]: close the link.
@@ -159,25 +159,25 @@ fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError>
     let mut last = None;
     for _ in 0..left {
         let number = Some(cursor.small::<u32>()?);
-        // There is one order only; and an agent that is named twice would hear the message twice.
+        // Only one order is allowed, and an agent that is named twice would receive the message twice.
         if number <= last {
             return Err(WireError::Value);
         }
         last = number;
     }
-    // One alone is written without an array, and a message without receivers is not written at all.
+    // A single receiver is written without an array, and a message without receivers is not written at all.
     if left < 2 {
         return Err(WireError::Value);
     }
     Ok(RawReceivers::Several(several))
 }
 
-/// The numbers a message is sent to.
+/// The numbers of the receivers of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Targets<'a> {
     /// All agents of the group on the other node.
     All,
-    /// These, by that node's numbers: at least one, ascending, each once.
+    /// These agents, by that node's numbers: at least one, ascending, each once.
     Some(&'a [u32]),
 }
 
@@ -208,8 +208,7 @@ pub struct MessagesWriter<'a> {
 }
 
 impl<'a> MessagesWriter<'a> {
-    /// Begins a frame with this number. A frame without messages is not written at all: the number
-    /// is free again.
+    /// Begins a frame with this number. A frame without messages is not written, and its number is free again.
     pub fn begin(seq: u64, out: &'a mut BytesMut) -> Self {
         let start = out.len();
         out.put_u32(0);
@@ -226,10 +225,10 @@ impl<'a> MessagesWriter<'a> {
         }
     }
 
-    /// Appends a message; `payload` writes its message.
+    /// Appends a message; `payload` writes its content.
     ///
     /// # Errors
-    /// What `payload` failed with: the message is not in the frame, the ones before it are.
+    /// The error of `payload`. Then the message is not in the frame; the messages before it are.
     pub fn push<E>(
         &mut self,
         group: u32,
@@ -239,7 +238,7 @@ impl<'a> MessagesWriter<'a> {
         payload: impl FnOnce(&mut BytesMut) -> Result<(), E>,
     ) -> Result<(), E> {
         let before = self.out.len();
-        // As below, in one piece: most numbers are small.
+        // Written in one piece, because most numbers are small.
         if let (Ok(group @ ..0x80), Ok(from @ ..0x80)) = (u8::try_from(group), u8::try_from(from)) {
             self.out.extend_from_slice(&[0x95, group, from]);
         } else {
@@ -266,13 +265,13 @@ impl<'a> MessagesWriter<'a> {
         written
     }
 
-    /// How many messages are in the frame.
+    /// Returns the number of messages in the frame.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// How long the frame's body would be if it ended now, in bytes. Never too small.
+    /// Returns the length in bytes of the frame's body if it ended now. Never too small.
     #[must_use]
     pub fn len(&self) -> usize {
         // The head of the array takes two bytes more when there are 16 messages.
@@ -280,21 +279,21 @@ impl<'a> MessagesWriter<'a> {
         self.out.len().saturating_sub(head)
     }
 
-    /// Whether there is no message in the frame.
+    /// Whether the frame has no message.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Takes back the last messages until the buffer is `len` bytes long; see [`Self::position`].
+    /// Removes the last messages back to a position; see [`Self::position`].
     ///
-    /// For a message that turned out not to fit: end the frame, begin another, push it again.
+    /// Used for a message that does not fit: end the frame, begin another, push the message again.
     pub fn take_back(&mut self, position: Position) {
         self.out.truncate(position.len);
         self.count = position.count;
     }
 
-    /// Where the frame is now.
+    /// Returns the present position in the frame.
     #[must_use]
     pub fn position(&self) -> Position {
         Position {
@@ -303,7 +302,7 @@ impl<'a> MessagesWriter<'a> {
         }
     }
 
-    /// Ends the frame; says whether there was a message, and so a frame.
+    /// Ends the frame. Returns whether it had a message, and so was written.
     pub fn end(self) -> bool {
         if self.is_empty() {
             self.out.truncate(self.start);

@@ -1,4 +1,4 @@
-//! What bytes mean: frames, and MessagePack in one spelling only.
+//! The meaning of bytes: frames, and MessagePack in one spelling only.
 //!
 //! ```text
 //!   0        4                                 4 + length
@@ -26,11 +26,11 @@
 //!  x? is x or nil. All numbers are unsigned but for a score's four. kind: 0 voter, 1 observer.
 //!  about: what the agent says of itself, 1 to 256 bytes of text in one line. presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
 //! ```
-//! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All others come
-//! after them; GOODBYE may come at any time.
+//! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All other frames come after
+//! them; GOODBYE may come at any time.
 //!
-//! Numbers of agents and groups are those that the rosters of the side where they run gave them:
-//! `from` and `group` the sender's, `to` the receiver's.
+//! The side on which groups and agents run gives them their numbers, in its rosters: `from` and `group` are the
+//! sender's numbers, `to` the receiver's.
 //!
 //! One message, byte by byte: agent 3 in its incarnation 9 says to agent 5 that it still leads term 7 of
 //! group 0 with score 30.
@@ -47,24 +47,24 @@
 //! ```
 //!
 //! # One spelling
-//! Every value has one: the shortest. So what was decoded is what would be encoded, byte for byte;
-//! nothing can hide in the difference. A payload's enum is a map of one entry, from the variant's
-//! name to its content, or the bare name; its structs are arrays without names. Nothing nests
-//! without an end, nothing is skipped, nothing may remain.
+//! Every value has one spelling: the shortest. So decoded content would be encoded to the same bytes, and nothing
+//! can hide in a difference. An enum in a payload is a map of one entry, from the variant's name to its content, or
+//! the bare name; its structs are arrays without names. Nesting is limited, nothing is skipped, and no bytes may
+//! remain.
 //!
 //! # Versions
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1.0 | the first |
 //!
-//! Both sides name the range they speak; the newest common one counts. HELLO and GOODBYE keep
-//! their form in all versions, so that any two can at least say why they part.
+//! Both sides name their range of versions; the newest common version counts. HELLO and GOODBYE keep their form in
+//! all versions, so that any two versions can at least name the reason for a refusal.
 //!
 //! # Where to read on
-//! [`Frames`] cuts the stream, [`Frame`] is one of them. [`Messages`] and [`RosterFrame`] are the two
-//! that carry something; [`encode_payload`] and [`decode_payload`] do for a message's content.
-//! Which agent may say what, and in which order: [`Handshake`](super::Handshake),
-//! [`Inbound`](super::Inbound).
+//! [`Frames`] cuts the stream, and [`Frame`] is one frame. [`Messages`] and [`RosterFrame`] are the two frames with
+//! content; [`encode_payload`] and [`decode_payload`] write and read a message's content.
+//! [`Handshake`](super::Handshake) and [`Inbound`](super::Inbound) decide which agent may send a message, and in
+//! which order.
 
 mod conditions;
 mod crossing;

@@ -1,7 +1,7 @@
-//! The message inside a message: any type with serde's derives, in one spelling.
+//! The content of a message: any type with serde's derives, in one spelling.
 //!
-//! Decided here: which types may cross, and that what is decoded would be encoded to the very same
-//! bytes. Not here: whether the message is allowed; ask before decoding.
+//! Decided here: which types may cross. Decoded content would be encoded to the same bytes. Not here: whether the
+//! message is allowed; check that before decoding.
 
 use std::io;
 
@@ -12,10 +12,10 @@ use super::{Bounds, WireError, crossing::Crossing, strict};
 
 /// Appends a message.
 ///
-/// Which types cross: see [`RemoteMessage`](crate::remote::RemoteMessage).
+/// For the types that cross, see [`RemoteMessage`](crate::remote::RemoteMessage).
 ///
 /// # Errors
-/// [`Unencodable`] when the type's `Serialize` fails, or the message has a map. Nothing was written.
+/// [`Unencodable`] if the type's `Serialize` fails, or the message contains a map. Nothing was written.
 pub fn encode_payload<M: Serialize + ?Sized>(
     message: &M,
     out: &mut BytesMut,
@@ -27,7 +27,7 @@ pub fn encode_payload<M: Serialize + ?Sized>(
     })
 }
 
-/// Reads a message: all of the bytes, in their only spelling, within the bounds.
+/// Reads a message: all bytes, in their only spelling, within the bounds.
 ///
 /// # Errors
 /// [`WireError`]: close the link.
@@ -40,7 +40,7 @@ pub fn decode_payload<M: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Resu
 #[error("the message cannot be encoded: {0}")]
 pub struct Unencodable(#[source] rmp_serde::encode::Error);
 
-/// Takes every piece whole: `BytesMut`'s own writer cuts, so that each byte takes a call.
+/// Appends every piece whole: `BytesMut`'s own writer splits it, so that each byte takes a call.
 struct Sink<'a>(&'a mut BytesMut);
 
 impl io::Write for Sink<'_> {

@@ -1,8 +1,8 @@
 //! Reads MessagePack, in its shortest form only.
 //!
-//! Decided here: that every value has exactly one spelling, so that what was read could only have
-//! been written in one way. A cursor over a slice: nothing is copied, nothing is allocated, and a
-//! length that is announced is compared with what is there before it is believed.
+//! Decided here: every value has exactly one spelling, so decoded bytes could only have been written in one way. A
+//! cursor over a slice: it copies and allocates nothing, and compares an announced length with the remaining bytes
+//! before it believes it.
 
 use super::{Bounds, WireError};
 
@@ -15,7 +15,7 @@ pub(super) struct Cursor<'a> {
     bounds: Bounds,
 }
 
-/// An integer as MessagePack knows it.
+/// An integer of MessagePack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Integer {
     /// Zero or above.
@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
         self.bounds
     }
 
-    /// Nothing may remain.
+    /// Checks that no bytes remain.
     pub(super) fn end(self) -> ReadResult<()> {
         if self.rest.is_empty() {
             Ok(())
@@ -49,7 +49,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The first byte of the next value, which stays unread.
+    /// Returns the first byte of the next value, which stays unread.
     pub(super) fn peek(&self) -> ReadResult<u8> {
         self.rest.first().copied().ok_or(WireError::Truncated)
     }
@@ -102,7 +102,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An unsigned integer that fits in a smaller type.
+    /// Reads an unsigned integer that fits in a smaller type.
     #[inline]
     pub(super) fn small<T: TryFrom<u64>>(&mut self) -> ReadResult<T> {
         T::try_from(self.unsigned()?).map_err(|_| WireError::Value)
@@ -122,7 +122,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A text within the bounds.
+    /// Reads a text within the bounds.
     #[inline]
     pub(super) fn text(&mut self) -> ReadResult<&'a str> {
         let (len, is_shortest) = match self.byte()? {
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
             0xdb => at_least(0x1_0000, self.length::<4>()?),
             _ => return Err(WireError::Type),
         };
-        // A text may become a name that is kept: a peer must not make it as long as a frame.
+        // A text may become a stored name: a peer must not make it as long as a frame.
         if len > self.bounds.text {
             return Err(WireError::TextTooLong);
         }
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(bytes).map_err(|_| WireError::Utf8)
     }
 
-    /// Bytes of any length.
+    /// Reads bytes of any length.
     #[inline]
     pub(super) fn bytes(&mut self) -> ReadResult<&'a [u8]> {
         let (len, is_shortest) = match self.byte()? {
@@ -154,12 +154,12 @@ impl<'a> Cursor<'a> {
         shortest(is_shortest, bytes)
     }
 
-    /// Bytes of exactly this length.
+    /// Reads bytes of exactly this length.
     pub(super) fn exactly<const N: usize>(&mut self) -> ReadResult<[u8; N]> {
         self.bytes()?.try_into().map_err(|_| WireError::Value)
     }
 
-    /// The number of items of an array: no more than there can be in what is left.
+    /// Reads the number of items of an array. It is never more than the remaining bytes can hold.
     #[inline]
     pub(super) fn array(&mut self) -> ReadResult<usize> {
         let (len, is_shortest) = match self.byte()? {
@@ -177,7 +177,7 @@ impl<'a> Cursor<'a> {
         shortest(is_shortest, len)
     }
 
-    /// An array of exactly so many items.
+    /// Reads the head of an array of exactly this number of items.
     #[inline]
     pub(super) fn array_of(&mut self, items: usize) -> ReadResult<()> {
         if self.array()? == items {
@@ -231,7 +231,7 @@ impl<'a> Cursor<'a> {
         Ok(first)
     }
 
-    /// A length of `N` bytes.
+    /// Reads a length of `N` bytes.
     #[inline]
     fn length<const N: usize>(&mut self) -> ReadResult<usize> {
         let bytes = self.take::<N>()?;
@@ -251,7 +251,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A length, and whether it needed the form it was written in.
+/// Returns a length, and whether it needed its form.
 const fn at_least(floor: usize, len: usize) -> (usize, bool) {
     (len, len >= floor)
 }

@@ -1,8 +1,8 @@
-//! ROSTER: which agents of one group live on a node, and what became of them.
+//! ROSTER: the agents of one group on a node, and the changes among them.
 //!
-//! Names cross here and nowhere else; messages use the numbers that are given here. An *opening*
-//! roster begins a group anew on a link; the ones that follow say what changed. A roster that is
-//! longer than a frame is an opening one with the first agents, and more for the others.
+//! Only rosters carry names; messages use the numbers that rosters give. An *opening* roster begins a group anew on
+//! a link; the rosters after it carry changes. If a roster is longer than a frame, an opening roster carries the
+//! first agents, and further rosters carry the others.
 
 use std::{num::NonZeroU64, time::Duration};
 
@@ -22,29 +22,29 @@ use crate::{
     },
 };
 
-/// Which rules a group follows on a node. If two nodes differ, nothing crosses for that group.
+/// The rules that a group follows on a node. If two nodes differ, nothing crosses for that group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening<'a> {
     /// The group's name.
     pub name: &'a str,
     /// The name of the rules; see [`Requirements::rules`](crate::protocol::Requirements::rules).
     pub rules: &'a str,
-    /// Which choice of voters, where the rules have one.
+    /// The epoch of the voters, if the rules have one.
     pub epoch: u64,
-    /// The voters and quorums of that choice.
+    /// The voters and quorums of that epoch.
     pub voters: Option<Electorate>,
     /// The timings of the agents, for people.
     pub pace: Option<Pace>,
 }
 
-/// A roster as it came. Its entries are read as they are asked for.
+/// A received roster. Its entries are read on demand.
 #[derive(Clone, Debug)]
 pub struct RosterFrame<'a> {
     /// The frame's number.
     pub seq: u64,
     /// The sender's number for the group.
     pub group: u32,
-    /// Everything said of that number before is forgotten, and this is what it stands for.
+    /// The group that the number means from now on. All earlier facts about that number are void.
     pub opening: Option<Opening<'a>>,
     body: Cursor<'a>,
 }
@@ -58,30 +58,30 @@ impl PartialEq for RosterFrame<'_> {
 
 impl Eq for RosterFrame<'_> {}
 
-/// A roster in full, to be sent or as it was read.
+/// A roster in full, either to be sent or read from a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RosterContent {
-    /// Numbers whose agents have left the group. They may be given to others, here already.
+    /// Numbers whose agents have left the group. The same roster may give them to other agents.
     pub left: Vec<u32>,
     /// Agents that are new or changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
-    /// Which of the sender's agents leads, as it knows.
+    /// The leader among the sender's agents, as far as the sender knows.
     pub leader: Option<LeaderHint>,
 }
 
 /// A leader among the sender's agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaderHint {
-    /// The sender's number for it.
+    /// The sender's number for the leader.
     pub agent: u32,
-    /// The incarnation it leads in.
+    /// The incarnation in which it leads.
     pub incarnation: Incarnation,
-    /// The term it leads in.
+    /// The term in which it leads.
     pub term: Term,
 }
 
 impl LeaderHint {
-    /// With the name that the number stands for.
+    /// Returns the leader with the name that the number means.
     #[must_use]
     pub fn named(self, id: AgentId) -> Leader {
         Leader {
@@ -118,7 +118,7 @@ impl<'a> RosterFrame<'a> {
         })
     }
 
-    /// Reads the rest.
+    /// Reads the rest of the frame.
     ///
     /// # Errors
     /// [`WireError`]: close the link.
@@ -149,9 +149,9 @@ impl<'a> RosterFrame<'a> {
 
     /// Appends a roster frame.
     ///
-    /// As many members fit in a frame of `n` bytes as `(n - MAX_REST) / MAX_MEMBER` says, but no
-    /// more than [`MAX_MEMBERS`](Self::MAX_MEMBERS): 5 in the shortest that a peer may ask for.
-    /// Send the others in rosters without an opening.
+    /// A frame of `n` bytes has room for `(n - MAX_REST) / MAX_MEMBER` members, but never for more than
+    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS): 5 in the shortest frame that a peer may require. Send the others in
+    /// rosters without an opening.
     pub fn encode(
         seq: u64,
         group: u32,
@@ -177,11 +177,11 @@ impl<'a> RosterFrame<'a> {
         });
     }
 
-    /// The most members in one roster: what is made of them is larger than their bytes.
+    /// Most members in one roster: their decoded form is larger than their bytes.
     pub const MAX_MEMBERS: usize = 256;
-    /// The most bytes that one member takes.
+    /// Most bytes of one member.
     pub const MAX_MEMBER: usize = 618;
-    /// The most bytes that a roster takes beside its members and the numbers that left (5 each).
+    /// Most bytes of a roster beside its members and the numbers that left (5 bytes each).
     pub const MAX_REST: usize = 640;
 }
 
@@ -339,7 +339,7 @@ fn pace(cursor: &mut Cursor<'_>) -> Result<Option<Pace>, WireError> {
     }))
 }
 
-/// At most as many as are kept, earliest first.
+/// Reads at most as many ends as are kept, earliest first.
 fn ends(cursor: &mut Cursor<'_>) -> Result<Ends, WireError> {
     let told = cursor.array()?;
     if told > Ends::MOST {
@@ -363,7 +363,8 @@ fn optional(cursor: &mut Cursor<'_>) -> Result<Option<u64>, WireError> {
     cursor.unsigned().map(Some)
 }
 
-/// Of a peer that says too much, or what cannot be shown, the link is closed as for any other value that there is not.
+/// Reads the text of an agent about itself. If the text is too long or not printable, the link is closed, as for
+/// any other invalid value.
 fn about(cursor: &mut Cursor<'_>) -> Result<Option<About>, WireError> {
     if cursor.nil() {
         return Ok(None);

@@ -1,15 +1,14 @@
 //! Decodes serde's types from MessagePack, in one spelling only.
 //!
-//! Decided here: which spelling that is. `rmp-serde` writes it: the shortest numbers, lengths and
-//! texts; a struct as the array of its fields; a variant as its name, or as a map from its name to
-//! its content.
+//! Decided here: the one spelling. `rmp-serde` writes it: the shortest numbers, lengths and texts; a struct as the
+//! array of its fields; a variant as its name, or as a map from its name to its content.
 //!
-//! # Why `rmp-serde` does not read what it writes
-//! - A peer could end this process with one byte: where a type holds itself in an option or a
-//!   newtype, its decoder goes down without reading anything, and overflows the stack whatever its
-//!   limit of depth says. Here every level that the *type* has counts.
-//! - It also takes longer numbers, structs as maps, variants by number, and bytes that remain. Then
-//!   one message has many spellings, and two releases may read the same bytes as two messages.
+//! # Why `rmp-serde` does not read its own output
+//! # Why `rmp-serde` is used to write only
+//!   of `rmp-serde` recurses without reading anything, and overflows the stack whatever its limit of depth is. Here
+//!   every level of the *type* counts.
+//! - It also accepts longer numbers, structs as maps, variants by number, and bytes that remain. Then one message
+//!   has many spellings, and two releases may read the same bytes as two messages.
 //!
 //! | type | bytes |
 //! |---|---|
@@ -18,12 +17,12 @@
 //! | `None`, `()` | nil |
 //! | `Some(x)`, a newtype | as `x` |
 //! | struct, tuple | an array of exactly as many items as it has |
-//! | sequence | an array; room is made for what was read, not for what was announced |
+//! | sequence | an array; memory is reserved for items that were read, not for the announced number |
 //! | `Variant` | its name |
 //! | `Variant(x)`, `Variant { .. }` | a map of one entry: the name, then `x`, or an array |
-//! | map; types that ask what comes next | refused: there are many spellings of the same |
+//! | map; types that ask for the kind of the next value | refused: the same value has many spellings |
 //!
-//! Depth counts every level that the *type* has, so that no type can recurse without an end.
+//! Depth counts every level of the *type*, so that no type can recurse without an end.
 
 use serde::{
     Deserializer,
@@ -52,14 +51,14 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Decod
 
 struct Strict<'de> {
     cursor: Cursor<'de>,
-    /// How many more levels may follow.
+    /// Levels that may still follow.
     depth: u8,
-    /// How many more items may follow.
+    /// Items that may still follow.
     items: usize,
 }
 
 impl<'de> Strict<'de> {
-    /// One level down and up again.
+    /// Goes one level down, and up again afterwards.
     #[inline]
     fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> DecodeResult<T>) -> DecodeResult<T> {
         self.depth = self.depth.checked_sub(1).ok_or(WireError::Depth)?;
@@ -68,10 +67,10 @@ impl<'de> Strict<'de> {
         Ok(value)
     }
 
-    /// An array, all of whose items have to be read.
+    /// Reads an array, all of whose items have to be read.
     #[inline]
     fn array<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> DecodeResult<V::Value> {
-        // Of all arrays together: arrays within arrays would else multiply the bound.
+        // The bound is for all arrays together: otherwise nested arrays would multiply it.
         self.items = self.items.checked_sub(len).ok_or(WireError::Items)?;
         self.deeper(|strict| {
             let mut items = Items { strict, left: len };
@@ -251,12 +250,12 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
-        // As the writer says of itself: some types spell themselves otherwise for people.
+        // The same value as the writer's: some types have another spelling for people.
         false
     }
 }
 
-/// The items of an array. It does not say how many there are: the reader makes room as they come.
+/// The items of an array. It does not announce their number: the reader reserves memory as they come.
 struct Items<'a, 'de> {
     strict: &'a mut Strict<'de>,
     left: usize,
@@ -278,7 +277,7 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     }
 }
 
-/// A variant: its name, and its content if the name stood in a map.
+/// A variant: its name, and its content if the name is in a map.
 struct Variant<'a, 'de> {
     strict: &'a mut Strict<'de>,
     has_content: bool,

@@ -1,13 +1,13 @@
 //! Writes MessagePack in its shortest form, straight into the output buffer.
 //!
-//! Decided here: how a frame, and bytes whose length is known only at the end, are written without
-//! a second buffer: room is left for the usual length, and widened in the rare other case.
+//! Decided here: a frame, and bytes whose length is known only at the end, are written without a second buffer.
+//! Room for the usual length is reserved, and widened in the rare other case.
 
 use bytes::{BufMut, BytesMut};
 
-/// Writes one frame: four bytes of length, then what `body` writes.
+/// Writes one frame: four bytes of length, then the output of `body`.
 ///
-/// The longest frame a peer takes is 1 MiB; a writer that has more splits it.
+/// The longest frame that a peer accepts is 1 MiB; a writer that has more splits it.
 pub(super) fn frame(out: &mut BytesMut, body: impl FnOnce(&mut BytesMut)) {
     let start = out.len();
     out.put_u32(0);
@@ -67,7 +67,7 @@ pub(super) fn nil(out: &mut BytesMut) {
     out.put_u8(0xc0);
 }
 
-/// A text; those of this protocol are 256 bytes at most.
+/// Writes a text; the texts of this protocol are at most 256 bytes.
 pub(super) fn text(out: &mut BytesMut, text: &str) {
     let len = text.len();
     match (u8::try_from(len), u16::try_from(len)) {
@@ -88,14 +88,14 @@ pub(super) fn text(out: &mut BytesMut, text: &str) {
     out.put_slice(text.as_bytes());
 }
 
-/// Up to 255 bytes.
+/// Writes up to 255 bytes.
 pub(super) fn short_bytes(out: &mut BytesMut, bytes: &[u8]) {
     out.put_u8(0xc4);
     out.put_u8(u8::try_from(bytes.len()).unwrap_or(u8::MAX));
     out.put_slice(bytes);
 }
 
-/// The head of an array.
+/// Writes the head of an array.
 pub(super) fn array(out: &mut BytesMut, items: usize) {
     match (u8::try_from(items), u16::try_from(items)) {
         (Ok(items @ ..0x10), _) => out.put_u8(0x90 | items),
@@ -110,7 +110,7 @@ pub(super) fn array(out: &mut BytesMut, items: usize) {
     }
 }
 
-/// Bytes that `content` writes; if it fails, nothing was written.
+/// Writes the bytes of `content`; if it fails, nothing was written.
 pub(super) fn bytes<E>(
     out: &mut BytesMut,
     content: impl FnOnce(&mut BytesMut) -> Result<(), E>,
@@ -136,7 +136,7 @@ pub(super) fn bytes<E>(
     Ok(())
 }
 
-/// Closes an array whose head, of one byte, was left at `start`.
+/// Closes an array whose head of one byte was reserved at `start`.
 pub(super) fn close_array(out: &mut BytesMut, start: usize, items: usize) {
     match (u8::try_from(items), u16::try_from(items)) {
         (Ok(items @ ..0x10), _) => set(out, start, &[0x90 | items]),
@@ -148,7 +148,7 @@ pub(super) fn close_array(out: &mut BytesMut, start: usize, items: usize) {
     }
 }
 
-/// Moves everything from `at` on by `by` bytes.
+/// Moves all bytes from `at` on by `by` bytes.
 fn widen(out: &mut BytesMut, at: usize, by: usize) {
     let end = out.len();
     out.put_bytes(0, by);
