@@ -1,7 +1,7 @@
-//! A gate as an actor, in front of one that knows nothing of fences.
+//! A gate as an actor, in front of an actor that does not know fences.
 //!
-//! Decided here: that admitted messages reach the actor behind in the order of admission, that the gate waits while
-//! that actor has no room, and that the gate stops after it. Not here: which fences are admitted (`gate.rs`).
+//! Decided here: admitted messages reach the actor behind in the order of admission; the gate waits while that actor
+//! has no room; the gate stops after that actor. Not here: which fences are admitted (`gate.rs`).
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::supervisor::{Answered, InTurn};
 
 use super::{Fenced, FencingGate, Stale};
 
-/// Stands in front of an actor, and hands it what its gate admits.
+/// Stands in front of an actor, and passes on the messages that its gate admits.
 ///
-/// It handles [`Fenced<M>`] for each message `M` of that actor, with one gate for all of them, and so there is an
-/// `Addr` of it, and a `Recipient<Fenced<M>>`. The actor behind gets each message without its fence, in the order
-/// in which they were admitted. Give out no other address of it: what does not pass the gate is not checked.
+/// It handles [`Fenced<M>`] for each message `M` of that actor, with one gate for all of them. Senders use its `Addr`,
+/// or a `Recipient<Fenced<M>>`. The actor behind gets each message without its fence, in the order of admission. Keep
+/// that actor's own address private: messages that do not pass the gate are not checked.
 ///
-/// The answer is that of the actor behind. Where that has ended, the sender gets
-/// [`MailboxError::Closed`](actix::MailboxError::Closed), as it would without a gate, and the gate stops too.
-/// What was admitted is handled, also if its sender does not wait for the answer any more. The gate outlives
-/// restarts of the actor behind, and keeps its address.
+/// The answer is that of the actor behind. If that actor has ended, the sender gets
+/// [`MailboxError::Closed`](actix::MailboxError::Closed), as without a gate, and the gate stops too. An admitted
+/// message is handled, even if its sender does not wait for the answer any more. The gate survives restarts of the
+/// actor behind, and keeps its address.
 ///
 /// ```
 /// use actix::prelude::*;
@@ -65,7 +65,7 @@ pub struct FencingActor<A: Actor> {
 }
 
 impl<A: Actor> FencingActor<A> {
-    /// A gate in front of this actor; `gate` may know of fences that were admitted before.
+    /// Makes a gate in front of this actor. `gate` may know fences that were admitted before.
     pub fn new(behind: Addr<A>, gate: FencingGate) -> Self {
         let in_turn = InTurn::new();
         Self {
@@ -98,8 +98,9 @@ where
     }
 }
 
-/// Asks a [`FencingActor`] for its gate: the highest fence that was admitted, and how many were refused, those sent
-/// without waiting for an answer among them. It may be stored, for a [`FencingActor::new`] after the next start.
+/// Asks a [`FencingActor`] for its gate: the highest admitted fence, and the number of refused messages. Messages sent
+/// without waiting for an answer count as well. Store the gate, and give it to [`FencingActor::new`] after the next
+/// start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "FencingGate")]
 pub struct ReadGate;
@@ -111,7 +112,7 @@ impl<A: Actor> Handler<ReadGate> for FencingActor<A> {
     }
 }
 
-/// What a [`FencingActor`] answers: a refusal at once, or what the actor behind answers, when it does.
+/// The answer of a [`FencingActor`]: a refusal at once, or the answer of the actor behind, when it comes.
 #[derive(Debug)]
 pub struct GatedAnswer<A: Actor, M>(Result<Admitted<A, M>, Stale>);
 
@@ -149,7 +150,8 @@ where
                         }));
                     }
                 });
-                // The gate handles nothing else until the actor behind has it: the order is that of admission.
+                // The gate handles no other message until the actor behind has this one: the order is that of
+                // admission.
                 in_turn.hand(to.recipient(), message, hear, ctx);
             }
             (Err(stale), Some(answer)) => drop(answer.send(Err(stale))),

@@ -1,6 +1,6 @@
-//! The gate: which fences are admitted.
+//! The gate: decides which fences are admitted.
 //!
-//! Decided here: that no fence is admitted below one that was. Not here: what is behind the gate.
+//! Decided here: no fence is admitted that is lower than an admitted one. Not here: the resource behind the gate.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use super::FenceNumber;
 
 /// Remembers the highest fence that it has admitted, and refuses lower ones.
 ///
-/// One gate stands before one resource, and all writes to it pass there. Within a process it is as safe as
-/// what holds it: when that ends and a new gate takes its place, the new one admits whatever comes first.
-/// So a gate before something that outlives it is stored with it (serde, or [`since`](Self::since)).
+/// One gate protects one resource, and all writes to the resource pass it. A gate in a process is lost with its owner:
+/// a new gate admits any first fence. If the resource outlives the gate, store the gate with the resource (serde, or
+/// [`since`](Self::since)).
 ///
 /// ```
 /// use actix_bully::leader::fence::{FenceNumber, FencingGate, NoFence, Stale};
@@ -28,13 +28,13 @@ use super::FenceNumber;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FencingGate {
     highest: Option<FenceNumber>,
-    /// A gate that was stored has a highest fence to keep; what it refused was told then.
+    /// A stored gate keeps its highest fence. Its refusals were reported when they happened.
     #[serde(skip)]
     refused: u64,
 }
 
 impl FencingGate {
-    /// A gate that admits this fence and higher ones: the highest of one that came before it.
+    /// Makes a gate that admits this fence and higher ones: the highest fence of an earlier gate.
     pub const fn since(highest: FenceNumber) -> Self {
         Self {
             highest: Some(highest),
@@ -42,10 +42,10 @@ impl FencingGate {
         }
     }
 
-    /// Admits a fence, or a message with one, unless a higher one was admitted before.
+    /// Admits a fence, or a message with a fence, unless a higher fence was admitted before.
     ///
     /// # Errors
-    /// [`Stale`], which names both fences. The gate is as it was, but for its count.
+    /// [`Stale`], which names both fences. Only the gate's count of refusals changes.
     pub fn admit(&mut self, fence: impl Into<FenceNumber>) -> Result<(), Stale> {
         let fence = fence.into();
         if let Some(highest) = self.highest.filter(|highest| fence < *highest) {
@@ -56,20 +56,20 @@ impl FencingGate {
         Ok(())
     }
 
-    /// The highest fence admitted so far.
+    /// Returns the highest fence admitted so far.
     pub const fn highest(&self) -> Option<FenceNumber> {
         self.highest
     }
 
-    /// How many were refused, since this gate was made or read.
+    /// Returns the number of refused fences, since this gate was made or read.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
 }
 
-/// What comes from a former leader: a later one has been admitted before.
+/// The refusal of a message from a former leader: a later leader's fence was admitted before.
 ///
-/// It is final. Whoever sent it leads no longer, and has to drop the work instead of sending it again.
+/// It is final. The sender does not lead any more: it must drop the work and not send it again.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
     "the fence {fence} is stale, {highest} was admitted: a later leader writes here, drop this work"
@@ -77,7 +77,7 @@ impl FencingGate {
 pub struct Stale {
     /// The fence that was refused.
     pub fence: FenceNumber,
-    /// The highest one that was admitted.
+    /// The highest fence that was admitted.
     pub highest: FenceNumber,
 }
 
@@ -91,7 +91,7 @@ mod tests {
         FenceNumber::try_from(number).unwrap()
     }
 
-    /// Two leaders and more, whose messages overtake each other in every way.
+    /// Two or more leaders, whose messages overtake each other in every way.
     #[test]
     fn the_fences_admitted_never_decrease_in_any_order_of_messages() {
         let mut refused = 0;
@@ -100,7 +100,7 @@ mod tests {
             let mut gate = FencingGate::default();
             let mut admitted = Vec::new();
             for _ in 0..random.usize(1..60) {
-                // Few leaders, of several epochs of voters.
+                // A few leaders, of several epochs of voters.
                 let fence = fence(random.i64(0..3) << 40 | random.i64(1..6));
                 let highest = admitted.last().copied();
                 match gate.admit(fence) {
@@ -110,7 +110,7 @@ mod tests {
                         refused += 1;
                     }
                 }
-                // It refuses no more than it has to.
+                // It refuses only lower fences.
                 assert_eq!(gate.highest(), highest.max(Some(fence)), "seed {seed}");
             }
             assert!(admitted.is_sorted(), "seed {seed}: {admitted:?}");

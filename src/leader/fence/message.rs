@@ -9,8 +9,8 @@ use super::{FenceNumber, Stale};
 
 /// A message of a leader, with its fence.
 ///
-/// The answer is that of the message, or [`Stale`] where a later leader has been admitted before. An actor that
-/// handles it asks its [`FencingGate`](super::FencingGate) first:
+/// The answer is that of the message, or [`Stale`] if a later leader was admitted before. An actor that handles it asks
+/// its [`FencingGate`](super::FencingGate) first:
 ///
 /// ```
 /// use actix::prelude::*;
@@ -37,12 +37,12 @@ use super::{FenceNumber, Stale};
 /// }
 /// ```
 ///
-/// The leader sends `Fenced { fence: FenceNumber::of(&guard)?, message }`. Between hosts it travels by serde.
+/// The leader sends `Fenced { fence: FenceNumber::of(&guard)?, message }`. Between hosts it is encoded by serde.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fenced<M> {
-    /// The fence of the leader that sends it.
+    /// The fence of the sender.
     pub fence: FenceNumber,
-    /// What it sends.
+    /// The message itself.
     pub message: M,
 }
 

@@ -1,8 +1,9 @@
-//! Writes that a former leader cannot make: its fence goes with each of them, and is checked where they arrive.
+//! Protects a resource from the writes of a former leader: each write carries the leader's fence, and the receiver
+//! checks it.
 //!
-//! An agent that is paused in the middle of its work wakes up and goes on as if it still led. No check that it
-//! makes itself prevents that: the pause may come right after the check. So the *receiver* checks. It
-//! remembers the highest [`Fence`](crate::agent::Fence) that it has seen, and refuses what comes with a lower one.
+//! An agent may pause in the middle of its work, and go on later as if it still led. No check of its own prevents that,
+//! because the pause may come right after the check. So the *receiver* checks. It remembers the highest
+//! [`Fence`](crate::agent::Fence) that it has seen, and refuses messages with a lower one.
 //!
 //! ```text
 //!   former leader, fence 1 ──▶ Fenced { 1, write } ──▶ ┌───────────────┐
@@ -11,40 +12,40 @@
 //!                                                      └───────────────┘
 //! ```
 //!
-//! Decided here: how a fence travels, which fences are admitted, and the statements for a database. Not here: which
-//! elections have fences ([`elections`](crate::elections): those that promise one leader per term, the quorum
-//! election), and how a leader gets its own ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
+//! Decided here: how a fence is sent, which fences are admitted, and the statements for a database. Not here: which
+//! [`elections`](crate::elections) have fences (those that promise one leader per term, such as the quorum election),
+//! and how a leader gets its own ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
 //!
 //! # The receiver is an actor
-//! Two ways, which check the same and differ in where the check stands:
+//! Both ways check the same. They differ in the place of the check:
 //!
-//! - *In the actor*: it handles [`Fenced<M>`], and asks a [`FencingGate`] first. Keep the gate where it survives
-//!   a restart of the actor: one that begins anew admits whatever comes first.
-//! - *In front of it*: a [`FencingActor`] admits for any [`Addr`](actix::Addr), and the actor behind it
-//!   stays as it is. Give out no other address of that actor.
+//! - *In the actor*: it handles [`Fenced<M>`], and asks a [`FencingGate`] first. Keep the gate where it survives a
+//!   restart of the actor: a new gate admits any first fence.
+//! - *In front of it*: a [`FencingActor`] admits messages for any [`Addr`](actix::Addr), and the actor behind it is not
+//!   changed. Keep that actor's own address private.
 //!
 //! A fence orders the beginnings of writes. An actor that waits in the middle of one (`ResponseActFuture`) may mix
 //! the work of two leaders unless it handles nothing meanwhile (`AtomicResponse`, `ctx.wait`).
 //!
 //! # The receiver is a database
-//! The highest fence is a row, and each transaction of a leader begins with its update. [`sql`] has the statements
-//! for SQLite and PostgreSQL, what to know about their isolation, and no driver.
+//! The highest fence is a row, and each transaction of a leader begins with the update of that row. [`sql`] has the
+//! statements for SQLite and PostgreSQL, and notes on their isolation. It has no driver.
 //!
-//! # What a fence is worth
-//! - It protects what checks it, and only that: every writer of a resource has to send one.
-//! - Fences of one group compare with each other; those of two groups mean nothing to each other. A resource has
-//!   the leaders of one group as its writers.
-//! - An equal fence is admitted: it is of the same leadership.
-//! - A later [epoch of voters](crate::elections::quorum::epoch) has higher fences than all before it, so a gate
-//!   needs no change when the voters do.
-//! - A gate believes the number. Any sender of `i64::MAX` locks every leader out, so that a receiver takes messages
-//!   from those alone who may write.
-//! - A refusal is final for that fence: drop the work, do not repeat it. Its leadership is over, whatever its holder
-//!   believes, unless it was renewed meanwhile: then the guard has a newer fence, and the work may begin again with that.
+//! # Limits of a fence
+//! - It protects only resources that check it: every writer of a resource must send a fence.
+//! - Fences of one group can be compared. Fences of two groups cannot. A resource therefore has the leaders of one
+//!   group as its writers.
+//! - An equal fence is admitted: it belongs to the same leadership.
+//! - A later [epoch of voters](crate::elections::quorum::epoch) has higher fences than all epochs before it, so a gate
+//!   needs no change when the voters change.
+//! - A gate trusts the number. A sender of `i64::MAX` locks out every leader, so a receiver must accept messages only
+//!   from senders with the right to write.
+//! - A refusal is final for that fence: drop the work, do not repeat it. Its leadership is over, unless it was renewed
+//!   in the meantime. Then the guard has a newer fence, and the work may begin again with it.
 //!
 //! # Where to go next
-//! `number.rs` is a fence as an integer, `gate.rs` decides, `message.rs` and `actor.rs` carry, `sql.rs` is the
-//! database's side.
+//! `number.rs` is a fence as an integer, `gate.rs` decides, `message.rs` and `actor.rs` carry fences, `sql.rs` is for
+//! databases.
 
 mod actor;
 mod gate;

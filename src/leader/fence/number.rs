@@ -1,6 +1,6 @@
-//! A fence as one integer, as messages carry it and columns hold it.
+//! A fence as one integer, for messages and columns.
 //!
-//! Decided here: how a fence maps to an `i64`, and what does not fit. Not here: which fence is admitted
+//! Decided here: how a fence maps to an `i64`, and which fences do not fit. Not here: which fence is admitted
 //! (`gate.rs`).
 
 use std::fmt;
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Fence, LeaderGuard};
 
-/// A leader's fence as one integer, as it travels to what it protects.
+/// A leader's fence as one integer, as it is sent to the protected resource.
 ///
-/// It is the fence's number, the leader's term, unchanged: nothing is lost, and the order is the same. The range is
-/// 0 to `i64::MAX`, since a column of SQLite or PostgreSQL holds no more; 0 is below the fence of any
-/// leader. A quorum election counts its terms from 2^40 times the epoch of its voters, so that all fences of
-/// the first 8,388,607 changes of the voters fit.
+/// It is the number of the fence, which is the leader's term, without any change: the order is the same. The range is 0
+/// to `i64::MAX`, because a column of SQLite or PostgreSQL holds no more. 0 is below the fence of any leader. A quorum
+/// election counts its terms from 2^40 times the epoch of its voters, so all fences of the first 8,388,607 changes of
+/// the voters fit.
 ///
-/// A number is made from a [`Fence`] or a [`LeaderGuard`], and never from an
-/// [`Epoch`](crate::agent::Epoch): the tokens of an election that may have two leaders protect nothing. What crossed a
-/// wire or lay in a column (an `i64`, by serde and by `TryFrom`) is taken for the fence that it was.
+/// A number is made from a [`Fence`] or a [`LeaderGuard`], and never from an [`Epoch`](crate::agent::Epoch): the tokens
+/// of an election that may have two leaders protect nothing. An integer from a message or a column (an `i64`, by serde
+/// and by `TryFrom`) counts as the fence from which it was made.
 ///
 /// ```
 /// use actix_bully::leader::fence::FenceNumber;
@@ -40,12 +40,13 @@ use crate::agent::{Fence, LeaderGuard};
 pub struct FenceNumber(i64);
 
 impl FenceNumber {
-    /// The newest fence of this leadership. Ask for each write anew: it grows when the leadership is renewed.
+    /// Returns the newest fence of this leadership. Call it again for each write: the fence grows when the leadership
+    /// is renewed.
     ///
     /// # Errors
-    /// [`NoFence::Unpromised`] where the election may have two leaders of one term; [`NoFence::Conditional`] where its
-    /// voters have no disk, and nobody said that this will do; [`NoFence::TooLarge`] where no
-    /// `i64` holds the fence.
+    /// [`NoFence::Unpromised`] if the election may have two leaders of one term; [`NoFence::Conditional`] if its voters
+    /// have no disk, and the application has not accepted that condition; [`NoFence::TooLarge`] if no `i64` holds the
+    /// fence.
     pub fn of(guard: &LeaderGuard) -> Result<Self, NoFence> {
         let without = || match guard.conditional_fence() {
             Some(_) => NoFence::Conditional,
@@ -54,7 +55,7 @@ impl FenceNumber {
         Self::try_from(&guard.fence().ok_or_else(without)?)
     }
 
-    /// The integer, not negative: for a column or a parameter of a statement.
+    /// Returns the integer, which is not negative: for a column or a parameter of a statement.
     pub const fn get(self) -> i64 {
         self.0
     }
@@ -97,19 +98,19 @@ impl fmt::Display for FenceNumber {
     }
 }
 
-/// Why there is no number of a fence.
+/// Reason why a fence has no number.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoFence {
-    /// The election may have two leaders of one term, so that its tokens are no fences.
+    /// The election may have two leaders of one term, so its tokens are not fences.
     #[error("this election promises no fence: start its agents with `.quorum(..)` and a store")]
     Unpromised,
-    /// The voters have no disk, so that the token is a fence under a condition.
+    /// The voters have no disk, so the token is a fence only under a condition.
     #[error(
         "voters without a disk promise a fence only while their clocks are not set back: give the voters stores, or accept that by `FenceNumber::try_from(&conditional_fence.accept())`"
     )]
     Conditional,
-    /// No `i64` holds the fence: the voters were changed too often, or count their epochs from too high a number.
+    /// No `i64` holds the fence: the voters were changed too often, or their epochs begin at too high a number.
     #[error(
         "the fence {number} does not fit into an i64: count the epochs of the voters from 0, up to 8388607"
     )]
@@ -117,7 +118,7 @@ pub enum NoFence {
         /// The fence's number.
         number: u64,
     },
-    /// A negative integer is the number of no fence.
+    /// A negative integer is not the number of a fence.
     #[error("{number} is negative, which no fence is: check what the column or message holds")]
     Negative {
         /// The integer.

@@ -1,14 +1,15 @@
-//! The fence as a row: statements for SQLite and PostgreSQL, and what their row count says.
+//! The fence as a row: statements for SQLite and PostgreSQL, and the meaning of their row counts.
 //!
-//! Decided here: the table, the statements, and which row count admits. Not here: any driver; the statements and
-//! their parameters, by position, are the same for all of them. The table is
+//! Decided here: the table, the statements, and which row count admits. Not here: any driver. The statements and their
+//! parameters, by position, are the same for all drivers. The table is
 //!
 //! ```text
 //! leader_fence (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL)
 //! ```
 //!
-//! with one row for each resource, whatever the application calls it: a ledger, a tenant, a queue. When the schema is
-//! set up, [`CREATE_TABLE`] and, for each resource, [`FIRST_USE`]. Then, in each transaction of a leader:
+//! with one row for each resource, under any name that the application chooses: a ledger, a tenant, a queue. Run
+//! [`CREATE_TABLE`] and, for each resource, [`FIRST_USE`] when the schema is set up. Then, in each transaction of a
+//! leader:
 //!
 //! ```text
 //! BEGIN
@@ -35,57 +36,57 @@
 //! An error drops the transaction, which rolls it back.
 //!
 //! # Why it is the first statement
-//! The update locks the row (SQLite: the database) until the transaction ends, so that the transactions of two leaders
-//! follow each other. What a transaction reads before it has the lock may have been overwritten by the time it
-//! has, and nothing would tell. After the update it sees all that earlier leaders have committed.
+//! The update locks the row (SQLite: the database) until the transaction ends, so the transactions of two leaders
+//! follow each other. If a transaction read data before it has the lock, that data may be overwritten before the lock
+//! is taken, and no error would show it. After the update the transaction sees all that earlier leaders have committed.
 //!
 //! # Two transactions at once
 //! | database | the second one |
 //! |---|---|
-//! | PostgreSQL, `READ COMMITTED` (the default) | waits for the first, then compares with what that has committed: of two leaders' transactions in either order only the former leader's can get 0 rows |
+//! | PostgreSQL, `READ COMMITTED` (the default) | waits for the first, then compares with the fence that the first has committed: of two leaders' transactions in either order only the former leader's can get 0 rows |
 //! | PostgreSQL, `REPEATABLE READ` and `SERIALIZABLE` | waits; fails with SQLSTATE 40001 if the first commits, whichever of them is the later leader's. Begin the transaction again: the later leader's is admitted, the former one's gets 0 rows |
 //! | SQLite, WAL and rollback journal | waits for as long as `busy_timeout` says, then fails with `SQLITE_BUSY`. `BEGIN IMMEDIATE` waits at the beginning; a plain `BEGIN` is the same if the update is its first statement |
 //!
-//! A transaction that is rolled back leaves the fence as it was: the leader that it belonged to has written nothing,
-//! so that nothing has to be protected from its predecessor yet.
+//! A transaction that is rolled back leaves the fence unchanged. Its leader has written nothing, so there is nothing to
+//! protect from its predecessor yet.
 //!
-//! A leader that is paused between admission and commit holds its successor up. PostgreSQL ends such a transaction after
-//! `idle_in_transaction_session_timeout`, which is off by default: set it, below the time for which nothing may be
-//! written. With SQLite the successor gets `SQLITE_BUSY` until that process goes on or ends. Keep what is between short.
+//! A leader that is paused between admission and commit delays its successor. PostgreSQL ends such a transaction after
+//! `idle_in_transaction_session_timeout`, which is off by default: set it below the longest acceptable time without
+//! writes. With SQLite the successor gets `SQLITE_BUSY` until that process runs again or ends. Keep the work between
+//! admission and commit short.
 //!
-//! # Why the first use is a statement of its own
-//! A row that is missing admits no leader. Were [`ADMIT`] to insert it, a row that was lost, or a restored backup without it,
-//! would admit a former leader. [`FIRST_USE`] leaves a row that is there as it is, so that every process may
-//! run it when it starts, two at once among them.
+//! # Why the first use is a separate statement
+//! A missing row admits no leader. If [`ADMIT`] inserted it, a lost row, or a restored backup without it, would admit a
+//! former leader. [`FIRST_USE`] does not change an existing row, so every process may run it at its start, also two at
+//! the same time.
 //!
-//! # What to know
-//! - A database that was restored from a backup has the fence of that time, and its data: a fence protects
-//!   the one with the other.
-//! - A read replica checks nothing. Admission is where the writes are.
-//! - MySQL counts the rows that an update *changed*, unless the connection asks for those found (`CLIENT_FOUND_ROWS`): an equal
-//!   fence would count as refused.
+//! # Notes
+//! - A database that was restored from a backup has the fence of that time, and its data: a fence protects both
+//!   together.
+//! - A read replica checks nothing. Admission happens in the database that takes the writes.
+//! - MySQL counts the rows that an update *changed*, unless the connection asks for the rows found
+//!   (`CLIENT_FOUND_ROWS`): an equal fence would count as refused.
 
 use super::FenceNumber;
 
-/// Makes the table, unless it is there. No parameters.
+/// Makes the table, unless it exists. No parameters.
 pub const CREATE_TABLE: &str =
     "CREATE TABLE IF NOT EXISTS leader_fence (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL)";
 
-/// Makes the row of a resource, unless it is there; any leader's fence is above what it holds. One parameter: the
+/// Makes the row of a resource, unless it exists. Any leader's fence is above its first value. One parameter: the
 /// resource.
 pub const FIRST_USE: &str =
     "INSERT INTO leader_fence (resource, fence) VALUES ($1, 0) ON CONFLICT (resource) DO NOTHING";
 
-/// Admits a leader's transaction, of which it is the first statement; [`check`] says whether it did. Two
-/// parameters: the fence ([`FenceNumber::get`]), and the resource.
+/// Admits a leader's transaction, as its first statement; [`check`] says whether it did. Two parameters: the fence
+/// ([`FenceNumber::get`]), and the resource.
 pub const ADMIT: &str = "UPDATE leader_fence SET fence = $1 WHERE resource = $2 AND fence <= $1";
 
-/// Reads the highest fence that was admitted, for logs; the next moment it may be higher. One parameter: the
-/// resource.
+/// Reads the highest fence that was admitted, for logs. It may be higher a moment later. One parameter: the resource.
 pub const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";
 
-/// Whether [`ADMIT`] has admitted this fence: `rows` is how many rows it has updated, as the driver says (`usize` or
-/// `u64`).
+/// Checks whether [`ADMIT`] has admitted this fence: `rows` is the number of updated rows, as the driver returns it
+/// (`usize` or `u64`).
 ///
 /// ```
 /// use actix_bully::leader::fence::{FenceNumber, sql};
@@ -98,14 +99,14 @@ pub const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";
 /// # Errors
 /// [`NotAdmitted`] for any count but 1: roll the transaction back.
 pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmitted> {
-    // No count of a driver is beyond a `u64`; one that were would admit nothing.
+    // No driver counts beyond a `u64`; such a count would admit nothing.
     match rows.try_into().unwrap_or(u64::MAX) {
         1 => Ok(()),
         rows => Err(NotAdmitted { fence, rows }),
     }
 }
 
-/// A transaction that must not be committed: its leader is a former one, or there is no row to check it by.
+/// A transaction that must not be committed: its leader is a former one, or the row for the check is missing.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the fence {fence} was not admitted, {rows} rows were updated instead of 1: roll back; a later leader has written, \
@@ -114,7 +115,7 @@ pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmit
 pub struct NotAdmitted {
     /// The fence that was refused.
     pub fence: FenceNumber,
-    /// How many rows were updated: 0 where it is stale or the row is missing; more by another statement alone.
+    /// Number of updated rows: 0 if the fence is stale or the row is missing; more only by another statement.
     pub rows: u64,
 }
 
