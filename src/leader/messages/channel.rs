@@ -1,7 +1,7 @@
 //! One type of messages under its name: how it is sent, and how it is received.
 //!
-//! Decided here: how long a message may be, what becomes of bytes that are no such message, and how many an actor has at
-//! once. Not here: where the others wait (`waiting.rs`).
+//! Decided here: the longest message, the handling of bytes that are not such a message, and how many messages an actor
+//! has at once. Not here: where further messages wait (`waiting.rs`).
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -22,7 +22,7 @@ use super::{
     waiting::{ActorQueue, Hand},
 };
 
-/// One type of messages, by its name, as one agent sends it. Clones are the same.
+/// One type of messages, by its name, as one agent sends it. Clones are the same channel.
 pub struct Channel<M> {
     state: Arc<EndpointState>,
     name: AgentId,
@@ -38,10 +38,10 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Sends a message to an agent of the group; to the own agent as well.
+    /// Sends a message to an agent of the group; also to the own agent.
     ///
-    /// `Ok` says that it is on its way, not that it arrives. For an agent of another host that cannot keep up, it is
-    /// dropped and counted there.
+    /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, the
+    /// message is dropped and counted there.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -50,9 +50,9 @@ impl<M: Serialize> Channel<M> {
         self.state.send(to, self.message(&body))
     }
 
-    /// Sends a message to all agents of the group whose applications take messages, the own agent excepted: encoded once,
-    /// and once for each host. Says how many they are; one of this process for which as much waits as there is room for is
-    /// none of them.
+    /// Sends a message to all agents of the group whose applications take messages, except the own agent. The message
+    /// is encoded once, and sent once to each host. Returns the number of these agents. It does not count an agent of
+    /// this process whose queue is full.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -82,7 +82,7 @@ impl<M> fmt::Debug for Channel<M> {
     }
 }
 
-/// The kind of an [`AppMessage`] that is one message for the actor that is registered.
+/// The kind of an [`AppMessage`] that is one message for the registered actor.
 const PLAIN: u8 = 0;
 
 /// Encodes a message.
@@ -104,17 +104,17 @@ pub(crate) fn encode<M: Serialize + ?Sized>(
     Ok(out)
 }
 
-/// Most messages have room in so many bytes: one that grows byte by byte is moved again and again.
+/// Initial capacity in bytes, enough for most messages: a buffer that grows byte by byte is moved again and again.
 const FEW_BYTES: usize = 128;
 
 /// Decodes a message. A panic of the type's own code is contained.
 ///
 /// # Errors
-/// The reason why the bytes are no message of this type, or the text of the panic.
+/// The reason why the bytes are not a message of this type, or the text of the panic.
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     let bounds = Bounds {
         depth: DEPTH,
-        // Bytes are at hand by now: there is no more of anything than there are bytes.
+        // The number of bytes is known here, and no list or text is longer.
         items: bytes.len(),
         text: bytes.len(),
     };
@@ -122,10 +122,10 @@ pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     decoded.map_err(|reason| reason.to_string().into())
 }
 
-/// How deep a message may nest.
+/// Deepest nesting of a message.
 const DEPTH: u8 = 16;
 
-/// Decodes what comes under one name, and hands it on.
+/// Decodes the messages of one name, and hands them on.
 pub(super) struct TypedInbox<M: Send + 'static> {
     typed: Arc<Typed<M>>,
     queue: Arc<ActorQueue>,
@@ -184,12 +184,12 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
             message,
         };
         let handed = self.intake.hand(&self.to, whole, body.0.len());
-        // What comes for an actor that has ended is lost, as with an address of actix.
+        // A message for an actor that has ended is lost, as with an address of actix.
         handed.is_ok() || !self.to.connected()
     }
 }
 
-/// Most messages of one type that an actor has not handled, as far as is known.
+/// Most messages of one type that an actor has received and not handled, as far as is known.
 const HANDED: usize = 1_024;
-/// Most bytes of them.
+/// Most bytes of these messages.
 const HANDED_BYTES: usize = 1 << 20;

@@ -1,6 +1,7 @@
-//! The actor that receives what other agents' applications say to that of one agent.
+//! The actor that receives messages of other agents' applications for one agent.
 //!
-//! Decided here: who is heard: members whose incarnation lasts, and the own agent. The endpoint ends with its agent.
+//! Decided here: the endpoint accepts messages of members whose incarnation has not ended, and of the own agent. The
+//! endpoint ends with its agent.
 
 use std::sync::Arc;
 
@@ -59,8 +60,8 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
     Ok(state)
 }
 
-/// Takes the agent's name. The endpoint of a former agent of that name here may not have ended yet: the name is the
-/// present agent's, who has it in the group itself.
+/// Takes the agent's name. The endpoint of a former agent of that name here may not have ended yet. The name belongs to
+/// the present agent, which has it in the group itself.
 fn reserve(group: &Group<AppMessage>, agent: &AgentReader) -> Result<Incarnation, JoinError> {
     let id = agent.id();
     match group.reserve(id, companion_requirements()) {
@@ -76,7 +77,7 @@ fn reserve(group: &Group<AppMessage>, agent: &AgentReader) -> Result<Incarnation
     }
 }
 
-/// One agent's receiver of what applications say.
+/// One agent's receiver of application messages.
 pub(crate) struct Endpoint {
     state: Arc<EndpointState>,
     agent: AgentReader,
@@ -84,7 +85,7 @@ pub(crate) struct Endpoint {
     deadline: Deadline,
 }
 
-/// "Something waits to be sent."
+/// "A message waits to be sent."
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct Look;
@@ -130,14 +131,14 @@ impl Endpoint {
         }
     }
 
-    /// No later than that.
+    /// Sets the next look to that instant, unless an earlier one is set.
     fn look_by(&self, at: Instant, ctx: &Context<Self>) {
         if self.deadline.get().is_none_or(|known| at < known) {
             self.deadline.set_in(ctx, at);
         }
     }
 
-    /// Code of the application may run in there: what it panics at costs one call.
+    /// Calls code of the application. If it panics, only this call is lost.
     fn call<T>(&self, call: impl FnOnce(&InboxContext<'_>) -> T) -> Option<T> {
         let here = InboxContext {
             state: &self.state,

@@ -1,4 +1,4 @@
-//! Why messages of an application are refused.
+//! Reasons why messages of an application are refused.
 
 use crate::{
     agent::NotOffered,
@@ -6,20 +6,20 @@ use crate::{
     protocol::{AgentId, IdError},
 };
 
-/// Why an agent has no messages of its application. Nothing was changed.
+/// Reason why an agent has no messages of its application. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessagesError {
-    /// There is no System with timers on this thread.
+    /// This thread has no System with timers.
     #[error("there is no actix System on this thread: make an agent's messages inside of one")]
     NoSystem,
     /// The agent left or ended for good.
     #[error("the agent has ended: start another one")]
     Ended,
-    /// The agent's mode carries no messages: its error names the setting that does.
+    /// The agent's mode carries no messages: the error names the setting that provides them.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
-    /// The name of its group leaves no room for the name of the group of its messages.
+    /// The group's name is too long: it leaves no room for the name of the group of its messages.
     #[error(
         "the name of group {group} is too long for messages of applications: give it 247 bytes at most"
     )]
@@ -27,18 +27,18 @@ pub enum MessagesError {
         /// The group's name.
         group: Box<str>,
     },
-    /// Another agent has the name there: one of another host that is still linked.
+    /// Another agent has the name: an agent of another host that is still linked.
     #[error(transparent)]
     Join(#[from] JoinError),
 }
 
 debug_is_text!(MessagesError);
 
-/// Why a type of messages is not named like that. Nothing was changed.
+/// Reason why a type of messages cannot have this name. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
-    /// The name breaks the rules, which are those of an agent's name.
+    /// The name breaks the rules for the name of an agent.
     #[error("the name of a message type is refused; it follows the rules of an agent's name: {0}")]
     Name(#[source] IdError),
     /// The name is longer than the limit.
@@ -64,7 +64,7 @@ pub enum ChannelError {
 
 debug_is_text!(ChannelError);
 
-/// Why a message is not sent. Nothing of it was.
+/// Reason why a message is not sent. No part of it was sent.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -78,13 +78,13 @@ pub enum SendError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The message has a map, which does not cross, or the type's `Serialize` failed.
+    /// The message has a map, which cannot be sent, or the type's `Serialize` failed.
     #[error("the message cannot be encoded: {reason}")]
     Unencodable {
-        /// What it said.
+        /// The error of the encoder.
         reason: Box<str>,
     },
-    /// No agent of that name takes messages of applications, as far as is known here.
+    /// No agent of that name takes messages of applications, as far as this process knows.
     #[error(
         "{to} takes no messages of applications here: is it started, and are its messages made?"
     )]
@@ -92,7 +92,7 @@ pub enum SendError {
         /// The agent.
         to: AgentId,
     },
-    /// As much waits at that agent, which is one of this process, as there is room for.
+    /// The queue of that agent of this process is full.
     #[error(
         "as many messages wait for the actors of {to} as there is room for: send less, or later"
     )]
@@ -100,7 +100,7 @@ pub enum SendError {
         /// The agent.
         to: AgentId,
     },
-    /// The agent that would send left or ended for good.
+    /// The sending agent left or ended for good.
     #[error("the agent has ended: start another one")]
     Ended,
 }

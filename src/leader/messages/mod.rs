@@ -1,4 +1,4 @@
-//! What the applications of a group's agents say to each other, here and on other hosts.
+//! Messages between the applications of a group's agents, in one process and across hosts.
 //!
 //! ```text
 //!   Channel::send_to("api-2", &Job)        Registry: "job" ─▶ Job ─▶ Recipient<Envelope<Job>>
@@ -7,9 +7,8 @@
 //!   companion of the group ─▶ bridge ─▶ Endpoint of api-2, a member of the companion
 //! ```
 //!
-//! Decided here: that an agent has one endpoint, made at the first call and ended with the agent; and that
-//! a message is bytes under a name until its receiver knows the name. Not here: which agent leads, and messages
-//! that follow the leader.
+//! Decided here: an agent has one endpoint, which is made at the first call and ends with the agent. A message is bytes
+//! under a name until its receiver knows the name. Not here: which agent leads, and messages that follow the leader.
 
 mod channel;
 mod endpoint;
@@ -36,27 +35,27 @@ pub(crate) use channel::{decode, encode};
 pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 
 /// Messages of an application between the agents of one group, as one agent sends and receives them. Clones are the
-/// same.
+/// same messages.
 ///
-/// A type is registered by name with each agent that receives it, in one call; it crosses between hosts as soon as a
-/// bridge [carries](crate::remote::BridgeBuilder::carry) the group.
+/// Each agent that receives a type registers it by name, in one call. Messages cross between hosts as soon as a bridge
+/// [carries](crate::remote::BridgeBuilder::carry) the group.
 ///
 /// # What you can rely on
-/// - **Order.** What one agent says to another arrives in order, whatever its types.
-/// - **Loss.** A message is delivered at most once. It may be lost: with a link, with a process, or where
-///   more waits than the bridge holds ([`LimitsBuilder::queue`](crate::remote::LimitsBuilder::queue), of which
-///   messages of applications take half at most, and [`mailbox`](crate::remote::LimitsBuilder::mailbox), of which they
-///   take half as well).
-/// - **Pace.** An actor is handed no more than its mailbox takes, and has 1,024 messages and 1 MiB of a type at most that
-///   it has not handled. The others wait, and count in the mailbox until they are handed over: within one process 512 KiB
-///   of all types together, and a sender beyond that is refused ([`SendError::Full`]).
-/// - **Origin.** [`Envelope::from`] is the agent that sent it, as far as the bridge knows its peers; a peer may
-///   send for the agents that its [`Rights`](crate::remote::Rights) name in the group.
-/// - **Bounds.** A message of more than [`MAX_LEN`](Self::MAX_LEN) bytes is refused where it is sent. Bytes are decoded
-///   once their sender is known to be a member and their name is registered, and never to more than that.
+/// - **Order.** Messages from one agent to another arrive in order, also those of different types.
+/// - **Loss.** A message is delivered at most once. It may be lost with a link, with a process, or when a queue of the
+///   bridge is full ([`LimitsBuilder::queue`](crate::remote::LimitsBuilder::queue), of which messages of applications
+///   take at most half, and [`mailbox`](crate::remote::LimitsBuilder::mailbox), of which they also take at most half).
+/// - **Pace.** An actor receives no more messages than its mailbox takes, and has at most 1,024 unhandled messages and
+///   1 MiB of each type. Further messages wait, and count in the mailbox until they are handed over: within one process
+///   512 KiB of all types together. Beyond that a sender is refused ([`SendError::Full`]).
+/// - **Origin.** [`Envelope::from`] is the agent that sent the message, as far as the bridge knows its peers. A peer
+///   may send for the agents that its [`Rights`](crate::remote::Rights) name in the group.
+/// - **Bounds.** A message of more than [`MAX_LEN`](Self::MAX_LEN) bytes is refused at the sender. Bytes are decoded
+///   only if their sender is a member and their name is registered. The decoded message is never longer than that
+///   limit.
 ///
-/// Types are those of a [`RemoteMessage`](crate::remote::RemoteMessage): flat, without maps; give those as lists of
-/// pairs. A type whose fields change takes another name, so that agents of both releases understand each other.
+/// Types follow the rules of a [`RemoteMessage`](crate::remote::RemoteMessage): flat, without maps. Send a map as a
+/// list of pairs. A type whose fields change gets another name, so that agents of both releases understand each other.
 ///
 /// # Examples
 /// ```
@@ -94,12 +93,12 @@ pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 pub struct Messages(Arc<EndpointState>);
 
 impl Messages {
-    /// The longest message, in bytes of its encoded form. It has to fit into a frame of the bridge as well
+    /// The longest message, in bytes of its encoded form. It must also fit into a frame of the bridge
     /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)).
     pub const MAX_LEN: usize = 32 * 1024;
 
-    /// The messages of this agent, until it leaves or ends for good. The first call makes the agent's endpoint on
-    /// the current arbiter; later ones give the same.
+    /// Returns the messages of this agent, until it leaves or ends for good. The first call makes the agent's endpoint
+    /// on the current arbiter; later calls return the same messages.
     ///
     /// # Errors
     /// [`MessagesError`], and nothing was changed.
@@ -116,13 +115,13 @@ impl Messages {
         Ok(Self(state))
     }
 
-    /// The agent.
+    /// Returns the agent's id.
     pub fn id(&self) -> &AgentId {
         self.0.id()
     }
 
-    /// Registers a type under a name, by which all agents of the group know it: this agent receives it, and `to` gets
-    /// each message of it. Bytes that are no `M` are counted and dropped.
+    /// Registers a type under a name by which all agents of the group know it. This agent receives the type, and `to`
+    /// gets each message of it. Bytes that cannot be decoded as `M` are counted and dropped.
     ///
     /// # Errors
     /// [`ChannelError`], and nothing was changed.
@@ -140,17 +139,18 @@ impl Messages {
         Ok(Channel::new(Arc::clone(&self.0), name))
     }
 
-    /// Names a type that this agent sends and need not receive.
+    /// Names a type that this agent sends. It need not receive the type.
     ///
     /// # Errors
-    /// [`ChannelError`] when the name is refused, or the agent has ended.
+    /// [`ChannelError`] if the name is refused, or the agent has ended.
     pub fn channel<M: Serialize>(&self, name: &str) -> Result<Channel<M>, ChannelError> {
         let name = check_name(name)?;
         self.0.must_go_on()?;
         Ok(Channel::new(Arc::clone(&self.0), name))
     }
 
-    /// How many messages arrived that no type here is registered for, or that were none of their type.
+    /// Returns the number of received messages without a registered type here, or that could not be decoded as their
+    /// type.
     pub fn unreadable(&self) -> u64 {
         self.0.unreadable()
     }

@@ -1,6 +1,6 @@
-//! What an agent's endpoint and those who send by it share: the names that are registered, and the way out.
+//! The state that an agent's endpoint shares with its senders: the registered names, and the way out.
 //!
-//! Decided here: what a name may be, and that each is registered once.
+//! Decided here: which names are allowed; each is registered once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,42 +34,42 @@ use super::{
 /// The shared part of one agent's endpoint.
 pub(crate) struct EndpointState {
     id: AgentId,
-    /// The node that it began on.
+    /// The node on which the endpoint began.
     node: NodeDigest,
     incarnation: Incarnation,
     group: Group<AppMessage>,
     endpoint: OnceLock<Addr<Endpoint>>,
     inboxes: Mutex<BTreeMap<AgentId, Arc<dyn Inbox>>>,
-    /// What waits for each actor, by the actor.
+    /// The waiting messages of each actor, by the actor.
     queues: Mutex<BTreeMap<u64, Arc<ActorQueue>>>,
     is_over: AtomicBool,
-    /// Whether the endpoint will look anyway.
+    /// Whether a look of the endpoint is already requested.
     is_woken: AtomicBool,
     unreadable: AtomicU64,
-    /// Names of which a log line told that they are unknown or undecoded: one line for each.
+    /// Names that were logged as unknown or undecoded: one line for each.
     told: Mutex<BTreeSet<AgentId>>,
     began: Instant,
 }
 
-/// What receives the messages of one name. All of it runs on the endpoint's arbiter.
+/// The receiver of the messages of one name. All of its methods run on the endpoint's arbiter.
 pub(crate) trait Inbox: Send + Sync {
-    /// A message of that name has come, from a member.
+    /// Receives a message of that name from a member.
     fn receive(&self, here: &InboxContext<'_>, arrived: Arrived);
 
-    /// Something may have changed: a leadership, the members, the time, or what waits here. Says when to look
-    /// again at the latest.
+    /// Handles a possible change: of a leadership, the members, the time, or the messages that wait here. Returns the
+    /// latest time for the next look.
     fn look(&self, _: &InboxContext<'_>) -> Option<Time> {
         None
     }
 
-    /// The agent has ended.
+    /// Handles the end of the agent.
     fn end(&self) {}
 }
 
-/// A message that has come, from a member. It counts in the endpoint's mailbox until this is dropped.
+/// A received message of a member. It counts in the endpoint's mailbox until this value is dropped.
 pub(crate) struct Arrived {
     pub(crate) envelope: Envelope<AppMessage>,
-    /// `None` for a message by a simulated network.
+    /// `None` for a message of a simulated network.
     pub(super) _held: Option<HeldBytes>,
 }
 
@@ -79,17 +79,17 @@ impl Arrived {
     }
 }
 
-/// What an inbox may use while the endpoint calls it.
+/// The parts of the endpoint that an inbox may use during a call.
 pub(crate) struct InboxContext<'a> {
     pub(crate) state: &'a Arc<EndpointState>,
     pub(crate) agent: &'a AgentReader,
-    /// The members that have an endpoint, as they are now.
+    /// The present members that have an endpoint.
     pub(crate) snapshot: &'a Snapshot<AppMessage>,
     pub(crate) now: Time,
 }
 
 impl InboxContext<'_> {
-    /// Sends bytes of that kind to the endpoint of another agent, or leaves it if there is none.
+    /// Sends bytes of that kind to the endpoint of another agent. Without such an endpoint it does nothing.
     pub(crate) fn send(&self, to: &AgentId, name: &AgentId, kind: u8, body: &[u8]) {
         let message = AppMessage::new(name.clone(), kind, body);
         let (id, incarnation) = (&self.state.id, self.state.incarnation);
@@ -121,7 +121,7 @@ impl EndpointState {
     }
 
     pub(super) fn set_endpoint(&self, addr: Addr<Endpoint>) {
-        // There is one endpoint, which is made right after this.
+        // The only endpoint is made right after this.
         self.endpoint.get_or_init(|| addr);
     }
 
@@ -129,20 +129,21 @@ impl EndpointState {
         &self.id
     }
 
-    /// Which start of an endpoint of that name it is, at this agent.
+    /// Returns the incarnation of the endpoint: the start of an endpoint under that name, at this agent.
     pub(crate) fn incarnation(&self) -> Incarnation {
         self.incarnation
     }
 
-    /// The node that it began on, by the name that it had then. With the incarnation this names one life of an agent.
+    /// Returns the node on which the endpoint began, by its name at that time. The node and the incarnation together
+    /// identify one endpoint.
     pub(crate) fn node(&self) -> NodeDigest {
         self.node
     }
 
-    /// The same life as one number, in place of an incarnation: a question under it is asked by no other life, so that no
-    /// answer to one which the agent asked before it moved counts for one that it asks now.
+    /// Returns node and incarnation as one number, in place of an incarnation. No other endpoint asks under this
+    /// number. So an answer to a question from before the agent moved does not count for a later question.
     pub(crate) fn asker(&self) -> Incarnation {
-        // On one node these differ as incarnations do; those of two nodes are the same by a chance of 2^-64.
+        // On one node these numbers differ as incarnations do. Those of two nodes are equal with a chance of 2^-64.
         Incarnation(self.node.0 ^ self.incarnation.0)
     }
 
@@ -155,13 +156,13 @@ impl EndpointState {
         Time::ZERO.after(self.began.elapsed())
     }
 
-    /// When that is.
+    /// Returns the instant of that time.
     pub(super) fn instant(&self, at: Time) -> Instant {
         let after = self.began.checked_add(at.since(Time::ZERO));
         after.unwrap_or(self.began)
     }
 
-    /// Sends to one agent, be it this one.
+    /// Sends to one agent, which may be this one.
     pub(crate) fn send(&self, to: &AgentId, message: AppMessage) -> Result<(), SendError> {
         self.go_on().ok_or(SendError::Ended)?;
         let snapshot = self.group.newest();
@@ -180,7 +181,7 @@ impl EndpointState {
         }
     }
 
-    /// Sends to all others; says how many they are.
+    /// Sends to all other agents. Returns their number.
     pub(super) fn send_to_all(&self, message: AppMessage) -> Result<usize, SendError> {
         self.go_on().ok_or(SendError::Ended)?;
         let snapshot = self.group.newest();
@@ -194,7 +195,7 @@ impl EndpointState {
         inbox: Arc<dyn Inbox>,
     ) -> Result<(), ChannelError> {
         let mut inboxes = self.inboxes();
-        // Under the lock: the end clears it, and nothing may be registered after that.
+        // Under the lock: the end clears the map, and nothing may be registered after that.
         self.must_go_on()?;
         if inboxes.contains_key(name) {
             return Err(ChannelError::Taken { name: name.clone() });
@@ -203,12 +204,12 @@ impl EndpointState {
         Ok(())
     }
 
-    /// What waits for that actor: one queue for all types that it takes, so that they keep their order.
+    /// Returns the queue of that actor: one queue for all of its types, so that messages keep their order.
     pub(super) fn queue_of<M>(&self, to: &Recipient<M>) -> Arc<ActorQueue>
     where
         M: Message<Result: Send> + Send + 'static,
     {
-        // All recipients of an actor have the same hash, which tells it from all others that are kept here.
+        // All recipients of an actor have the same hash, which differs from those of all other actors here.
         let mut actor = DefaultHasher::new();
         to.hash(&mut actor);
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,27 +220,27 @@ impl EndpointState {
         self.inboxes().get(name).cloned()
     }
 
-    /// All of them; the lock is not held while they are called.
+    /// Returns all inboxes. The lock is not held while they are called.
     pub(super) fn all(&self) -> Vec<Arc<dyn Inbox>> {
         self.inboxes().values().cloned().collect()
     }
 
-    /// Has every inbox look soon, from any thread.
+    /// Makes every inbox look soon; from any thread.
     pub(crate) fn wake(&self) {
         if !self.is_woken.swap(true, AcqRel)
             && let Some(endpoint) = self.endpoint.get()
         {
-            // do_send: one at a time, by the flag above.
+            // do_send: one message at a time, because of the flag above.
             endpoint.do_send(Look);
         }
     }
 
-    /// The endpoint looks now: whatever comes from now on needs another look.
+    /// Notes that the endpoint looks now: later messages need another look.
     pub(super) fn looks(&self) {
         self.is_woken.store(false, Release);
     }
 
-    /// The agent has ended: nothing is sent or received any more.
+    /// Notes the end of the agent: nothing is sent or received any more.
     pub(super) fn end(&self) {
         let inboxes = {
             let mut inboxes = self.inboxes();
@@ -249,7 +250,7 @@ impl EndpointState {
         for inbox in inboxes.values() {
             inbox.end();
         }
-        // They hold what waits there, which is lost with the agent.
+        // The queues hold the waiting messages, which are lost with the agent.
         let queues =
             std::mem::take(&mut *self.queues.lock().unwrap_or_else(PoisonError::into_inner));
         drop(queues);
@@ -268,8 +269,8 @@ impl EndpointState {
         self.unreadable.fetch_add(1, Relaxed);
     }
 
-    /// Counts a message of an unregistered name. The first message of each name is logged, with the name that was
-    /// probably meant: the sender cannot know the names of this process.
+    /// Counts a message of an unregistered name. The first message of each name is logged, with the most similar
+    /// registered name: the sender cannot know the names of this process.
     pub(super) fn note_unknown(&self, name: &AgentId, from: &AgentId) {
         self.note_unreadable();
         if self.is_first(name) {
@@ -279,7 +280,8 @@ impl EndpointState {
         }
     }
 
-    /// Counts a message that is not of the type which its name has here. The first message of each name is logged.
+    /// Counts a message that is not of the type registered under its name here. The first message of each name is
+    /// logged.
     pub(crate) fn note_undecoded(&self, name: &AgentId, from: &AgentId, reason: &str) {
         self.note_unreadable();
         if self.is_first(name) {
@@ -287,8 +289,8 @@ impl EndpointState {
         }
     }
 
-    /// Whether the name was not logged yet. At most [`TOLD`] names are kept, because peers choose them; later names are
-    /// only counted.
+    /// Returns whether the name was not logged yet. At most [`TOLD`] names are kept, because peers choose the names;
+    /// further names are only counted.
     fn is_first(&self, name: &AgentId) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.len() < TOLD && told.insert(name.clone())
@@ -299,7 +301,7 @@ impl EndpointState {
     }
 
     fn inboxes(&self) -> MutexGuard<'_, BTreeMap<AgentId, Arc<dyn Inbox>>> {
-        // Each change under the lock is whole at once.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -313,7 +315,7 @@ impl fmt::Debug for EndpointState {
 /// Most names that are logged as unknown or undecoded.
 const TOLD: usize = 32;
 
-/// The advice for a name that is unknown.
+/// Returns the advice for an unknown name.
 const fn unknown(is_similar: bool) -> &'static str {
     if is_similar {
         "messages of this name are dropped: no type is registered for it here, and one is for a similar name; is it misspelled?"

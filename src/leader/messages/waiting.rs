@@ -1,8 +1,8 @@
-//! The messages that wait for one actor, of whatever types.
+//! The messages that wait for one actor, of all types.
 //!
-//! Decided here: that they are handed over in the order in which they came, as the actor takes them, and that a message
-//! without room is dropped and counted. A message counts in the endpoint's mailbox while it waits here, so a sender of
-//! this process is refused before this queue is full. Not here: how many an actor takes
+//! Decided here: messages are handed over in the order of their arrival, as the actor takes them. A message without
+//! room is dropped and counted. A message counts in the endpoint's mailbox while it waits here, so a sender of this
+//! process is refused before this queue is full. Not here: how many messages an actor takes
 //! ([`Intake`](crate::supervisor::Intake)).
 
 use std::{
@@ -23,11 +23,11 @@ use super::{
 
 /// Hands messages of one type to an actor.
 pub(super) trait Hand: Send + Sync {
-    /// Says whether the message is done with: `false` if the actor has no room.
+    /// Returns whether the message is done: `false` if the actor has no room.
     fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
 }
 
-/// The messages for one actor.
+/// The queue of messages for one actor.
 #[derive(Default)]
 pub(super) struct ActorQueue(Mutex<Waiting>);
 
@@ -41,7 +41,7 @@ struct Waiting {
 impl ActorQueue {
     /// Hands a message over, or keeps it behind earlier ones.
     pub(super) fn receive(&self, here: &InboxContext<'_>, to: Arc<dyn Hand>, arrived: Arrived) {
-        // A panic of an application's code under the lock leaves the queue whole.
+        // A panic of the application's code under the lock leaves the queue complete.
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.messages.is_empty() && to.hand(here.state, &arrived.envelope) {
             return;
@@ -55,11 +55,11 @@ impl ActorQueue {
         waiting.messages.push_back((to, arrived));
     }
 
-    /// Hands over messages while the actor takes them; says when to try again.
+    /// Hands over messages while the actor takes them. Returns when to try again.
     pub(super) fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((to, arrived)) = waiting.messages.pop_front() {
-            // Taken out first: a panic of the application's code at it is not repeated.
+            // Removed first: if the application's code panics at this message, that is not repeated.
             waiting.bytes = waiting.bytes.saturating_sub(arrived.len());
             if to.hand(here.state, &arrived.envelope) {
                 waiting.retries.clear();
@@ -73,5 +73,5 @@ impl ActorQueue {
     }
 }
 
-/// Most bytes that wait for one actor: more than a mailbox has room for, by default.
+/// Most bytes that wait for one actor: more than a mailbox holds by default.
 const MOST: usize = 32 * Messages::MAX_LEN;
