@@ -1,6 +1,6 @@
 //! Starts a proxy: checks its settings first, then registers its name with the agent's endpoint.
 //!
-//! Decided here: what can be set, the defaults and the ranges.
+//! Decided here: the settings, their defaults and their ranges.
 
 use std::{fmt, ops::RangeInclusive, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ pub struct ProxyBuilder<M: LeaderMessage> {
     agent: AgentReader,
     name: String,
     handling: Handling<M>,
-    /// Whether another call has named the actor in another way.
+    /// Whether both ways of naming the actor were used.
     is_contradictory: bool,
     bounds: ProxyBounds,
     longest: usize,
@@ -34,8 +34,8 @@ pub struct ProxyBuilder<M: LeaderMessage> {
 }
 
 impl<M: LeaderMessage> LeaderProxy<M> {
-    /// Names the agent that sends, and the type: all agents of the group know it by this name, so it
-    /// never changes while the type stays as it is. A type whose fields change takes another name.
+    /// Names the sending agent, and the type. All agents of the group know the type by this name, so keep the name
+    /// while the type is the same. A type whose fields change gets another name.
     pub fn builder<E: Election>(agent: &ElectionHandle<E>, name: &str) -> ProxyBuilder<M> {
         ProxyBuilder {
             agent: agent.reader(),
@@ -55,16 +55,16 @@ impl<M: LeaderMessage> LeaderProxy<M> {
 }
 
 impl<M: LeaderMessage> ProxyBuilder<M> {
-    /// The actor that gets the messages while this agent leads. Default: none, for an agent that never leads.
+    /// Sets the actor that gets the messages while this agent leads. Default: none, for an agent that never leads.
     pub fn deliver_to(mut self, to: Recipient<M>) -> Self {
         self.is_contradictory |= matches!(self.handling, Handling::Found { .. });
         self.handling = Handling::Fixed(to);
         self
     }
 
-    /// As [`deliver_to`](Self::deliver_to), for an actor that comes and goes, as that of a
-    /// [`Singleton`](crate::leader::Singleton) does: `find` is called before each message, and messages wait
-    /// while it finds none. It must be quick, and must not use this proxy. Refused together with `deliver_to`.
+    /// Like [`deliver_to`](Self::deliver_to), for an actor that starts and ends, such as that of a
+    /// [`Singleton`](crate::leader::Singleton). `find` is called before each message, and messages wait while it
+    /// returns none. It must be quick, and must not use this proxy. `deliver_to` together with this method is refused.
     pub fn deliver_to_found(
         mut self,
         find: impl Fn() -> Option<Recipient<M>> + Send + Sync + 'static,
@@ -74,46 +74,46 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// The most messages, and bytes of their encoded form, that wait for a leader or for its acknowledgement. While
-    /// this agent leads, at most as many wait here for its actor, of all others together, and its actor has at most as
-    /// many not handled; beyond that the others' own buffers fill. Default: 1,024 messages and 1 MiB. From 1 message
-    /// and 1 KiB to 1,048,576 messages and 256 MiB.
+    /// Sets the most messages, and the most bytes of their encoded form, that wait for a leader or for its
+    /// acknowledgement. While this agent leads, the same limits hold for the messages of all other agents together that
+    /// wait here for its actor, and for the unhandled messages of the actor. Beyond that the senders' own buffers fill.
+    /// Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and 256 MiB.
     pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
         (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
         self
     }
 
-    /// What follows when the buffer is full. Default: [`Overflow::RefuseNewest`].
+    /// Sets the reaction to a full buffer. Default: [`Overflow::RefuseNewest`].
     pub fn on_full(mut self, overflow: Overflow) -> Self {
         self.bounds.overflow = overflow;
         self
     }
 
-    /// For so long a leader's answer is waited for; then what became of the messages on their way to it
-    /// counts as unknown, and those behind them go on. Choose more than a link may take to come back. Default: 2 s,
+    /// Sets the time to wait for a leader's answer. After it, the messages on their way to that leader count as
+    /// unknown, and the messages behind them are sent on. Choose more than a link may take to come back. Default: 2 s,
     /// from 100 ms to 10 minutes.
     pub fn unknown_after(mut self, patience: Duration) -> Self {
         self.bounds.patience = patience;
         self
     }
 
-    /// The deadline of answers that are awaited by the [`recipient`](LeaderProxy::recipient). Default: 5 s,
-    /// from 1 ms to 10 minutes.
+    /// Sets the deadline of answers that callers of the [`recipient`](LeaderProxy::recipient) await. Default: 5 s, from
+    /// 1 ms to 10 minutes.
     pub fn answer_within(mut self, within: Duration) -> Self {
         self.answer_within = within;
         self
     }
 
-    /// The longest message, in bytes of its encoded form: the same at every agent, since answers are held to it too.
-    /// It has to fit into a frame of the bridge ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A
-    /// message that the own agent takes at once is not encoded, and not held to it. Default:
-    /// [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
+    /// Sets the longest message, in bytes of its encoded form. Use the same limit at every agent, because it holds for
+    /// answers too. It must fit into a frame of the bridge
+    /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A message that the own agent takes at once is
+    /// not encoded, and has no limit. Default: [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
     pub fn longest(mut self, bytes: usize) -> Self {
         self.longest = bytes;
         self
     }
 
-    /// Starts the proxy. It lasts as long as its agent: dropping it ends nothing, and its name stays taken.
+    /// Starts the proxy. It ends with its agent: dropping it ends nothing, and its name stays taken.
     ///
     /// # Errors
     /// [`ProxyStartError`], and nothing was changed.
@@ -146,7 +146,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
     }
 }
 
-/// Has the counts of a proxy shown with those of its agent.
+/// Shows the counts of a proxy together with those of its agent.
 fn measure<M: LeaderMessage>(state: &Arc<ProxyState<M>>, name: &AgentId) {
     let agent = &state.agent;
     let meter = ProxyMeter::new(agent.group(), agent.id().as_str(), name.as_str());
@@ -187,7 +187,7 @@ fn check(
     })
 }
 
-/// In milliseconds.
+/// Checks a duration, in milliseconds.
 fn check_span(
     limit: &'static str,
     value: Duration,

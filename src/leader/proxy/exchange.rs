@@ -1,4 +1,4 @@
-//! What a [`Sender`](super::sender::Sender) takes and gives.
+//! The input and output of a [`Sender`](super::sender::Sender).
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use crate::{
 
 use super::Overflow;
 
-/// One life of an agent's endpoint. The incarnation alone is not enough: each node numbers incarnations for itself, so
-/// that of an agent which has moved may be the one that it had before, and nothing that the former endpoint knew is
-/// known to the present one.
+/// One endpoint of an agent, from its start to its end. The incarnation alone is not enough: each node numbers
+/// incarnations by itself. An agent that moved to another node may have the same incarnation as before, and its new
+/// endpoint does not know the state of the former one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Life {
     pub(crate) node: NodeDigest,
     pub(crate) incarnation: Incarnation,
 }
 
-/// Where a run goes: an agent's endpoint, and the term in which the agent has to lead.
+/// The target of a run: an agent's endpoint, and the term in which the agent must lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) id: AgentId,
-    /// That of its endpoint.
+    /// The agent's endpoint.
     pub(super) life: Life,
     pub(super) term: Term,
 }
@@ -30,15 +30,15 @@ pub(super) struct Target {
 /// The limits of one proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProxyBounds {
-    /// Messages that are kept, and their bytes: those in the buffer and those in flight.
+    /// Most messages, and most bytes of them, that are kept: in the buffer and in flight together.
     pub(super) messages: usize,
     pub(super) bytes: usize,
     pub(super) overflow: Overflow,
-    /// For so long an answer is waited for.
+    /// Longest wait for an answer.
     pub(super) patience: Duration,
 }
 
-/// A message with its number, which is its own for as long as the proxy lasts.
+/// A message with its number, which no other message of the proxy has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeptMessage<P> {
     pub(super) id: u64,
@@ -46,28 +46,28 @@ pub(super) struct KeptMessage<P> {
     pub(super) payload: P,
 }
 
-/// Why a leader does not take the rest of a run.
+/// Reason why a leader does not take the rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It does not lead, in that term.
+    /// It does not lead in that term.
     NotLeader,
-    /// It leads, and what handles the messages is not there yet, or there no more.
+    /// It leads, and the actor for the messages is not there yet, or has ended.
     NotReady,
-    /// It leads, and nothing there handles such messages.
+    /// It leads, and no actor is registered for such messages.
     Unregistered,
-    /// Something before it never came.
+    /// An earlier message did not arrive.
     Gap,
-    /// The actor has no room for it, and as much waits for the actor as there is room for.
+    /// The actor has no room for it, and the queue of the actor is full.
     Busy,
 }
 
-/// What has become of messages.
+/// The outcomes of messages.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settled<P> {
     pub(super) delivered: u64,
-    /// May have been delivered, and are not sent again.
+    /// Messages that may have been delivered, and are not sent again.
     pub(super) unknown: Vec<KeptMessage<P>>,
-    /// Were not delivered, and cannot be.
+    /// Messages that were not delivered, and cannot be.
     pub(super) undeliverable: Vec<KeptMessage<P>>,
 }
 
@@ -81,21 +81,21 @@ impl<P> Default for Settled<P> {
     }
 }
 
-/// What is to be sent now.
+/// The next frame to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// So many messages, the last ones in flight, of which the first has this number in its run.
+    /// The last `count` messages in flight. `first` is the number of the first one in its run.
     Batch {
         to: Target,
         run: u64,
         first: u64,
         count: usize,
     },
-    /// The question what became of a run; the message after the last one has this number.
+    /// A question about the outcome of a run. `next` is the number after the last message.
     Probe { to: Target, run: u64, next: u64 },
 }
 
-/// Where a message was when its sender gave it up.
+/// The place of a message when its sender gave it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cancelled {
     /// In the buffer: it is not sent.
@@ -104,7 +104,7 @@ pub(super) enum Cancelled {
     Sent,
 }
 
-/// Who answers, and about which run.
+/// The agent that answers, and the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answerer<'a> {
     pub(super) id: &'a AgentId,

@@ -1,4 +1,4 @@
-//! The bytes of a proxy: what a sender says to a leader, and what it is answered.
+//! The bytes of a proxy: frames of a sender to a leader, and the answers.
 //!
 //! ```text
 //!   kind 1, to the leader    from:16 to:16 run:8 term:8 first:8, then for each message  ask:8 len:4 bytes
@@ -6,13 +6,13 @@
 //!   kind 3, to the sender    to:16 ask:8 tag:1 bytes
 //! ```
 //!
-//! Numbers are little-endian. `from` and `to` are lives of endpoints, the node's digest before the incarnation: that of
-//! the one that speaks, and of the one that is meant; another one ignores it. The life of the speaker is not taken
-//! from where the frame came from: its agent may have moved since. A kind 1 without messages asks what has become of
-//! the run. `ask` is 0 for a message that wants no answer.
+//! Numbers are little-endian. `from` and `to` identify endpoints, the node's digest before the incarnation: the
+//! endpoint that speaks, and the endpoint that is addressed. Other endpoints ignore the frame. The origin of the frame
+//! does not identify the speaker's endpoint: its agent may have moved since. A kind 1 without messages asks for the
+//! outcome of the run. `ask` is 0 for a message that needs no answer.
 //!
-//! Decided here: what each byte means, and that bytes which mean nothing are `None`. Lengths are checked against
-//! what has come; nothing is copied for them.
+//! Decided here: the meaning of each byte; bytes without a meaning decode to `None`. Lengths are checked against the
+//! received bytes; nothing is copied for them.
 
 use crate::{
     group::NodeDigest,
@@ -21,14 +21,14 @@ use crate::{
 
 use super::exchange::{Life, Refusal};
 
-/// Messages of a run.
+/// Kind of a frame with messages of a run.
 pub(crate) const RUN: u8 = 1;
-/// How far a run was delivered.
+/// Kind of a frame that says how far a run was delivered.
 pub(super) const ANSWER: u8 = 2;
-/// The answer of an actor.
+/// Kind of a frame with the answer of an actor.
 pub(super) const REPLY: u8 = 3;
 
-/// The head of a frame of messages, which follow it.
+/// The head of a frame of messages. The messages follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunHead {
     pub(crate) from: Life,
@@ -56,7 +56,7 @@ impl RunHead {
             term: Term(number(&mut rest)?),
             first: number(&mut rest)?,
         };
-        // Counted first: a frame that is malformed delivers nothing.
+        // Counted first: a malformed frame delivers nothing.
         let count = RunMessages { rest, left: 0 }.count_all()?;
         Some((head, RunMessages { rest, left: count }))
     }
@@ -70,7 +70,7 @@ pub(super) fn write_message(ask: u64, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// What a message takes beside its bytes.
+/// Bytes of a message beside its content.
 pub(super) const MESSAGE_HEAD: usize = 12;
 
 /// The messages of a frame, one by one: the number of the ask, and the bytes.
@@ -113,16 +113,16 @@ impl<'a> Iterator for RunMessages<'a> {
     }
 }
 
-/// What a leader says of a run.
+/// A leader's answer about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunAnswer {
     pub(super) from: Life,
     pub(super) to: Life,
     pub(super) run: u64,
-    /// `None`: all before `next` was delivered, and the run goes on.
+    /// `None`: all messages before `next` were delivered, and the run continues.
     pub(super) refusal: Option<Refusal>,
     pub(super) next: Option<u64>,
-    /// The leader, as the one that refuses sees it.
+    /// The leader, as the refusing agent sees it.
     pub(super) leader: Option<(AgentId, Term)>,
 }
 
@@ -182,13 +182,13 @@ impl RunAnswer {
     }
 }
 
-/// What became of an ask at the leader.
+/// The outcome of an ask at the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AskReply<'a> {
     Answer(&'a [u8]),
-    /// The actor ended with it.
+    /// The actor ended before it answered.
     Gone,
-    /// The bytes are no message of the type that is registered there.
+    /// The bytes are not a message of the type that is registered there.
     Malformed,
     /// The answer is too long, or cannot be encoded.
     TooLong,
@@ -210,7 +210,7 @@ impl<'a> AskReply<'a> {
         out
     }
 
-    /// The endpoint that is meant, the ask, and what became of it.
+    /// Reads the addressed endpoint, the ask, and its outcome.
     pub(super) fn read(bytes: &'a [u8]) -> Option<(Life, u64, Self)> {
         let mut rest = bytes;
         let (to, ask) = (life(&mut rest)?, number(&mut rest)?);

@@ -1,4 +1,4 @@
-//! An application's side of a proxy, and the actor behind its `Recipient`.
+//! An application's handle of a proxy, and the actor behind its `Recipient`.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -14,12 +14,12 @@ use super::{
     state::{Answer, ProxyState},
 };
 
-/// Sends messages of one type to the leader of a group, here or on another host; made by
-/// [`builder`](Self::builder). Clones are the same proxy, and share its order.
+/// Sends messages of one type to the leader of a group, here or on another host; made by [`builder`](Self::builder).
+/// Clones are the same proxy, and share its order.
 ///
-/// What can be relied on, in short: a message is handled at most once, in order, by the leader's actor; while
-/// there is no leader it waits, up to the buffer's limits. Where a leader refuses it, because it leads no more, it goes to
-/// the next one; where nothing is known of it, it is not sent again.
+/// In short, you can rely on this: the leader's actor handles a message at most once, in order. Without a leader a
+/// message waits, up to the buffer's limits. If a leader refuses a message because it does not lead any more, the
+/// message goes to the next leader. If the outcome of a message is unknown, it is not sent again.
 ///
 /// # Examples
 /// ```
@@ -67,30 +67,30 @@ impl<M: LeaderMessage> LeaderProxy<M> {
         Self { state, actor }
     }
 
-    /// Sends a message without an answer. One that is refused is counted ([`ProxyCounts::refused`]), and logged at
+    /// Sends a message without an answer. A refused message is counted ([`ProxyCounts::refused`]), and logged at
     /// `debug`.
     pub fn do_send(&self, message: M) {
         self.state.put_or_count(message);
     }
 
-    /// Sends a message without an answer, if there is room for it: none is dropped for it, whatever
-    /// [`on_full`](super::ProxyBuilder::on_full) says.
+    /// Sends a message without an answer, if there is room for it. It never drops another message for this one,
+    /// whatever the setting of [`on_full`](super::ProxyBuilder::on_full) is.
     ///
     /// `Ok` says that the message waits or is on its way, not that it is handled.
     ///
     /// # Errors
-    /// [`ProxyError::Full`], [`ProxyError::TooLong`], [`ProxyError::Unencodable`], [`ProxyError::Ended`]; the message is
-    /// not sent.
+    /// [`ProxyError::Full`], [`ProxyError::TooLong`], [`ProxyError::Unencodable`], [`ProxyError::Ended`]; the message
+    /// is not sent.
     pub fn try_send(&self, message: M) -> Result<(), ProxyError> {
         self.state.put(message, Overflow::RefuseNewest)
     }
 
-    /// Sends a message and waits for the answer, for so long. The time runs while it waits for a leader as well.
+    /// Sends a message and waits for the answer, at most for `within`. This time includes the wait for a leader.
     ///
     /// Dropping the future gives the message up, if it was not sent yet.
     ///
     /// # Errors
-    /// [`ProxyError`]; each says whether the message may have been handled.
+    /// [`ProxyError`]; each error says whether the message may have been handled.
     pub async fn send(&self, message: M, within: Duration) -> Result<M::Result, ProxyError> {
         if Handle::try_current().is_err() {
             return Err(ProxyError::NoRuntime);
@@ -118,14 +118,14 @@ impl<M: LeaderMessage> LeaderProxy<M> {
         }
     }
 
-    /// This proxy as an address: what is sent there goes the same way. Where an answer is awaited and none comes
-    /// ([`answer_within`](super::ProxyBuilder::answer_within)), the sender gets
+    /// Returns this proxy as an address: messages to this address go to the leader too. If a sender awaits an answer
+    /// and none comes within [`answer_within`](super::ProxyBuilder::answer_within), it gets
     /// [`MailboxError::Closed`](actix::MailboxError::Closed).
     pub fn recipient(&self) -> Recipient<M> {
         self.actor.clone().recipient()
     }
 
-    /// What became of the messages so far.
+    /// Returns the outcomes of the messages so far.
     pub fn counts(&self) -> ProxyCounts {
         self.state.counts()
     }
@@ -146,7 +146,7 @@ impl<M: LeaderMessage> fmt::Debug for LeaderProxy<M> {
     }
 }
 
-/// An ask whose sender waits; gives it up when dropped.
+/// An ask whose sender waits. Dropping it gives the ask up.
 struct Waiting<'a, M: LeaderMessage> {
     state: &'a ProxyState<M>,
     ask: Option<u64>,
@@ -165,7 +165,7 @@ impl<M: LeaderMessage> Drop for Waiting<'_, M> {
     }
 }
 
-/// What is behind a proxy's `Recipient`.
+/// The actor behind a proxy's `Recipient`.
 pub(super) struct ProxyActor<M: LeaderMessage> {
     state: Arc<ProxyState<M>>,
     answer_within: Duration,
@@ -212,10 +212,10 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             within,
         } = self;
         let Some(answer) = answer else {
-            // do_send: that of the proxy, which is bounded.
+            // do_send: the proxy's own method, whose buffer is limited.
             return proxy.do_send(message);
         };
-        // Taken now: the order is that of the mailbox. Only the answer is waited for.
+        // Sent now: the order is that of the mailbox. Only the answer is awaited.
         let mut sent = Box::pin(async move { proxy.send(message, within).await });
         let first = futures::FutureExt::now_or_never(&mut sent);
         drop(actix::spawn(async move {
@@ -223,7 +223,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
                 Some(answered) => answered,
                 None => sent.await,
             };
-            // Dropped without an answer, its sender gets `Closed`.
+            // If it is dropped without an answer, its sender gets `Closed`.
             if let Ok(result) = answered {
                 answer.send(result).ok();
             }

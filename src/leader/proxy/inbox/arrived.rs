@@ -1,7 +1,7 @@
 //! Messages from other agents' proxies that wait for a leader's actor.
 //!
-//! Decided here: that they are bounded, of all senders together, and that the sender of most bytes is refused if they
-//! fill the room. Not here: when the actor has room ([`Intake`](crate::supervisor::Intake)), how a waiting message is
+//! Decided here: the queue has one limit for all senders together. If the queue is full, the sender with the most bytes
+//! is refused. Not here: when the actor has room ([`Intake`](crate::supervisor::Intake)), and how a waiting message is
 //! handled (`leader.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,16 +11,16 @@ use bytes::Bytes;
 use super::super::{exchange::ProxyBounds, frame::RunHead};
 use crate::protocol::AgentId;
 
-/// A message that waits.
+/// A waiting message.
 pub(in crate::leader::proxy) struct ArrivedMessage {
     pub(super) from: AgentId,
     pub(super) head: RunHead,
-    /// Under which number its sender waits for an answer; 0 if it does not.
+    /// The number under which its sender waits for an answer; 0 if it does not wait.
     pub(super) ask: u64,
     pub(super) bytes: Bytes,
 }
 
-/// In the order in which they came.
+/// The waiting messages, in the order of their arrival.
 #[derive(Default)]
 pub(in crate::leader::proxy) struct ArrivedQueue {
     messages: VecDeque<ArrivedMessage>,
@@ -43,18 +43,18 @@ impl ArrivedQueue {
         Some(message)
     }
 
-    /// It stays the first one.
+    /// Puts a message back as the first.
     pub(super) fn put_back(&mut self, message: ArrivedMessage) {
         self.bytes = self.bytes.saturating_add(message.bytes.len());
         self.messages.push_front(message);
     }
 
-    /// Whether one more of that length may wait.
+    /// Returns whether one more message of that length may wait.
     pub(super) fn has_room(&self, len: usize, bounds: &ProxyBounds) -> bool {
         self.messages.len() < bounds.messages && self.bytes.saturating_add(len) <= bounds.bytes
     }
 
-    /// Of whose messages most bytes wait, and the head of the latest of them.
+    /// Returns the sender with the most waiting bytes, and the head of its latest message.
     pub(super) fn largest(&self) -> Option<(AgentId, RunHead)> {
         let mut by_sender = BTreeMap::<&AgentId, (usize, RunHead)>::new();
         for message in &self.messages {
@@ -66,7 +66,7 @@ impl ArrivedQueue {
         largest.map(|(from, (_, head))| (from.clone(), head))
     }
 
-    /// Drops what waits of a sender: its run is refused.
+    /// Drops the waiting messages of a sender, because its run is refused.
     pub(super) fn drop_of(&mut self, from: &AgentId) {
         self.messages.retain(|message| message.from != *from);
         let lengths = self.messages.iter().map(|message| message.bytes.len());

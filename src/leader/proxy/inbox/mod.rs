@@ -1,7 +1,7 @@
-//! What the endpoint does for a proxy: sends what waits, and takes what comes.
+//! The endpoint's work for a proxy: sends waiting messages, and takes arriving ones.
 //!
-//! Decided here: that the agent's own leadership is asked for at each message, right before the actor gets it, and when
-//! a leader says how far it has come. Not here: what may be sent and what is taken; that is for the machines.
+//! Decided here: the agent's own leadership is checked for each message, right before the actor gets it; when a leader
+//! reports its progress. Not here: which messages may be sent and taken; the machines decide that.
 
 use actix::MailboxError;
 use bytes::Bytes;
@@ -59,7 +59,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.last = None;
             inner.sender.see(here.now, view);
         }
-        // The own messages and those of others have their turn at an actor that is full.
+        // With a full actor, the own messages and those of others take turns.
         let is_own_turn = inner.is_own_turn;
         let mut had_room = is_own_turn || self.deliver_arrived(&mut inner, here);
         while had_room || !inner.sender.wants(here.state.id()) {
@@ -81,7 +81,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.retries.clear();
             return wakes_at.into_iter().chain(due).min();
         }
-        // Not at once: nothing but time makes room, or an answer, which wakes this.
+        // Not at once: only time makes room, or an answer, which wakes this inbox.
         let again = here.now.after(inner.retries.pause());
         Some(due.map_or(again, |due| due.min(again)))
     }
@@ -92,7 +92,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Says whether there was room: `false` if the actor here takes no more.
+    /// Sends a frame. Returns whether there was room: `false` if the actor here takes no more.
     fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) -> bool {
         let (to, run, first, count) = match next {
             Next::Batch {
@@ -131,7 +131,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         true
     }
 
-    /// The own agent is the leader, or was: its messages wait for those before them like any others.
+    /// Delivers to the own agent, which is the leader, or was. Its messages wait for earlier ones like those of other
+    /// agents.
     fn deliver_here(
         &self,
         inner: &mut Inner<M>,
@@ -175,8 +176,8 @@ impl<M: LeaderMessage> ProxyState<M> {
             run,
         };
         let settled = match refused {
-            // A question about what went no further than the own actor: the application's code panicked meanwhile, and
-            // nobody has counted how far it came.
+            // A question about messages that went only to the own actor: the application's code panicked meanwhile, so
+            // the number of delivered messages is unknown.
             None if count == 0 => inner
                 .sender
                 .refused(here.now, &from, None, Refusal::Gap, None),
@@ -186,7 +187,7 @@ impl<M: LeaderMessage> ProxyState<M> {
                 let next = Some(next);
                 let settled = inner.sender.refused(here.now, &from, next, why, None);
                 if why == Refusal::Busy {
-                    // It is told when there is room: no pause is needed.
+                    // It is woken when there is room: no pause is needed.
                     inner.sender.resume(here.now);
                 }
                 settled
@@ -196,8 +197,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         refused != Some(Refusal::Busy)
     }
 
-    /// Gives a message to the actor, if this agent leads in that term and `give` finds room; `None` if the bytes are no
-    /// message.
+    /// Gives a message to the actor, if this agent leads in that term and `give` finds room. Returns `None` if the
+    /// bytes are not a message.
     fn give(
         &self,
         here: &InboxContext<'_>,
@@ -221,7 +222,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// A leader says how far it has come.
+    /// Handles a leader's answer about its progress.
     fn hear(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>, answer: RunAnswer) {
         if answer.to != own_life(&self.endpoint) {
             return; // to a former endpoint of this name
@@ -244,10 +245,10 @@ impl<M: LeaderMessage> ProxyState<M> {
         inner.settle(&settled);
     }
 
-    /// The answer to an ask has come.
+    /// Handles the answer to an ask.
     fn replied(&self, from: &AgentId, ask: u64, reply: AskReply<'_>) {
         let mut inner = self.lock();
-        // None but the agent that was asked may answer.
+        // Only the agent that was asked may answer.
         let is_asked = |to: &(AgentId, Life)| to.0 == *from;
         let waiting = inner.asks.get(&ask);
         if waiting
@@ -266,7 +267,7 @@ impl<M: LeaderMessage> ProxyState<M> {
 }
 
 impl<M: LeaderMessage> Inner<M> {
-    /// The actor here has a message whose sender waits for the answer.
+    /// Notes that the actor here has a message whose sender waits for the answer.
     fn ask_here(&mut self, id: u64, answered: oneshot::Receiver<Result<M::Result, MailboxError>>) {
         if let Some(ask) = self.asks.remove(&id) {
             drop(actix::spawn(async move {
@@ -283,7 +284,7 @@ impl<M: LeaderMessage> Inner<M> {
         }
     }
 
-    /// Of what was sent to an endpoint that has ended, nothing is heard any more.
+    /// Ends the wait for answers of endpoints that have ended.
     fn see_ends(&mut self, here: &InboxContext<'_>) {
         let settled = self.sender.see_ends(|id| endpoint(here, id));
         self.settle(&settled);
@@ -299,7 +300,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// The leader, as the own agent sees it, if it takes messages.
+/// Returns the leader, as the own agent sees it, if it takes messages.
 fn seen_leader(here: &InboxContext<'_>) -> Option<Target> {
     let status = here.agent.current();
     let leader = status.leader?;
@@ -316,7 +317,7 @@ fn target(here: &InboxContext<'_>, id: AgentId, term: Term) -> Option<Target> {
     Some(Target { id, life, term })
 }
 
-/// The endpoint of an agent, unless its end is confirmed.
+/// Returns the endpoint of an agent, unless its end is confirmed.
 fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Life> {
     if id == here.state.id() {
         return Some(own_life(here.state));
@@ -329,7 +330,7 @@ fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Life> {
     })
 }
 
-/// That of the endpoint here, as it calls itself.
+/// Returns the identity of the endpoint here.
 fn own_life(endpoint: &EndpointState) -> Life {
     Life {
         node: endpoint.node(),
@@ -337,8 +338,8 @@ fn own_life(endpoint: &EndpointState) -> Life {
     }
 }
 
-/// So many messages at once, at most.
+/// Most messages at once.
 const MOST: usize = 1_024;
-/// So many bytes at once, unless one message is longer: the leader's actor has its turn between two of them, so that it
-/// works while the next are on their way. They fit into the shortest frame that a bridge may be limited to.
+/// Most bytes at once, unless one message is longer. The leader's actor runs between two batches, so it works while the
+/// next batch is on its way. A batch fits into the smallest frame limit of a bridge.
 const BATCH: usize = 2_000;
