@@ -21,26 +21,24 @@ use super::{
 
 /// An actor that runs on the leader only; see [`builder`](Self::builder).
 ///
-/// The agents of a group each start one with the same factory, and the actor of the leader is
-/// the one that runs.
+/// Each agent of a group starts a singleton with the same factory. Only the actor of the leader runs.
 ///
 /// # What you can rely on
-/// - **A new actor for each leadership**, and for each restart within one. Its address is another one each
-///   time: ask [`SingletonHandle::addr`] for it when a message was refused.
-/// - **Nothing of it runs after the leadership.** At a loss it is dropped where it stands: `stopping` and
-///   `stopped` are not called, and its queue and futures are dropped with it. In the quorum mode no two
-///   actors run at once.
+/// - **A new actor for each leadership**, and for each restart within a leadership. Each actor has another address:
+///   call [`SingletonHandle::addr`] again when a message was refused.
+/// - **Nothing of it runs after the leadership.** After a loss the actor is dropped at once: `stopping` and `stopped`
+///   are not called, and its queue and futures are dropped with it. In the quorum mode no two actors run at once.
 /// - **A hand-over waits for it**, up to the limit set, until it has stopped.
-/// - **Several singletons of one agent** run side by side on the leader. A hand-over waits for all of them, and when the
+/// - **Several singletons of one agent** run side by side on the leader. A hand-over waits for all of them. If the
 ///   actor of one stops by itself, the agent steps down, which ends the others as well.
 /// - **A panic costs one actor**, whether in a handler, a timer, `started`, the factory or a `Drop`.
 ///
 /// # Limits
-/// - The agent's clock is read before each poll of the actor. A poll that began in time goes on: a handler
-///   that blocks its thread, or a long queue of slow messages, all of which are one poll, may
-///   outlast the leadership. A write that must not come late carries the [fence](LeaderGuard::fence).
-/// - What the actor starts elsewhere (`actix::spawn`, a `ResponseFuture`, another actor) is not
-///   dropped with it: such work asks its own clone of the guard.
+/// - The agent's clock is read before each poll of the actor. A poll that began in time continues. A handler that
+///   blocks its thread, or a long queue of slow messages within one poll, may therefore outlast the leadership. A write
+///   that must not come late carries the [fence](LeaderGuard::fence).
+/// - Work that the actor starts elsewhere (`actix::spawn`, a `ResponseFuture`, another actor) is not dropped with it:
+///   such work needs its own clone of the guard.
 ///
 /// # Examples
 /// ```
@@ -87,9 +85,8 @@ use super::{
 pub struct Singleton<A>(PhantomData<fn() -> A>);
 
 impl<A: Actor<Context = Context<A>>> Singleton<A> {
-    /// Names the agent whose leaderships count, and the factory that makes the actor: once for each
-    /// leadership, and once for each restart within one. The actor keeps the guard, which has the
-    /// fencing token.
+    /// Names the agent whose leaderships count, and the factory that makes the actor: once for each leadership, and
+    /// once for each restart within a leadership. The actor keeps the guard, which has the fencing token.
     pub fn builder<E, F>(agent: &ElectionHandle<E>, factory: F) -> SingletonBuilder<E, F>
     where
         E: Election,
@@ -114,31 +111,30 @@ pub struct SingletonBuilder<E: Election, F> {
 }
 
 impl<E: Election, F> SingletonBuilder<E, F> {
-    /// What follows when the actor or its factory panics. Default:
-    /// [`OnPanic::RestartOrStepDown`] with [`RestartPolicy::transient`].
+    /// Sets the reaction to a panic of the actor or its factory. Default: [`OnPanic::RestartOrStepDown`] with
+    /// [`RestartPolicy::transient`].
     ///
-    /// Of the policy the number of restarts, the window and the backoff count. An actor that stops is not
-    /// started again in the same leadership, whatever the policy says of a stop: its work is done.
+    /// Of the policy only the number of restarts, the window and the backoff count. An actor that stops is not started
+    /// again in the same leadership, whatever the policy says about a stop: its work is done.
     pub fn on_panic(mut self, on_panic: OnPanic) -> Self {
         self.on_panic = on_panic;
         self
     }
 
-    /// The actor has to say at least every `span` that it makes progress, by
-    /// [`Progress::note`](crate::agent::Progress::note) of its guard's
-    /// [`progress`](LeaderGuard::progress); otherwise the agent steps down, as described at
-    /// [`LeaderGuard::progress_within`]. A start counts, and the span includes the time of the
-    /// factory. Default: it is not asked.
+    /// Sets the longest time without progress. The actor must report progress at least every `span`, by
+    /// [`Progress::note`](crate::agent::Progress::note) of its guard's [`progress`](LeaderGuard::progress). Otherwise
+    /// the agent steps down, as described at [`LeaderGuard::progress_within`]. A start counts as progress, and the span
+    /// includes the time of the factory. Default: progress is not checked.
     pub fn progress_within(mut self, span: Duration) -> Self {
         self.progress_within = Some(span);
         self
     }
 
-    /// Starts the actor at each leadership, in a task of this thread, until the agent has left or ended
-    /// for good, or [`SingletonHandle::stop`]. Dropping the handle does not end it.
+    /// Starts the actor at each leadership, in a task of this thread, until the agent has left or ended for good, or
+    /// until [`SingletonHandle::stop`]. Dropping the handle does not end it.
     ///
-    /// At a hand-over the actor is sent [`SteppingDown`], and the hand-over waits until the actor has stopped
-    /// itself. When the actor stops at another time, its work is done, and the agent steps down politely.
+    /// At a hand-over the actor receives [`SteppingDown`], and the hand-over waits until the actor has stopped itself.
+    /// If the actor stops at another time, its work is done, and the agent steps down in order.
     ///
     /// # Errors
     /// [`SingletonError`], and nothing was changed.
@@ -147,13 +143,13 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         A: Actor<Context = Context<A>> + Handler<SteppingDown>,
         F: FnMut(LeaderGuard) -> A + 'static,
     {
-        // do_send: one for each leadership, which must be heard.
+        // do_send: one message for each leadership, which must not be lost.
         self.launch(|child, term| child.address().do_send(SteppingDown { term }))
     }
 
-    /// As [`start`](Self::start), for an actor that has no handler of [`SteppingDown`]: a hand-over stops
-    /// it as `ctx.stop()` does, between two messages, with `stopping` and `stopped`. One whose `stopping`
-    /// says `Running::Continue` goes on, up to the limit of the hand-over.
+    /// Like [`start`](Self::start), for an actor without a handler of [`SteppingDown`]: a hand-over stops it as
+    /// `ctx.stop()` does, between two messages, with `stopping` and `stopped`. An actor whose `stopping` returns
+    /// `Running::Continue` continues, up to the limit of the hand-over.
     ///
     /// # Errors
     /// [`SingletonError`], and nothing was changed.
@@ -187,7 +183,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
                 let record = Arc::clone(&seen);
                 RunningActor::make(guard, progress_within, &mut factory, record, tell)
             };
-            // The actor's end is noted by `RunningActor`; this is the end of all of them.
+            // `RunningActor` notes the end of one actor; this is the end of all of them.
             if let Err(reason) = agent.lead_with(on_panic, work).await {
                 warn!(node = %agent.id(), %reason, "singleton ended");
             }
@@ -195,7 +191,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         let (singleton, not_stopped, stopper) = stoppable(singleton);
         let ended = Arc::clone(&record);
         let task = async move {
-            // Stopped or not, it is dropped by then.
+            // Whether it was stopped or not, it is dropped by now.
             singleton.await.ok();
             ended.end();
             drop(not_stopped);
@@ -215,8 +211,8 @@ impl<E: Election, F> fmt::Debug for SingletonBuilder<E, F> {
     }
 }
 
-/// "The agent hands over": what a [`Singleton`]'s actor is sent, once in a leadership. It finishes what must
-/// not be cut off and stops itself; the successor begins after that, or after the limit of the hand-over.
+/// "The agent hands over": the message to a [`Singleton`]'s actor, once in a leadership. The actor finishes work that
+/// must not be interrupted, and stops itself. The successor begins after that, or after the limit of the hand-over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct SteppingDown {
@@ -224,14 +220,14 @@ pub struct SteppingDown {
     pub term: Term,
 }
 
-/// Why a singleton does not start. Nothing was changed.
+/// Reason why a singleton does not start. Nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SingletonError {
-    /// There is no System with timers on this thread.
+    /// This thread has no System with timers.
     #[error("there is no actix System on this thread: start singletons inside of one")]
     NoSystem,
-    /// No work could make such progress.
+    /// The span for progress is invalid.
     #[error(transparent)]
     Progress(#[from] ProgressError),
 }

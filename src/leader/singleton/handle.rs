@@ -1,6 +1,6 @@
-//! What is seen of a singleton on this host: its actor, if there is one, and how often it was started.
+//! A singleton as this host sees it: its actor, if one runs, and the number of starts.
 //!
-//! Decided here: that an actor whose leadership is over is not shown, even before it was dropped.
+//! Decided here: an actor whose leadership is over is not shown, even before it is dropped.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ use crate::{
     leader::stopping::{Stopped, Stopper},
 };
 
-/// An application's side of a [`Singleton`](super::Singleton) on this host. Clones are the same one.
+/// An application's handle of a [`Singleton`](super::Singleton) on this host. Clones are the same handle.
 ///
 /// Dropping it ends nothing.
 pub struct SingletonHandle<A: Actor<Context = Context<A>>> {
@@ -28,10 +28,10 @@ impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
         Self { record, stopper }
     }
 
-    /// The actor, if it runs on this host and its agent leads at this moment.
+    /// Returns the actor, if it runs on this host and its agent leads at this moment.
     ///
-    /// Each start has an address of its own. A message to an actor that has ended is answered by
-    /// `MailboxError::Closed`, and may or may not have been handled.
+    /// Each start has its own address. A message to an actor that has ended gets `MailboxError::Closed`, and may or may
+    /// not have been handled.
     pub fn addr(&self) -> Option<Addr<A>> {
         let seen = self.record.seen();
         let running = seen.running.as_ref()?;
@@ -39,7 +39,7 @@ impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
         is_shown.then(|| running.addr.clone())
     }
 
-    /// What the singleton does on this host, and how often it was started.
+    /// Returns the state of the singleton on this host, and the number of starts.
     pub fn status(&self) -> SingletonStatus {
         let is_running = self.addr().is_some();
         let seen = self.record.seen();
@@ -54,12 +54,12 @@ impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
         }
     }
 
-    /// Ends the singleton on this host. An actor that runs is dropped before its next message, as at a
-    /// loss, and none is started again. What this returns ends when the actor is dropped.
+    /// Ends the singleton on this host. A running actor is dropped before its next message, as after a loss, and no
+    /// actor is started again. The returned future ends when the actor is dropped.
     ///
-    /// The agent goes on, and leads if it leads, without this work: another host's singleton begins once that
-    /// one leads. To end in order, let the agent [`leave`](crate::agent::ElectionHandle::leave), or
-    /// [withdraw its score](crate::agent::ElectionHandle::withdraw_score) and wait until it leads no longer.
+    /// The agent continues, and may lead without this work. The singleton of another host begins when that host's agent
+    /// leads. To end in order, let the agent [`leave`](crate::agent::ElectionHandle::leave), or [withdraw its
+    /// score](crate::agent::ElectionHandle::withdraw_score) and wait until it does not lead any more.
     pub fn stop(&self) -> Stopped {
         self.stopper.stop()
     }
@@ -88,9 +88,9 @@ impl<A: Actor<Context = Context<A>>> fmt::Debug for SingletonHandle<A> {
 pub struct SingletonStatus {
     /// Whether an actor runs.
     pub state: SingletonState,
-    /// How often an actor was made.
+    /// Number of actors that were made.
     pub starts: u64,
-    /// How often an actor or the factory panicked. Work that stalled is counted by its agent
+    /// Number of panics of the actor or the factory. The agent counts work that stalled
     /// ([`Status::work_stalls`](crate::agent::Status::work_stalls)).
     pub panics: u64,
 }
@@ -100,16 +100,16 @@ pub struct SingletonStatus {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SingletonState {
-    /// None runs: the agent does not lead, or the work under its leadership is done, or the actor
-    /// panicked and is started again after a while.
+    /// No actor runs: the agent does not lead, or the work under its leadership is done, or the actor panicked and will
+    /// be started again.
     Waiting,
-    /// It runs.
+    /// The actor runs.
     Running,
-    /// None is started any more: the agent left or ended for good, or the singleton was stopped.
+    /// No actor is started any more: the agent left or ended for good, or the singleton was stopped.
     Ended,
 }
 
-/// What the task of a singleton notes for its handles.
+/// The notes of a singleton's task for its handles.
 pub(super) struct SingletonRecord<A: Actor<Context = Context<A>>>(Mutex<Seen<A>>);
 
 struct Seen<A: Actor<Context = Context<A>>> {
@@ -119,7 +119,7 @@ struct Seen<A: Actor<Context = Context<A>>> {
     is_over: bool,
 }
 
-/// The address keeps the actor alive: one that ran out of addresses would end.
+/// The address keeps the actor alive: an actor without addresses would end.
 struct Running<A: Actor> {
     addr: Addr<A>,
     leader: LeaderGuard,
@@ -133,7 +133,7 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
     }
 
     pub(super) fn note_end(&self) {
-        // Not under the lock: the last address of an actor wakes others.
+        // Not under the lock: dropping the last address of an actor wakes other tasks.
         let ended = self.seen().running.take();
         drop(ended);
     }
@@ -142,13 +142,13 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
         self.seen().panics += 1;
     }
 
-    /// No actor follows.
+    /// Notes that no actor follows.
     pub(super) fn end(&self) {
         self.seen().is_over = true;
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen<A>> {
-        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

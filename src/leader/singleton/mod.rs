@@ -1,4 +1,4 @@
-//! An actor that runs on the leader only, one of it in the whole group.
+//! An actor that runs on the leader only: one actor in the whole group.
 //!
 //! ```text
 //!              the agent leads           it has to hand over, or the lease ends
@@ -9,13 +9,13 @@
 //!        └── leadership lost: dropped, no message of it is handled ──┘
 //! ```
 //!
-//! Decided here: how an actor is carried by the work of [`lead`](crate::agent::ElectionHandle::lead), so that
-//! it is polled while its agent leads and never after; what it is told, and how its end is noted. Not here:
-//! when work begins, restarts and is dropped, and that the agent's clock is read before each poll of it
-//! (`agent/lead.rs`).
+//! Decided here: how the work of [`lead`](crate::agent::ElectionHandle::lead) runs an actor, so that it is polled only
+//! while its agent leads; the message for a hand-over, and how its end is noted. Not here: when work begins, restarts
+//! and is dropped, and the reading of the agent's clock before each poll (`agent/lead.rs`).
 //!
 //! # Where to go next
-//! `builder.rs` starts it and says what can be relied on, `running.rs` is the actor under one leadership, `handle.rs` what is seen of it.
+//! `builder.rs` starts it and says what you can rely on, `running.rs` is the actor under one leadership, `handle.rs` is
+//! its view for an application.
 
 mod builder;
 mod handle;

@@ -1,7 +1,7 @@
 //! The actor under one leadership, as a future that is the work of a leader.
 //!
-//! Decided here: that no code of the actor runs but in a poll of this work, and how it ends. It is polled by
-//! its leader's task alone, never spawned: what drops the work drops the actor with its mailbox.
+//! Decided here: the actor's code runs only in a poll of this work, and how the actor ends. Only the task of its leader
+//! polls it; it is never spawned. Dropping the work drops the actor with its mailbox.
 
 use std::{
     panic::resume_unwind,
@@ -18,22 +18,22 @@ use crate::{agent::LeaderGuard, protocol::Term, supervisor::contain};
 
 use super::handle::SingletonRecord;
 
-/// What an actor gets when its agent has to hand over.
+/// Tells an actor that its agent hands over.
 pub(super) type TellActor<A> = fn(&mut ContextFut<A, Context<A>>, Term);
 
 /// See the [module](self).
 pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
     leader: LeaderGuard,
-    /// `None` when it has ended.
+    /// `None` after it has ended.
     child: Option<ContextFut<A, Context<A>>>,
-    /// Ends when the agent has to hand over; `None` when the actor was told.
+    /// Ends when the agent hands over; `None` after the actor was told.
     stepping_down: Option<Pin<Box<dyn Future<Output = ()>>>>,
     tell: TellActor<A>,
     record: Arc<SingletonRecord<A>>,
 }
 
 impl<A: Actor<Context = Context<A>>> RunningActor<A> {
-    /// Makes the actor; nothing of it runs yet.
+    /// Makes the actor, and runs no code of it yet.
     ///
     /// A panic of the factory is counted, and passed on.
     pub(super) fn make(
@@ -43,7 +43,7 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
         record: Arc<SingletonRecord<A>>,
         tell: TellActor<A>,
     ) -> Self {
-        // Before the factory, so that one which hangs is noticed too. The span was checked.
+        // Before the factory, so that a factory that hangs is detected too. The span was checked.
         let leader = match progress_within {
             Some(span) => leader.clone().probed(span).unwrap_or(leader),
             None => leader,
@@ -66,21 +66,21 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
         }
     }
 
-    /// Drops the actor without another poll of it.
+    /// Drops the actor without another poll.
     fn close(&mut self) -> Result<(), String> {
         let Some(mut child) = self.child.take() else {
             return Ok(());
         };
         self.record.note_end();
-        // Marks the context as stopped: dropping it would otherwise poll the actor once more.
+        // Marks the context as stopped: otherwise the drop would poll the actor once more.
         child.ctx().terminate();
         contain(|| drop(child))
     }
 
     fn panicked(&mut self, reason: String) -> ! {
         self.record.note_panic();
-        // Contained first, so that nothing of the actor is dropped in the middle of a panic; passed on
-        // for the leader's work to decide what follows.
+        // Contained first, so that nothing of the actor is dropped during a panic. Then passed on: the leader's work
+        // decides the consequence.
         resume_unwind(Box::new(reason))
     }
 }
@@ -124,5 +124,5 @@ impl<A: Actor<Context = Context<A>>> Drop for RunningActor<A> {
     }
 }
 
-/// Nothing in it is pinned in place: actix's own context future is `Unpin`.
+/// No part of it is pinned in place: actix's own context future is `Unpin`.
 impl<A: Actor<Context = Context<A>>> Unpin for RunningActor<A> {}
