@@ -1,12 +1,12 @@
-//! An orderly end of a process: at SIGTERM or Ctrl-C the agent hands over and leaves, before anything else of
-//! the process is stopped.
+//! An orderly end of a process: at SIGTERM or Ctrl-C the agent hands over and leaves, before other parts of the process
+//! are stopped.
 //!
-//! Decided here: which signals ask for that, and what a second one means. Not here: what leaving is
-//! ([`ElectionHandle::leave`]), and what is stopped afterwards; the application awaits the one, then does the
-//! other.
+//! Decided here: the signals that begin this, and the effect of a second signal. Not here: how an agent leaves
+//! ([`ElectionHandle::leave`]), and the parts that are stopped afterwards. The application awaits the first, then does
+//! the second.
 //!
-//! The signals are tokio's: beside one small crate, which every actix-web application has already, that costs
-//! nothing, so no feature guards it.
+//! tokio delivers the signals. This needs one small crate, which every actix-web application has already, so it is not
+//! behind a feature.
 
 use std::{
     io,
@@ -24,15 +24,15 @@ use crate::{
     remote::DrainTimedOut,
 };
 
-/// Waits for SIGTERM or Ctrl-C (SIGINT), then lets the agent hand over and leave; ends when it has left.
+/// Waits for SIGTERM or Ctrl-C (SIGINT), then lets the agent hand over and leave; ends when the agent has left.
 ///
-/// From the call on, both signals no longer end the process: what awaits this does. A second signal while the
-/// agent leaves makes it leave at once, as if `deadline` were over. A process that is killed by its operator
-/// after some grace (systemd's `TimeoutStopSec`, Kubernetes' `terminationGracePeriodSeconds`) needs more of
-/// it than `deadline`.
+/// From this call on, both signals do not end the process: the code that awaits this future must end it. A second
+/// signal while the agent leaves makes it leave at once, as if `deadline` were over. If an operator kills the process
+/// after a grace period (systemd's `TimeoutStopSec`, Kubernetes' `terminationGracePeriodSeconds`), that period must be
+/// longer than `deadline`.
 ///
-/// The order is what makes a restart short: first the hand-over, while everything still works, then the
-/// server's own shutdown. With actix-web:
+/// The order makes a restart short: first the hand-over, while everything still works, then the server's own shutdown.
+/// With actix-web:
 ///
 /// ```ignore
 /// let leave = leave_on_signals(&agent, Duration::from_secs(10));
@@ -44,8 +44,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// [`ShutdownError::Signals`] at once when signals cannot be waited for, and the agent goes on;
-/// [`ShutdownError::Agent`] when it did not hand over in time, and has left all the same.
+/// [`ShutdownError::Signals`] at once if signals cannot be waited for; the agent continues. [`ShutdownError::Agent`] if
+/// the agent did not hand over in time; it has left nevertheless.
 ///
 /// # Examples
 /// ```no_run
@@ -95,7 +95,7 @@ where
     }
 }
 
-/// Why an end was not orderly.
+/// Reason why an end was not orderly.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ShutdownError {
@@ -105,14 +105,14 @@ pub enum ShutdownError {
     /// The agent did not hand over in time.
     #[error("the agent has left without a hand-over: {0}")]
     Agent(#[from] LeaveError),
-    /// Peers were not told in time.
+    /// Not all peers received the goodbye in time.
     #[error("the bridge has stopped without a goodbye to every peer: {0}")]
     Bridge(#[from] DrainTimedOut),
 }
 
 debug_is_text!(ShutdownError);
 
-/// What an operator, or the system, asks a process to end by.
+/// The signals by which an operator or the system asks a process to end.
 #[derive(Debug)]
 struct Signals {
     #[cfg(unix)]
@@ -125,7 +125,7 @@ impl Signals {
     #[cfg(unix)]
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        // There is no other way to ask whether there is a runtime here that can wait for signals.
+        // This is the only way to ask whether a runtime here can wait for signals.
         let listening = catch_unwind(AssertUnwindSafe(|| {
             Ok(Self {
                 terminate: signal(SignalKind::terminate())?,
@@ -140,7 +140,7 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// The next one.
+    /// Waits for the next signal, and returns its name.
     #[cfg(unix)]
     async fn next(&mut self) -> &'static str {
         let terminate = pin!(self.terminate.recv());
@@ -155,7 +155,7 @@ impl Signals {
     async fn next(&mut self) -> &'static str {
         match tokio::signal::ctrl_c().await {
             Ok(()) => "Ctrl-C",
-            // What cannot be heard must not end the process.
+            // A signal that has no handler must not end the process.
             Err(_) => std::future::pending().await,
         }
     }

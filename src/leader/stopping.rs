@@ -1,6 +1,6 @@
-//! Work of a leader that its application ends.
+//! Stops the work of a leader when the application asks for it.
 //!
-//! Decided here: that the work is told at once, and that the end is told when the work is dropped and its name is free. The
+//! Decided here: the work is told at once, and the end is reported when the work is dropped and its name is free. The
 //! work may run on another thread.
 
 use std::{
@@ -15,9 +15,9 @@ use futures::{
     future::{AbortHandle, Abortable, Shared, abortable},
 };
 
-/// What [`ScheduleHandle::stop`](super::schedule::ScheduleHandle::stop) and
-/// [`SingletonHandle::stop`](super::SingletonHandle::stop) return: a future that ends when the work is dropped and its name is
-/// free. The work is stopped whether or not anybody awaits this.
+/// The future that [`ScheduleHandle::stop`](super::schedule::ScheduleHandle::stop) and
+/// [`SingletonHandle::stop`](super::SingletonHandle::stop) return. It ends when the work is dropped and its name is
+/// free. The work stops even if this future is not awaited.
 #[derive(Clone)]
 pub struct Stopped(Shared<Receiver<()>>);
 
@@ -28,7 +28,7 @@ pub(super) struct Stopper {
     ended: Stopped,
 }
 
-/// The task of the work holds this, and drops it last.
+/// A guard that the task of the work drops last.
 pub(super) struct NotStopped(#[expect(dead_code, reason = "its end is what counts")] Sender<()>);
 
 /// Makes work that can be stopped.

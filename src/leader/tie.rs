@@ -1,9 +1,8 @@
-//! An agent that is tied to an actor of its application: where that actor is gone, the agent is not
-//! eligible.
+//! An agent that is tied to an actor of its application: after the end of that actor, the agent is not eligible.
 //!
-//! Decided here: what notices that an actor is gone. actix tells of that by no event, and any message
-//! would have to be one that the actor handles; so its address is looked at, every [`LOOK`]. Not here:
-//! which score counts meanwhile (`agent/eligibility.rs`).
+//! Decided here: how the end of an actor is detected. actix sends no event for it, and a test message would need a
+//! handler in the actor. So the actor's address is checked every [`LOOK`]. Not here: the score during that time
+//! (`agent/eligibility.rs`).
 
 use std::time::Duration;
 
@@ -14,22 +13,21 @@ use crate::{
     protocol::Election,
 };
 
-/// How often an address is looked at: at 1 µs each, an agent costs 20 µs of a second.
+/// Time between two checks of an address: at 1 µs per check, an agent costs 20 µs of a second.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<E: Election> ElectionHandle<E> {
-    /// Ties this agent to an actor: once that actor is gone (it stopped, or panicked), the agent has no
-    /// score that counts. It hands over if it leads, and is not elected until it is tied to another actor,
-    /// which gives it back the score that it had, or the one that was set meanwhile.
+    /// Ties this agent to an actor: after that actor is gone (it stopped, or panicked), the agent has no valid score.
+    /// It hands over if it leads, and is not elected until it is tied to another actor. Then it gets back its former
+    /// score, or a score that was set in the meantime.
     ///
-    /// That is noticed within 50 ms, on the agent's arbiter, logged at `warn` and shown by
-    /// [`Status::tie_broken`](crate::agent::Status::tie_broken). The tie outlasts crashes of the agent, and
-    /// keeps the actor alive no more than a weak address does. An agent is tied to one actor at most,
-    /// the last one. An actor that hangs is not gone: a probe asks for that
-    /// ([`progress_within`](crate::agent::LeaderGuard::progress_within)).
+    /// The end is detected within 50 ms, on the agent's arbiter. It is logged at `warn` and shown by
+    /// [`Status::tie_broken`](crate::agent::Status::tie_broken). The tie survives crashes of the agent. It does not
+    /// keep the actor alive, like a weak address. An agent is tied to at most one actor: the last one. An actor that
+    /// hangs is not gone: a probe detects that ([`progress_within`](crate::agent::LeaderGuard::progress_within)).
     ///
     /// # Errors
-    /// [`CommandError::Ended`] when the agent left or ended for good.
+    /// [`CommandError::Ended`] if the agent left or ended for good.
     ///
     /// # Examples
     /// ```
