@@ -1,5 +1,5 @@
-//! A leader panics: until every survivor has been told of the next leader, beside a bare actix
-//! broadcast to as many actors, in the same run; messages and cold starts with it.
+//! A leader panics: measures the time until every survivor knows the next leader, beside a bare actix broadcast to the
+//! same number of actors, in the same run. Also counts messages, and measures cold starts.
 //!
 //! `cargo bench --bench election` in this folder prints the table of the README.
 
@@ -41,7 +41,7 @@ fn main() {
         "agents", "broadcast us", "fail-over us", "ratio", "messages", "cold start us", "messages"
     );
     for n in sizes {
-        // The membership is merged after 8 crashes, and after 17, and 35: each kind is seen once.
+        // The membership is merged after 8 crashes, after 17, and after 35: these rounds include each kind.
         let rounds = if quick {
             40
         } else {
@@ -73,7 +73,7 @@ struct Row {
     messages: u64,
 }
 
-/// Kills leader after leader; before each, a broadcast to as many bare actors.
+/// Kills leader after leader; before each crash, sends a broadcast to the same number of bare actors.
 fn measure(n: u32, rounds: u32) -> Row {
     run(async move {
         let (mut broadcasts, mut failovers, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -105,8 +105,8 @@ fn measure(n: u32, rounds: u32) -> Row {
     })
 }
 
-/// The leader, agent `k`, panics; ends when the survivor that is told last follows the next one.
-/// Messages go out in the order of the names.
+/// Lets the leader, agent `k`, panic. Ends when the survivor that is told last follows the next leader. Messages go out
+/// in the order of the names.
 async fn fail_over(agents: &[BullyHandle], k: u32) {
     let survivors = &agents[..k as usize - 1];
     let next = survivors.last().expect("a successor").id();
@@ -121,7 +121,7 @@ async fn fail_over(agents: &[BullyHandle], k: u32) {
     }
 }
 
-/// Until what is left to do has been done: a turn is 61 tasks.
+/// Waits until all remaining work is done: a turn is 61 tasks.
 async fn idle(n: u32) {
     for _ in 0..n / 20 + 50 {
         yield_now().await;
@@ -140,7 +140,7 @@ struct Cold {
     messages: u64,
 }
 
-/// All agents are started in one turn of the arbiter, until the last one knows the leader.
+/// Starts all agents in one turn of the arbiter; measures until the last one knows the leader.
 fn cold_start(n: u32) -> Cold {
     run(async move {
         let start = Instant::now();
@@ -152,8 +152,8 @@ fn cold_start(n: u32) -> Cold {
     })
 }
 
-/// The share of a core that a group takes when nothing happens, with the default timings: in
-/// virtual time no wait takes long, so a virtual minute takes as long as the work in it.
+/// Returns the share of a core that an idle group takes, with the default timings. In virtual time no wait takes long,
+/// so a virtual minute takes as long as the work in it.
 fn idle_share(n: u32) -> f64 {
     let minute = Duration::from_secs(60);
     virtual_system().block_on(async move {
@@ -191,7 +191,7 @@ async fn shut_down(agents: Vec<BullyHandle>) {
     futures::future::join_all(leave).await;
 }
 
-/// What one panic costs that has nothing to do with an election.
+/// Returns the cost of one panic without any election.
 fn panic_alone() -> f64 {
     run(async {
         let mut all = Vec::new();

@@ -1,7 +1,7 @@
-//! The same ends of leaders of etcd, where its programs are: a store whose Raft group holds elections as well.
+//! The same ends of leaders in etcd, if its programs are installed: a store whose Raft group holds elections as well.
 //!
-//! Decided here: when a member of etcd knows its leader, which it says in its log; a line counts when it is read. Not
-//! here: how often, and how the times are printed (`processes.rs`).
+//! Decided here: when a member of etcd knows its leader. Its log says so; the time of a line is the time at which it is
+//! read. Not here: the number of rounds, and how the times are printed (`processes.rs`).
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -17,23 +17,23 @@ use tempfile::TempDir;
 
 use super::{NODES, Took, Wrong, cluster::SOON, ports::free_port};
 
-/// How its leader ends.
+/// The way in which its leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Killed,
     /// SIGTERM: it transfers its leadership before it stops.
     Terminated,
-    /// An operator asks it to transfer its leadership; counted from when it begins.
+    /// An operator asks it to transfer its leadership; measured from the beginning of the transfer.
     Moved,
 }
 
 pub(super) const ENDS: [End; 3] = [End::Killed, End::Terminated, End::Moved];
 
-/// Heartbeats and patience like those of `lan`, in milliseconds.
+/// Heartbeat and election time-out like those of `lan`, in milliseconds.
 const HEARTBEAT: &str = "20";
 const ELECTION: &str = "200";
 
-/// A line of a member's log, and when it was read.
+/// A line of a member's log, with the time at which it was read.
 struct Said {
     at: Instant,
     member: usize,
@@ -42,7 +42,7 @@ struct Said {
 
 struct Group {
     members: Vec<Child>,
-    /// By which their logs name them.
+    /// Numbers by which their logs name the members.
     numbers: [String; NODES],
     peers: Vec<String>,
     clients: Vec<String>,
@@ -54,7 +54,7 @@ struct Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for member in &mut self.members {
-            // It may have ended by itself.
+            // The member may have ended by itself.
             let _ = member.kill();
             let _ = member.wait();
         }
@@ -70,13 +70,13 @@ impl End {
         }
     }
 
-    /// So many ends of leaders, one after the other.
+    /// Measures a number of ends of leaders, one after the other.
     pub(super) fn measure(self, rounds: usize) -> Result<Took, Wrong> {
         let mut group = Group::start()?;
         let mut took = Took::default();
         let mut leader = group.leader(None)?.0;
         for _ in 0..rounds {
-            // Until all follow it, and have written what it told them.
+            // Waits until all follow the leader, and have written its messages.
             thread::sleep(Duration::from_millis(700));
             while group.said.try_recv().is_ok() {}
             let asked = Instant::now();
@@ -105,14 +105,14 @@ impl End {
     }
 }
 
-/// When something was said of an election.
+/// The times of the steps of an election.
 #[derive(Default)]
 struct Times {
     /// The old leader begins to hand over, and takes no more work.
     begun: Option<Instant>,
-    /// The next one leads.
+    /// The next leader leads.
     became: Option<Instant>,
-    /// The last of those that live knows.
+    /// The last surviving member knows.
     known: Option<Instant>,
 }
 
@@ -170,7 +170,7 @@ impl Group {
         Ok(process)
     }
 
-    /// Waits until all others know a leader that is not that one; says which, and when.
+    /// Waits until all others know a leader that is not that one; returns the leader, and the times.
     fn leader(&mut self, former: Option<usize>) -> Result<(usize, Times), Wrong> {
         let until = Instant::now() + SOON;
         let mut times = Times::default();
@@ -218,7 +218,7 @@ impl Group {
     }
 }
 
-/// The member that says so, and the leader that it has come to know: `... raft.node: A elected leader B at term 2`, or
+/// Returns the member that reports a leader, and that leader: `... raft.node: A elected leader B at term 2`, or
 /// `... A changed leader from C to B at term 3`.
 fn elected(text: &str) -> Option<(String, String)> {
     let (_, rest) = text.split_once("raft.node: ")?;
@@ -235,7 +235,7 @@ fn elected(text: &str) -> Option<(String, String)> {
     Some((number.to_owned(), leader.to_owned()))
 }
 
-/// Reads what a member logs until it ends.
+/// Reads the log of a member until it ends.
 fn follow(member: usize, output: impl Read + Send + 'static, says: Sender<Said>) {
     thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -250,12 +250,12 @@ fn follow(member: usize, output: impl Read + Send + 'static, says: Sender<Said>)
     });
 }
 
-/// By a call of the kernel, as for our nodes.
+/// Sends the signal by a call of the kernel, as for our nodes.
 fn signal(process: &Child) -> Result<(), Wrong> {
     kill_process(Pid::from_child(process), Signal::TERM).map_err(|wrong| Wrong(wrong.to_string()))
 }
 
-/// Ports that nobody has: etcd takes none of the kernel's choice.
+/// Returns free ports: etcd cannot use a port that the kernel chooses.
 fn addresses() -> Vec<String> {
     (0..NODES)
         .map(|_| format!("127.0.0.1:{}", free_port()))

@@ -1,8 +1,8 @@
-//! How long a leader's end goes on: until every survivor knows the next one, in virtual time, for
-//! each preset, when its end is certain at once and when only its silence tells.
+//! The length of a failover in virtual time: the time until every survivor knows the next leader, for each preset. The
+//! end of the leader is either confirmed at once, or only its silence shows it.
 //!
-//! `cargo bench --bench failover` in this folder. Five agents, 200 seeds a row; delays up to half
-//! of the preset's bound. Fails when a row exceeds its formula.
+//! `cargo bench --bench failover` in this folder. Five agents, 200 seeds a row; delays up to half of the preset's
+//! bound. The bench fails when a row exceeds its formula.
 
 use std::{sync::Arc, time::Duration};
 

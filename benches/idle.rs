@@ -1,4 +1,4 @@
-//! What idle groups cost: packets, bytes and processor time, by number of hosts.
+//! The cost of idle groups: packets, bytes and processor time, by number of hosts.
 //!
 //! `cargo bench --bench idle` in this folder: a process of the node example for each host, all voters of one quorum with the
 //! timings `default`, over the loopback of a network namespace of their own, so that nothing else is counted. `--
@@ -36,9 +36,9 @@ use wrong::Wrong;
 
 /// Set in the process that runs in a namespace of its own.
 const INSIDE: &str = "BULLY_IDLE_INSIDE";
-/// How long all may take to agree.
+/// Longest time until all agree.
 const SOON: Duration = Duration::from_secs(60);
-/// From agreement until what was at stake is over.
+/// Time from the agreement until the work of the election is over.
 const SETTLE: Duration = Duration::from_secs(5);
 
 fn main() -> Result<(), Wrong> {
@@ -85,7 +85,7 @@ fn main() -> Result<(), Wrong> {
     Ok(())
 }
 
-/// What one group cost in one second.
+/// The cost of one group in one second.
 struct Cost {
     packets: f64,
     bytes: f64,
@@ -129,15 +129,15 @@ fn measure(program: &Path, hosts: usize, span: Duration) -> Result<Cost, Wrong> 
     })
 }
 
-/// What was counted so far.
+/// Counts so far.
 struct Reading {
     packets: u64,
     bytes: u64,
-    /// Of all processes, on any core.
+    /// Processor time of all processes, on any core.
     nanos: u64,
 }
 
-/// Nodes that run until it is dropped.
+/// Nodes that run until the value is dropped.
 struct Group {
     nodes: Vec<Child>,
     _folder: TempDir,
@@ -157,7 +157,8 @@ impl Group {
             command.args(["--quorum", &voters.join(","), "--init", "--json"]);
             command.args(["--score", &host.to_string(), "--dangerous-plaintext"]);
             command.arg("--store").arg(folder.path().join(name(host)));
-            // Where many start, the highest-ranked is not the first to lead, and it would take over while this counts.
+            // If many nodes start, the highest-ranked is not the first to lead, and it would take over during the
+            // measurement.
             command.args(["--preempt-after", "3600000"]);
             for peer in (0..hosts).filter(|peer| *peer != host) {
                 command.args(["--peer", &format!("{}={}", name(peer), address(peer))]);
@@ -201,7 +202,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for node in &mut self.nodes {
-            // One that has ended is gone already.
+            // A node that has ended is gone already.
             drop(node.kill());
             drop(node.wait());
         }

@@ -1,4 +1,4 @@
-//! What the measurements share.
+//! Parts that the measurements share.
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
@@ -35,7 +35,7 @@ pub fn group(n: u32) -> Arc<Members> {
     Arc::new(members)
 }
 
-/// The k-th agent of that group, started at time zero, and what it said.
+/// Returns the k-th agent of that group, started at time zero, and its first effects.
 pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
     let identity = Identity {
         id: name(k),
@@ -51,7 +51,7 @@ pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
     (bully, out)
 }
 
-/// Bare actix actors that are told of a leader: what an election is held against.
+/// Bare actix actors that receive the name of a leader, for comparison with an election.
 #[derive(Debug)]
 pub struct Peers {
     inboxes: Vec<Recipient<Envelope<AnyMessage>>>,
@@ -59,7 +59,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// n of them.
+    /// Starts n of them.
     pub fn start(n: u32) -> Self {
         let told = Rc::new(Cell::new(0));
         let start = |_| {
@@ -76,7 +76,7 @@ impl Peers {
         }
     }
 
-    /// All are sent the message that an election ends with; done when the last one has noted it.
+    /// Sends all of them the message that ends an election; done when the last one has noted it.
     pub async fn broadcast(&self) {
         self.told.set(0);
         let elected = Elected {
@@ -117,14 +117,14 @@ impl Handler<Envelope<AnyMessage>> for Peer {
     }
 }
 
-/// Agents 1 to n that know their leader, in one group, and never come back from a crash.
+/// Returns agents 1 to n that know their leader, in one group. They never come back from a crash.
 pub async fn elect(n: u32) -> (Group, Vec<BullyHandle>) {
     let (group, agents) = begin(n);
     settled(&agents).await;
     (group, agents)
 }
 
-/// The same, not elected yet: all were started in this turn of the arbiter.
+/// Returns the same agents before their election: all were started in this turn of the arbiter.
 ///
 /// # Panics
 /// Outside an actix System.
@@ -142,7 +142,7 @@ pub fn begin(n: u32) -> (Group, Vec<BullyHandle>) {
     (group, agents)
 }
 
-/// Until every agent follows the highest.
+/// Waits until every agent follows the highest.
 ///
 /// # Panics
 /// Without agents.

@@ -6,8 +6,8 @@
 use actix_bully_benches::{Peers, elect, system};
 use tokio::task::yield_now;
 
-/// What an agent may cost over a bare actor, with the instruments of the feature `metrics` as well as without: 2 KiB, and what tells
-/// when everything is free that it held.
+/// Most bytes of an agent over a bare actor, with the instruments of the feature `metrics` as well as without: 2 KiB,
+/// and the part that reports when the agent has freed everything.
 const LIMIT: i64 = 2_080;
 
 fn main() {

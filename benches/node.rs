@@ -8,10 +8,10 @@ use std::{
 
 use super::wrong::Wrong;
 
-/// Names one that is built already.
+/// Variable that names a program that is built already.
 const NODE: &str = "BULLY_NODE";
 
-/// Where its program is: what `BULLY_NODE` names, or a release build of it, made now.
+/// Returns the path of the program: the value of `BULLY_NODE`, or a release build, made now.
 pub(super) fn program() -> Result<PathBuf, Wrong> {
     if let Some(node) = env::var_os(NODE) {
         return Ok(node.into());

@@ -1,10 +1,10 @@
-//! Whether a commit made anything slower: the times of clusters of two node programs, in turn.
+//! Checks whether a commit made anything slower: the times of clusters of two node programs, in turn.
 //!
 //! `cargo bench --bench pairs -- --before NODE` in this folder, where `NODE` is the node example of an earlier commit;
 //! `--rounds 200` for the figures of a release, `--only births` for one row. Three processes on loopback, a quorum with
-//! the preset `lan`; stores are in `TMPDIR`. For each row the medians, and the median of the ratios now : before with the
-//! interval that holds it in 95 of 100 runs. Fails when an interval begins at 1.05 or more. Without `--before` both
-//! programs are the present one.
+//! the preset `lan`; stores are in `TMPDIR`. For each row it prints the medians, and the median of the ratios now :
+//! before with the interval that holds it in 95 of 100 runs. The bench fails when an interval begins at 1.05 or more.
+//! Without `--before` both programs are the present one.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -39,10 +39,10 @@ use wrong::Wrong;
 
 const NODES: usize = 3;
 
-/// Where an interval of a row may begin.
+/// Lowest beginning of an interval that counts as slower.
 const SLOWER: f64 = 1.05;
 
-/// Until a restarted voter supports a leader again.
+/// Time until a restarted voter supports a leader again.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// A disturbance of a cluster; it lasts until all nodes follow one leader.
@@ -56,7 +56,7 @@ enum Course {
     Leader,
     /// Each node in turn is asked to stop, and started again.
     Rolling,
-    /// The leader's agent panics, and its next incarnation at once again.
+    /// The leader's agent panics, and its next incarnation panics at once again.
     Panics,
 }
 
@@ -97,7 +97,7 @@ fn main() -> Result<(), Wrong> {
             ratio.from,
             ratio.to
         );
-        // One or two pairs say nothing.
+        // One or two pairs prove nothing.
         if ratio.from >= SLOWER && rounds >= 20 {
             slower.push(name);
         }
@@ -109,7 +109,7 @@ fn main() -> Result<(), Wrong> {
     }
 }
 
-/// A median, and where it lies in 95 of 100 runs.
+/// A median, with its interval in 95 of 100 runs.
 struct Spread {
     median: f64,
     from: f64,
@@ -117,7 +117,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// By the order of the values alone: how many lie below the true median is a sum of tosses of a coin.
+    /// Uses only the order of the values: the number of values below the true median is a sum of tosses of a coin.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -141,7 +141,7 @@ impl Spread {
 }
 
 impl Course {
-    /// The times with either program, in milliseconds, in turn.
+    /// Returns the times with either program, in milliseconds, in turn.
     fn pairs(self, before: &Path, now: &Path, rounds: usize) -> Result<Vec<(f64, f64)>, Wrong> {
         if self == Self::Births {
             let born = |program: &Path| {
@@ -161,7 +161,7 @@ impl Course {
         Ok(pairs)
     }
 
-    /// Puts a cluster through it once.
+    /// Disturbs a cluster once in this way.
     fn take(self, cluster: &mut Cluster<Loopback>, round: usize) -> Result<Duration, Wrong> {
         let leader = cluster.agree()?;
         let began = Instant::now();
@@ -196,7 +196,7 @@ impl Course {
         }
         cluster.agree()?;
         let took = began.elapsed();
-        // Else each round would meet the leader at the same moment between two heartbeats.
+        // Otherwise each round would meet the leader at the same moment between two heartbeats.
         let phase = Duration::from_millis(u64::try_from(round % 50).unwrap_or(0));
         cluster.log.wait(PAUSE + phase, |_| None::<()>);
         Ok(took)
@@ -223,7 +223,7 @@ fn in_turn(
     Ok(pairs)
 }
 
-/// A cluster of a program, whose nodes follow a leader. No node takes over from a live one.
+/// Starts a cluster of a program, whose nodes follow a leader. No node takes over from a live leader.
 fn begin(program: &Path) -> Result<Cluster<Loopback>, Wrong> {
     let setting = Setting {
         hosts: NODES,

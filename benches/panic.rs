@@ -1,9 +1,9 @@
-//! What a panic costs the thread it happens on, elections aside: one that is injected for a test, a
-//! real one, and a real one that prints a backtrace.
+//! The cost of a panic for its thread, without any election. Three kinds: a panic that a test injects, a real panic,
+//! and a real panic that prints a backtrace.
 //!
-//! `cargo bench --bench panic` in this folder. Each row is a process of its own, because the first
-//! backtrace of a process reads its debug information; "later" is the median of all others. What
-//! they print goes through a pipe, as to a collector of logs.
+//! `cargo bench --bench panic` in this folder. Each row is a process of its own, because the first backtrace of a
+//! process reads its debug information; "later" is the median of all others. The output goes through a pipe, as to a
+//! collector of logs.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use actix_bully::supervisor::{Guardian, RestartPolicy, Supervision};
 use actix_bully_benches::system;
 use tokio::task::yield_now;
 
-/// What is done, and what `RUST_BACKTRACE` is for it.
+/// The name of each row, its value of `RUST_BACKTRACE`, and its kind of panic.
 const ROWS: [(&str, &str, Boom); 4] = [
     ("injected, without a message", "0", Boom::Injected),
     ("panic!", "0", Boom::Real),

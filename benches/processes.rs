@@ -1,12 +1,12 @@
-//! How long a leader's end goes on between real processes on loopback: until every survivor has
-//! been told of the next one.
+//! The length of a failover between real processes on loopback: the time until every survivor knows the next leader.
 //!
 //! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release, `--only told` for
-//! one kind of end, `--only fast` for the rows of one preset, `--etcd` for the same ends of etcd as well, where its programs are. With `--bursts 50` and `--calm 600` (seconds) it counts
-//! instead the elections that quorums of each preset hold although no process has ended. Stores are in `TMPDIR`:
-//! `/dev/shm` is a memory.
-//! Three processes of the node example. Fails when a row exceeds its formula three times: the formula knows
-//! no machine that gives a process no core for a second, and a busy one does so now and then.
+//! one kind of end, `--only fast` for the rows of one preset, `--etcd` for the same ends of etcd as well, if its
+//! programs are installed. With `--bursts 50` and `--calm 600` (seconds) it counts instead the elections that quorums
+//! of each preset hold although no process has ended. Stores are in `TMPDIR`; `/dev/shm` is in memory.
+//!
+//! Three processes of the node example. The bench fails when a row exceeds its formula three times: the formula does
+//! not cover a machine that gives a process no core for a second, and a busy machine does so now and then.
 #![expect(
     clippy::indexing_slicing,
     clippy::disallowed_methods,
@@ -61,11 +61,11 @@ enum End {
     Killed,
     /// Its agent panics; the process goes on and says so.
     Panics,
-    /// SIGSTOP: nothing is heard of it, and nothing is refused.
+    /// SIGSTOP: its peers hear nothing from it, and no connection is refused.
     Silent,
     /// SIGTERM: it hands over.
     HandsOver,
-    /// `kill -9` where a sentinel is beside it, and the votes are in memory, or on the disk.
+    /// `kill -9` beside a sentinel, with the votes in memory, or on the disk.
     Told,
     ToldOnDisk,
 }
@@ -74,7 +74,7 @@ struct Row {
     end: End,
     quorum: bool,
     timings: &'static str,
-    /// Slow ones get a part of the rounds.
+    /// Divisor of the number of rounds, for slow rows.
     part: usize,
 }
 
@@ -154,17 +154,17 @@ fn main() -> Result<(), Wrong> {
     }
 }
 
-/// How often a row may be measured until it is within its formula.
+/// Most measurements of a row until it is within its formula.
 const ATTEMPTS: usize = 3;
 
 impl Row {
-    /// Measures and prints it, again if it was late; whether it was within its formula at last.
+    /// Measures and prints the row, again if it was late; returns whether it was within its formula at last.
     fn is_within(&self, node: &Path, rounds: usize) -> Result<bool, Wrong> {
         for _ in 0..ATTEMPTS {
             let bound = self.bound();
             let mode = if self.quorum { "quorum" } else { "available" };
             let took = measure(node, self, rounds)?.print(self.name(), self.timings, mode, bound);
-            // What may be late where a machine gives a process no core for a while is one of a hundred.
+            // One of a hundred may be late, on a machine that gives a process no core for a while.
             let late = took.len() / if self.is_told() { 100 } else { usize::MAX };
             let last = took.iter().rev().nth(late);
             if bound.is_none_or(|bound| last <= Some(&bound)) {
@@ -174,8 +174,8 @@ impl Row {
         Ok(false)
     }
 
-    /// The formula of a silent end; every other end is known sooner. With a sentinel: what the slowest of a hundred may
-    /// take, with votes in memory.
+    /// Returns the formula of a silent end; every other end is known sooner. With a sentinel: the longest time for the
+    /// slowest of a hundred, with votes in memory.
     fn bound(&self) -> Option<Duration> {
         if self.end == End::Told {
             return Some(Duration::from_millis(50));
@@ -204,17 +204,17 @@ impl Row {
     }
 }
 
-/// How long it took, each time.
+/// The times of all rounds.
 #[derive(Default)]
 struct Took {
-    /// From the end until all that live know the next leader.
+    /// From the end until all survivors know the next leader.
     known: Vec<Duration>,
-    /// Of hand-overs: from when the work has ended until the next one's begins.
+    /// Of hand-overs: from the end of the leader's work until the next leader's work begins.
     alone: Vec<Duration>,
 }
 
 impl Took {
-    /// Prints it, and gives what it took until all knew, in order.
+    /// Prints the times, and returns the times until all knew, in order.
     fn print(
         mut self,
         end: &str,
@@ -257,14 +257,14 @@ fn line(
     )
 }
 
-/// So many ends of leaders, one after the other.
+/// Measures a number of ends of leaders, one after the other.
 fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Took, Wrong> {
     let setting = Setting {
         hosts: NODES,
         quorum: row.quorum,
         diskless: false,
         timings: row.timings,
-        // No node takes over from a live leader: each end counts alone.
+        // No node takes over from a live leader, so that each end counts alone.
         preempt: 3_600_000,
     };
     let place = Loopback::new(NODES);
@@ -315,15 +315,15 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Took, Wrong> {
             }
         }
         settled(&mut cluster, row)?;
-        // Until the restarted voter supports a leader again.
+        // Waits until the restarted voter supports a leader again.
         cluster.log.wait(row.pause(), |_| None::<()>);
     }
     cluster.verdict()?;
     Ok(took)
 }
 
-/// The leader that no node will take over from: in the available mode one of a higher rank does, and would
-/// end a leadership that is to be ended here.
+/// Returns a leader from which no node will take over: in the available mode an agent of a higher rank does, and would
+/// end the leadership before this bench does.
 fn settled(cluster: &mut Cluster<Loopback>, row: &Row) -> Result<usize, Wrong> {
     if row.quorum {
         cluster.agree()
@@ -332,7 +332,7 @@ fn settled(cluster: &mut Cluster<Loopback>, row: &Row) -> Result<usize, Wrong> {
     }
 }
 
-/// What the nodes said since the leader was ended.
+/// Returns the error with the lines of all nodes since the leader was ended.
 fn not_told(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> Wrong {
     let lines = cluster.since(since);
     let said = lines.iter().filter(|line| line.event != "works");
@@ -345,12 +345,12 @@ fn not_told(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> Wrong {
 }
 
 impl Row {
-    /// Whether the end is told by a sentinel.
+    /// Whether a sentinel reports the end.
     fn is_told(&self) -> bool {
         matches!(self.end, End::Told | End::ToldOnDisk)
     }
 
-    /// Where the votes are.
+    /// Returns the folder of the votes.
     fn folder(&self) -> PathBuf {
         let memory = Path::new("/dev/shm");
         if self.end == End::Told && memory.is_dir() {
@@ -361,7 +361,7 @@ impl Row {
     }
 
     fn pause(&self) -> Duration {
-        // Until the sentinel of the restarted node knows whom to tell.
+        // Time until the sentinel of the restarted node knows its receivers.
         if self.is_told() {
             return Duration::from_millis(1_500);
         }
@@ -374,7 +374,7 @@ impl Row {
     }
 }
 
-/// From when the work of a leader had ended until the work of the next one began.
+/// Returns the time from the end of a leader's work until the next leader's work began.
 fn without_leader(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> Option<Duration> {
     let (released, leads) = cluster.log.wait(SOON, |lines| {
         let since = lines.get(since..)?;
@@ -389,7 +389,7 @@ fn without_leader(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> O
     Some(Duration::from_micros(leads.saturating_sub(released)))
 }
 
-/// When a node was told of a leader other than that one.
+/// Returns the time at which a node learned of a leader other than that one.
 fn first_told(lines: &[Line], host: usize, former: usize) -> Option<u64> {
     let told = lines.iter().find(|line| {
         line.host == host

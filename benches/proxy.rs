@@ -1,12 +1,12 @@
-//! What a proxy costs beside a direct `do_send`, where the sender's own agent leads: bursts of messages to the same
+//! The cost of a proxy beside a direct `do_send`, when the sender's own agent leads: bursts of messages to the same
 //! actor, both ways in turn.
 //!
-//! What a proxy adds is, for the most part, one reading of the agent's clock for each message: a leadership that has run
-//! out is not to be served, however short the time since the message before. That takes two thirds of a send within a
-//! long burst, so the longest one has a limit of its own instead of the aim, which is 2.
+//! Most of the proxy's additional cost is one reading of the agent's clock for each message: the proxy must not serve a
+//! leadership that has run out, however short the time since the last message is. The reading takes two thirds of a
+//! send within a long burst, so the longest burst has a limit of its own instead of the aim, which is 2.
 //!
-//! `cargo bench --bench proxy` in this folder. Ratios are medians of rounds, of pairs that follow each other. Fails when
-//! a ratio misses its aim. What a proxy costs across hosts: `bridge/`.
+//! `cargo bench --bench proxy` in this folder. Ratios are medians of rounds, of pairs that follow each other. The bench
+//! fails when a ratio misses its aim. For the cost of a proxy across hosts see `bridge/`.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -26,7 +26,8 @@ use actix::{Actor, Addr, Context, Handler, Message};
 use actix_bully::{Group, agent::BullyAgent, leader::LeaderProxy};
 use serde::{Deserialize, Serialize};
 
-/// How long a burst is, and what it may take by a proxy, as a multiple of one by an address, until all are handled.
+/// Length of a burst, and longest time by a proxy until all messages are handled, as a multiple of the time by an
+/// address.
 const BURSTS: [(u64, f64); 3] = [(10, 2.0), (100, 2.0), (1_000, 2.2)];
 
 #[derive(Message, Serialize, Deserialize)]
@@ -40,20 +41,20 @@ struct Job {
 #[rtype(result = "u64")]
 struct Handled;
 
-/// Counts the jobs since it was asked last.
+/// Counts the jobs since the last question.
 #[derive(Default)]
 struct Sink(u64);
 
 impl Actor for Sink {
     type Context = Context<Self>;
 
-    /// Room for the longest burst: beyond it messages wait at the proxy, and none does by an address.
+    /// Has room for the longest burst: messages beyond it wait at the proxy, but not with an address.
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(room());
     }
 }
 
-/// How many messages the actor takes ahead; `ROOM=16` is actix' own default.
+/// Returns the capacity of the actor's mailbox; `ROOM=16` is actix' own default.
 fn room() -> usize {
     let room = std::env::var("ROOM").ok();
     room.and_then(|room| room.parse().ok()).unwrap_or(1_024)
@@ -128,7 +129,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Nanoseconds for each message of a burst, until the actor has handled all.
+/// Returns the nanoseconds for each message of a burst, until the actor has handled all.
 async fn time(burst: u64, sink: &Addr<Sink>, send: impl Fn(Job)) -> f64 {
     let began = Instant::now();
     for number in 0..burst {
@@ -137,7 +138,7 @@ async fn time(burst: u64, sink: &Addr<Sink>, send: impl Fn(Job)) -> f64 {
             size: burst,
         });
     }
-    // Beyond the room of the mailbox they wait at the proxy.
+    // Messages beyond the room of the mailbox wait at the proxy.
     let mut handled = 0;
     while handled < burst {
         handled += sink.send(Handled).await.expect("it runs");

@@ -1,9 +1,9 @@
-//! The time until a vote is durable, in a store on a folder, and of the operations on a register in a folder, beside those
-//! of an earlier commit.
+//! The time until a vote is durable, in a store on a folder, and the time of the operations on a register in a folder,
+//! beside those of an earlier commit.
 //!
-//! `cargo bench --bench records -- --folder DIR` in this folder, `--beside PROGRAM` for pairs, where `PROGRAM` is this bench
-//! of an earlier commit (`cargo bench --bench records --no-run` names it). Each program keeps a store and a register in the
-//! folder, and does one thing whenever it is told to; one and the other are told in turn.
+//! `cargo bench --bench records -- --folder DIR` in this folder, `--beside PROGRAM` for pairs, where `PROGRAM` is this
+//! bench of an earlier commit (`cargo bench --bench records --no-run` names it). Each program keeps a store and a
+//! register in the folder, and does one operation for each request; the two programs get requests in turn.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -68,7 +68,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// A program that has a store and a register, and uses one when it is told to.
+/// A program that has a store and a register, and does an operation on request.
 struct Program {
     process: Child,
     _folder: TempDir,
@@ -93,13 +93,13 @@ impl Program {
             told,
             says: BufReader::new(says),
         };
-        // The first one of a file is not like the others.
+        // The first operation of a file differs from the others.
         program.time("vote")?;
         program.time("swap")?;
         Ok(program)
     }
 
-    /// Has it do that; how many microseconds that took.
+    /// Requests an operation; returns its time in microseconds.
     fn time(&mut self, what: &str) -> Result<f64, Failure> {
         writeln!(self.told, "{what}")?;
         let mut line = String::new();
@@ -115,7 +115,7 @@ impl Drop for Program {
     }
 }
 
-/// A vote in a new term, a swap or a read for each line that names it, and a line with the time that it took.
+/// Does a vote in a new term, a swap or a read for each line that names it, and prints a line with the time.
 fn serve(folder: &Path) -> Result<(), Failure> {
     let [cluster, group, node] = ["bench", "jobs", "a"].map(AgentId::new);
     let identity = StoreIdentity {

@@ -1,8 +1,8 @@
-//! What many schedules of one leader cost while nothing is due: processor time, descriptors and memory.
+//! The cost of many schedules of one leader while nothing is due: processor time, descriptors and memory.
 //!
-//! `cargo bench --bench schedules` in this folder: one agent whose lease and marks are in memory, with 10,000 schedules that
-//! are due once a day. `-- --schedules 1000`, `-- --seconds 30` and `-- --files` (lease and marks in a folder) choose. The
-//! bench fails if the schedules need more than a tenth of a core, or a descriptor each. Linux.
+//! `cargo bench --bench schedules` in this folder: one agent whose lease and marks are in memory, with 10,000 schedules
+//! that are due once a day. `-- --schedules 1000`, `-- --seconds 30` and `-- --files` (lease and marks in a folder)
+//! change this. The bench fails if the schedules need more than a tenth of a core, or a descriptor each. Linux.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -28,9 +28,9 @@ use actix_bully::{
 };
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// How long the agent may take to lead, and to store all marks.
+/// Longest time until the agent leads, and until it has stored all marks.
 const SOON: Duration = Duration::from_secs(600);
-/// Most of a core that schedules may need while nothing is due, in percent.
+/// Largest part of a core that schedules may need while nothing is due, in percent.
 const MOST: f64 = 10.0;
 
 type Failure = Box<dyn std::error::Error>;
@@ -93,7 +93,7 @@ fn start(agent: &BullyHandle, schedules: u32) -> Result<Vec<ScheduleHandle>, Fai
     (0..schedules).map(start).collect()
 }
 
-/// What the process needs while nothing happens.
+/// The cost of the process while nothing happens.
 struct Cost {
     percent: f64,
     descriptors: usize,
@@ -108,7 +108,7 @@ impl Cost {
         reason = "less than 2^52 ns"
     )]
     async fn over(span: Duration) -> Result<Self, Failure> {
-        // What was begun is over.
+        // By then all work that was begun is over.
         sleep(Duration::from_secs(1)).await;
         let process = std::process::id();
         let (begun, before) = (Instant::now(), costs::work(process)?);

@@ -1,7 +1,7 @@
-//! Seeded histories with all faults on, 20 s of each: how many a second and core, trace off.
+//! The speed of seeded histories with all faults on, 20 s of each: histories in a second and core, trace off.
 //!
-//! `cargo bench --bench simulation` in this folder. On a busy machine, compare within one run only:
-//! above the histories is what the same core does of the generator that they draw from.
+//! `cargo bench --bench simulation` in this folder. On a busy machine, compare within one run only: the row above the
+//! histories measures the generator of their random numbers on the same core.
 #![expect(clippy::disallowed_methods, reason = "how fast it is, is real time")]
 
 use std::{

@@ -1,7 +1,7 @@
-//! What short timings cost: elections although no process has ended.
+//! The cost of short timings: elections although no process has ended.
 //!
-//! Decided here: what counts as a false election, a leadership in another term than the one before. Not here: how
-//! nodes are started and what they say (`processes.rs`).
+//! Decided here: what counts as a false election: a leadership in another term than the one before. Not here: how nodes
+//! are started, and their output (`processes.rs`).
 
 use std::{path::Path, time::Duration};
 
@@ -12,14 +12,14 @@ use super::{
     settled,
 };
 
-/// Which process stands still.
+/// The process that stands still.
 #[derive(Clone, Copy, Debug)]
 enum Who {
     Leader,
     Follower,
 }
 
-/// So long each stands still, in milliseconds.
+/// Length of each standstill, in milliseconds.
 const BURSTS: [u64; 4] = [100, 200, 300, 400];
 
 impl Row {
@@ -29,13 +29,13 @@ impl Row {
             quorum: self.quorum,
             diskless: false,
             timings: self.timings,
-            // No node takes over from a live leader: each election comes of a stall.
+            // No node takes over from a live leader, so that each election comes from a standstill.
             preempt: 3_600_000,
         };
         Cluster::start(node, Loopback::new(NODES), setting)
     }
 
-    /// Stops a leader, and then a follower, so often for each of the lengths; prints how many elections that cost.
+    /// Stops a leader, and then a follower, a number of times for each of the lengths; prints the number of elections.
     pub(super) fn bursts(&self, node: &Path, rounds: usize) -> Result<(), Wrong> {
         let mut cluster = self.cluster(node)?;
         for who in [Who::Leader, Who::Follower] {
@@ -76,7 +76,7 @@ impl Row {
         Ok(led(cluster) - before)
     }
 
-    /// Leaves the nodes alone for that time; prints how many elections there were.
+    /// Leaves the nodes alone for that time; prints the number of elections.
     pub(super) fn calm(&self, node: &Path, calm: Duration) -> Result<(), Wrong> {
         let mut cluster = self.cluster(node)?;
         settled(&mut cluster, self)?;
@@ -92,7 +92,7 @@ impl Row {
     }
 }
 
-/// How many leaderships there have been.
+/// Returns the number of leaderships so far.
 fn led(cluster: &Cluster<Loopback>) -> usize {
     cluster.beliefs().len()
 }

@@ -1,8 +1,8 @@
-//! What one would write by hand to carry actors' messages: tokio-util's length-delimited frames, in
-//! each of them a sender, a receiver and a message, encoded and decoded by rmp-serde, and for the
-//! receiver a `do_send` into its mailbox.
+//! A connection for actors' messages, as a programmer would write it by hand: tokio-util's length-delimited frames.
+//! Each has a sender, a receiver and a message, encoded and decoded by rmp-serde. The receiver gets a `do_send` into
+//! its mailbox.
 //!
-//! It checks nothing, bounds nothing and forgets no peer: the least that does the same.
+//! It checks nothing, bounds nothing and forgets no peer: the least code for the same task.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{message::message, tally::Tally};
 const NEAR: &str = "near";
 const FAR: &str = "far";
 
-/// What an actor gets.
+/// A message that an actor receives.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Received {
@@ -32,7 +32,7 @@ struct Received {
     message: AnyMessage,
 }
 
-/// Frames that go out. Not split by a lock: that would cost the bare side more.
+/// Frames that go out. The writer has no lock, which would cost the bare side more.
 struct Writer {
     frames: FramedWrite<OwnedWriteHalf, LengthDelimitedCodec>,
     arena: BytesMut,
@@ -117,7 +117,7 @@ pub(crate) async fn serve(tally: Arc<Tally>) -> SocketAddr {
     at
 }
 
-/// What hears the answers.
+/// The actor that receives the answers.
 struct Ear(Arc<Notify>);
 
 impl Actor for Ear {
@@ -152,7 +152,7 @@ impl ByHand {
         }
     }
 
-    /// Sends that many messages; returns when all have arrived.
+    /// Sends a number of messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
         let writer = &mut self.writer;
         let send = async |counters| {
@@ -164,7 +164,7 @@ impl ByHand {
         self.tally.backlog(window, messages, send).await;
     }
 
-    /// Sends one message after the other; how long until each was answered.
+    /// Sends one message after the other; returns the time until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
         let ask = async || {
             self.writer.feed(NEAR, FAR, &message(1)).await;

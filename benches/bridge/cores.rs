@@ -1,7 +1,7 @@
-//! Which core an end has.
+//! The core of each end.
 
-/// Gives the thread the core of that number, of those that it may have, where there is one for each end. The ends of two
-/// hosts never share one; left alone, those of a bench do in one run and not in the next.
+/// Gives the thread a core of its own, by number among the allowed cores, if there is one for each end. The ends of two
+/// hosts never share a core. Without this call, the ends of a bench share one in some runs and not in others.
 #[cfg(target_os = "linux")]
 pub(crate) fn have_core(number: usize) {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -17,6 +17,6 @@ pub(crate) fn have_core(number: usize) {
     }
 }
 
-/// Elsewhere the system decides.
+/// On other systems the system decides.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn have_core(_: usize) {}

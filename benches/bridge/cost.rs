@@ -1,4 +1,4 @@
-//! What a run takes for each message: time, and CPU of all threads of the process.
+//! The cost of a run for each message: time, and CPU of all threads of the process.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,13 @@ pub(crate) struct Cost {
     pub(crate) cpu: f64,
 }
 
-/// The middle one.
+/// Returns the median.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// Runs it.
+/// Runs `run`, and returns its cost.
 pub(crate) async fn cost(messages: usize, run: impl Future<Output = ()>) -> Cost {
     let (began, used) = (Instant::now(), cpu());
     run.await;
@@ -28,7 +28,7 @@ pub(crate) async fn cost(messages: usize, run: impl Future<Output = ()>) -> Cost
     }
 }
 
-/// What all threads of the process have used.
+/// Returns the CPU time of all threads of the process so far.
 fn cpu() -> Duration {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(used.tv_sec).unwrap_or_default();

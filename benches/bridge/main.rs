@@ -1,5 +1,5 @@
-//! What the bridge costs beside a connection that is written by hand: small messages over loopback
-//! TCP, from one thread to another.
+//! The cost of the bridge beside a connection that is written by hand: small messages over loopback TCP, from one
+//! thread to another.
 //!
 //! `cargo bench --bench bridge` in this folder. Four ways of carrying the same message:
 //!
@@ -10,18 +10,18 @@
 //! | proxy (`proxied.rs`) | as the bridge, once for many | rmp-serde, the strict decoder | in the leader's actor |
 //! | payload only (`payload.rs`) | none | rmp-serde, the strict decoder | in the reader |
 //!
-//! The aims of the bridge are against the connection by hand: it does for actors what the bridge does, without its
-//! checks, limits, counters and order. The aim of the proxy is against the bridge. Payload only has no aim: no application could use it, since no actor
-//! gets anything; it shows how much of the rest is frames, sockets and the codec.
+//! The bridge is compared with the connection by hand: it does the same for actors as the bridge, without its checks,
+//! limits, counters and order. The proxy is compared with the bridge. Payload only has no aim: no application could use
+//! it, since its messages reach no actor. It shows the part of the cost that is frames, sockets and the codec.
 //!
-//! All hold the sender back in the same way. They are measured in turn; the ratios are medians of
-//! rounds. CPU is that of the process, both ends together. Each end has a core of its own where there are two, as two
-//! hosts have. Fails when a ratio misses its aim.
+//! All hold the sender back in the same way. They are measured in turn; the ratios are medians of rounds. CPU is that
+//! of the process, both ends together. If there are two cores, each end has its own, as on two hosts. The bench fails
+//! when a ratio misses its aim.
 //!
-//! With thousands ahead both ends have work at any time, and what counts is how much of it there is. With 96 ahead the
-//! sender waits for the receiver: what counts is that neither end keeps back what the other one needs to go on.
+//! With thousands of messages ahead both ends always have work, and the amount of work counts. With 96 ahead the sender
+//! waits for the receiver: then it counts that neither end keeps back a message that the other end waits for.
 //!
-//! `-- --only bridge` (or `by-hand`, `payload`, `proxy`) sends one backlog that way: something to profile.
+//! `-- --only bridge` (or `by-hand`, `payload`, `proxy`) sends one backlog by that way, for a profiler.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -60,26 +60,26 @@ use payload::Payload;
 use proxied::Proxied;
 use tally::Tally;
 
-/// CPU for each message of a backlog, as a multiple of that by hand.
+/// Most CPU for each message of a backlog, as a multiple of that by hand.
 const MOST_CPU: f64 = 1.3;
-/// Time for each message of a backlog by a proxy, as a multiple of that by the bridge alone.
+/// Longest time for each message of a backlog by a proxy, as a multiple of that by the bridge alone.
 const MOST_PROXY: f64 = 1.3;
 
-/// A message that is lost is waited for in vain.
+/// Longest time to wait for a backlog: a message that is lost never arrives.
 const LONGEST: Duration = Duration::from_secs(240);
 
-/// How much is sent.
+/// The number of rounds and messages.
 struct Plan {
     rounds: usize,
     messages: usize,
     echoes: usize,
 }
 
-/// How many messages may be under way.
+/// One limit for the messages under way.
 struct Row {
     name: &'static str,
     window: usize,
-    /// Throughput by the bridge, as a share of that by hand.
+    /// Least throughput by the bridge, as a share of that by hand.
     least: f64,
 }
 
@@ -96,7 +96,7 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// The four ways, the same tally for all.
+/// The four ways, which share a tally.
 struct Ways {
     bridge: Bridged,
     proxy: Proxied,
@@ -104,7 +104,7 @@ struct Ways {
     payload: Payload,
 }
 
-/// What one round took.
+/// The costs of one round.
 struct Costs {
     bridge: Cost,
     proxy: Cost,
@@ -171,7 +171,7 @@ fn serve(bridge: String, tally: Arc<Tally>) -> (SocketAddr, SocketAddr) {
 }
 
 impl Ways {
-    /// One backlog, one way. The profiler measures: a valgrind has no clock for CPU.
+    /// Sends one backlog by one way, for a profiler: valgrind has no clock for CPU.
     async fn alone(&mut self, way: &str, plan: &Plan) -> ExitCode {
         let (window, messages) = (ROWS[0].window, plan.messages);
         match way {
@@ -258,7 +258,7 @@ impl Ways {
     }
 }
 
-/// Prints a row beside each of the others; says whether it misses its aim.
+/// Prints a row beside each of the others; returns whether it misses its aim.
 fn line(row: &Row, costs: &[Costs]) -> bool {
     let (through, cpu) = beside(row, "by hand", costs, |costs| costs.by_hand);
     beside(row, "payload only", costs, |costs| costs.payload);

@@ -1,11 +1,11 @@
-//! What is sent: a call for an election, which is never left out for a newer one.
+//! The message that is sent: a call for an election, which is never left out for a newer message.
 
 use actix_bully::{
     elections::{AnyMessage, bully::Elect},
     protocol::{Incarnation, Round, Term},
 };
 
-/// The one of that number.
+/// Returns the message with that number.
 pub(crate) fn message(counter: u64) -> AnyMessage {
     Elect {
         round: Round {

@@ -1,4 +1,4 @@
-//! The same over two bridges: from a group's delivery here to an actor's mailbox there.
+//! The same over two bridges: from a group's delivery on one side to an actor's mailbox on the other side.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,18 +24,18 @@ fn id(name: &str) -> AgentId {
 /// A group and its bridge.
 pub(crate) struct Host {
     group: Group,
-    /// Of agents, whose leader gets messages by a proxy.
+    /// The group of agents whose leader receives messages by a proxy.
     pub(crate) led: Group,
     bridge: BridgeHandle,
 }
 
-/// Starts one; the other one is called the other of `a` and `b`.
+/// Starts a host; the other host has the other name of `a` and `b`.
 pub(crate) fn host(name: &str, peer: Option<&str>) -> Host {
     let group = Group::new("bench").expect("a valid name");
     let led = Group::new("led").expect("a valid name");
     let other = if name == "a" { "b" } else { "a" };
     let peer = peer.map_or_else(|| Peer::inbound(other), |at| Peer::new(other, at));
-    // A benchmark is a flood, and a busy machine no silent peer.
+    // A benchmark sends a flood, and a busy machine must not count as a silent peer.
     let limits = Limits::builder()
         .rate(1 << 30)
         .burst(1 << 30)
@@ -90,8 +90,7 @@ struct Sink {
 impl Actor for Sink {
     type Context = Context<Self>;
 
-    // What comes from another host is dropped where the mailbox is full, and the sender is thousands
-    // of messages ahead.
+    // A message from another host is dropped if the mailbox is full, and the sender is thousands of messages ahead.
     fn started(&mut self, ctx: &mut Context<Self>) {
         ctx.set_mailbox_capacity(1 << 16);
     }
@@ -113,7 +112,7 @@ impl Handler<Envelope<AnyMessage>> for Sink {
     }
 }
 
-/// Starts the receiving end, which dials the other one.
+/// Starts the receiving end, which dials the sending end.
 pub(crate) fn serve(tally: Arc<Tally>, near: &str) -> Host {
     let host = host("b", Some(near));
     let group = host.group.clone();
@@ -125,7 +124,7 @@ pub(crate) fn serve(tally: Arc<Tally>, near: &str) -> Host {
     host
 }
 
-/// What hears the answers.
+/// The actor that receives the answers.
 struct Ear(Arc<Notify>);
 
 impl Actor for Ear {
@@ -169,12 +168,12 @@ impl Bridged {
         linked
     }
 
-    /// What was lost so far.
+    /// Returns the counters of lost messages.
     pub(crate) fn counts(&self) -> BridgeCounts {
         self.host.bridge.counters()
     }
 
-    /// Sends that many messages; returns when all have arrived.
+    /// Sends a number of messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
         let (from, to) = (id(NEAR), To::One(id(FAR)));
         let snapshot = self.host.group.snapshot(&from);
@@ -186,7 +185,7 @@ impl Bridged {
         self.tally.backlog(window, messages, send).await;
     }
 
-    /// Sends one message after the other; how long until each was answered.
+    /// Sends one message after the other; returns the time until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
         let (from, to) = (id(NEAR), To::One(id(FAR)));
         let ask = async || {

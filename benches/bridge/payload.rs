@@ -1,5 +1,5 @@
-//! Less than any application could use: a frame carries a message and no names, by the codec of the bridge, and
-//! no actor gets it. It shows what frames, sockets and the codec take by themselves.
+//! Less than any application could use: a frame carries a message without names, by the codec of the bridge, and no
+//! actor receives it. It shows the cost of frames, sockets and the codec alone.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -67,7 +67,7 @@ impl Payload {
         }
     }
 
-    /// Sends that many messages; returns when all have arrived.
+    /// Sends a number of messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
         let (stream, arena) = (&mut self.stream, &mut self.arena);
         let send = async |counters| {
@@ -81,7 +81,7 @@ impl Payload {
         self.tally.backlog(window, messages, send).await;
     }
 
-    /// Sends one message after the other; how long until each was answered.
+    /// Sends one message after the other; returns the time until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
         let (stream, arena) = (&mut self.stream, &mut self.arena);
         let ask = async || {

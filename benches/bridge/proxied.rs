@@ -1,4 +1,4 @@
-//! The same by a proxy over two bridges: from the sender's agent here to the leader's actor there.
+//! The same by a proxy over two bridges: from the sender's agent on one side to the leader's actor on the other side.
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,7 +38,7 @@ fn agent(group: &Group, name: &str, score: i32) -> BullyHandle {
     agent.start().expect("the name is free")
 }
 
-/// Starts the leader, and the actor that its messages end in.
+/// Starts the leader, and the actor that receives its messages.
 pub(crate) fn serve(group: &Group, tally: Arc<Tally>) -> BullyHandle {
     let leader = agent(group, "leader", 2);
     LeaderProxy::builder(&leader, "job")
@@ -70,7 +70,7 @@ impl Proxied {
         linked
     }
 
-    /// Sends that many messages; returns when all have arrived.
+    /// Sends a number of messages; returns when all have arrived.
     pub(crate) async fn send(&mut self, window: usize, messages: usize) {
         let send = async |counters| {
             for counter in counters {
@@ -80,7 +80,7 @@ impl Proxied {
         self.tally.backlog(window, messages, send).await;
     }
 
-    /// Asks one after the other; how long until each was answered.
+    /// Sends one question after the other; returns the time until each was answered.
     pub(crate) async fn echo(&mut self, rounds: usize) -> Vec<Duration> {
         let ask = async || {
             let answered = self.jobs.send(Job(message(1)), Duration::from_secs(60));

@@ -1,5 +1,5 @@
-//! How the sender is held back: it may be so many messages ahead, and is told in steps. And how it asks one after the
-//! other.
+//! Holds the sender back: it may be a limited number of messages ahead, and hears of the progress in steps. Also sends
+//! one question after the other.
 
 use std::{
     ops::Range,
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 #[derive(Debug)]
 pub(crate) struct Tally {
     credits: Semaphore,
-    /// After so many messages the sender hears of it; 0 while messages are answered instead.
+    /// Number of messages after which the sender hears of them; 0 while messages are answered instead.
     step: AtomicUsize,
     arrived: AtomicUsize,
 }
@@ -29,7 +29,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Notes a message; says whether it is to be answered.
+    /// Notes a message; returns whether it needs an answer.
     pub(crate) fn note(&self) -> bool {
         let step = self.step.load(Relaxed);
         if step == 0 {
@@ -42,7 +42,7 @@ impl Tally {
         false
     }
 
-    /// Has that many messages sent, by their numbers, of which so many may be under way; returns when all have arrived.
+    /// Sends a number of messages, with a limited number of them under way; returns when all have arrived.
     pub(crate) async fn backlog(
         &self,
         window: usize,
@@ -63,7 +63,7 @@ impl Tally {
         self.wait(step * 8).await;
     }
 
-    /// Has one message sent after the other, each answered; how long each of them took.
+    /// Sends one message after the other, each with its answer; returns the time of each.
     pub(crate) async fn round_trips(
         &self,
         rounds: usize,
@@ -79,7 +79,7 @@ impl Tally {
         times
     }
 
-    /// Waits until that many more may be sent.
+    /// Waits until that number of additional messages may be sent.
     async fn wait(&self, messages: usize) {
         let messages = u32::try_from(messages).expect("a small window");
         let credits = self.credits.acquire_many(messages).await;

@@ -4,8 +4,8 @@
 //! $ cargo run --release --manifest-path benches/peers/Cargo.toml --bin compare -- --case crash
 //! ```
 //!
-//! The same network, faults and measures, and the same driver. The tables of the README's section
-//! "Every election, side by side" are printed by this program.
+//! The same network, faults and measures, and the same driver. This program prints the tables of the README's section
+//! "Every election, side by side".
 
 #[path = "../../examples/compare/cases.rs"]
 mod cases;

@@ -1,11 +1,11 @@
-//! The leader election of the crate `raft`, behind the same door as ours.
+//! The leader election of the crate `raft`, behind the same interface as ours.
 //!
-//! As it is run in production: with its pre-vote and its check of the quorum, which ends a
-//! leadership that a majority does not confirm. Heartbeats and time-outs are those of our default
-//! timings: 180 ms and 900 ms. Nothing is proposed; the log holds what its elections put there.
+//! It is configured as in production: with its pre-vote and its check of the quorum, which ends a leadership that a
+//! majority does not confirm. Heartbeats and time-outs are those of our default timings: 180 ms and 900 ms. Nothing is
+//! proposed; the log has only the entries of its elections.
 //!
-//! The crate draws its election time-outs, 900 to 1,780 ms, from the thread's own random numbers. Here
-//! they are drawn anew from the seed of the world, so that a seed is one history.
+//! The crate draws its election time-outs, 900 to 1,780 ms, from the thread's own random numbers. Here they are drawn
+//! anew from the seed of the world, so that a seed is one history.
 
 use std::{
     collections::BTreeMap,
@@ -56,7 +56,7 @@ impl Contender for Raft {
 #[derive(Debug)]
 pub(crate) struct Voters {
     names: Vec<AgentId>,
-    /// What their time-outs are drawn from.
+    /// Seed of the time-outs.
     seed: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct RaftElection {
     voters: Arc<Voters>,
     me: Identity,
     random: SplitMix64,
-    /// The time-out in ticks, and since when it holds.
+    /// The time-out in ticks, and the term and role for which it was drawn.
     patience: (usize, Option<(u64, StateRole)>),
     /// The last incarnation heard of each node.
     incarnations: BTreeMap<u64, Incarnation>,
@@ -78,15 +78,15 @@ pub(crate) struct RaftElection {
     following: Option<Leader>,
 }
 
-/// What a node says.
+/// A message of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RaftMessage(Message);
 
-/// The one timer there is.
+/// The only timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Tick;
 
-/// What a node keeps.
+/// The record of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     hard: HardState,
@@ -153,7 +153,7 @@ impl RaftElection {
         self.voters.names.get(place)
     }
 
-    /// Does what the node wants done.
+    /// Carries out the effects that the node asks for.
     fn obey(&mut self, out: &mut EffectsOf<Self>) {
         while self.node.has_ready() {
             let mut ready = self.node.ready();
@@ -190,7 +190,7 @@ impl RaftElection {
         }
     }
 
-    /// Draws a time-out where the crate does: with each new term and role.
+    /// Draws a time-out in the same cases as the crate: with each new term and role.
     fn be_patient(&mut self) {
         let since = Some((self.node.raft.term, self.node.raft.state));
         if self.patience.1 != since {
@@ -202,7 +202,7 @@ impl RaftElection {
         raft.set_randomized_election_timeout(self.patience.0);
     }
 
-    /// Tells the application what is new.
+    /// Tells the application the changes.
     fn tell(&mut self, out: &mut EffectsOf<Self>) {
         let raft = &self.node.raft;
         let term = Term(raft.term);
@@ -322,7 +322,7 @@ impl Election for RaftElection {
                 if let Some(number) = self.number(&from) {
                     self.incarnations.insert(number, incarnation);
                 }
-                // What it refuses is of no use to it.
+                // A message that the node refuses needs no answer.
                 let _refused = self.node.step(message.0);
             }
             Input::Campaign => {

@@ -1,9 +1,9 @@
-//! What the bridge costs beside actix-telepathy: the same small messages from one actor to another
-//! over loopback TCP, from one thread to another.
+//! The cost of the bridge beside actix-telepathy: the same small messages from one actor to another over loopback TCP,
+//! from one thread to another.
 //!
-//! `cargo run --release --features telepathy --bin bridge` in this folder. Measured in turn, medians of pairs; CPU is that
-//! of the process, both ends together. Each encodes in its own way; both hold the sender back in the
-//! same way.
+//! `cargo run --release --features telepathy --bin bridge` in this folder. Both are measured in turn; the figures are
+//! medians of pairs. CPU is that of the process, both ends together. Each encodes in its own way; both hold the sender
+//! back in the same way.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,

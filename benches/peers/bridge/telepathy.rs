@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::tally::Tally;
 
-/// As much as a call for an election says.
+/// A message with the same contents as a call for an election.
 #[derive(RemoteMessage, Serialize, Deserialize)]
 struct Call {
     incarnation: u64,
@@ -44,13 +44,13 @@ impl Handler<Call> for Sink {
     }
 }
 
-/// A port of this host that was free just now: its clusters take no port 0.
+/// Returns a port of this host that was free just now: its clusters do not take port 0.
 fn free() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("it listens")
 }
 
-/// Starts the receiving end; says where it listens.
+/// Starts the receiving end; returns its address.
 pub(crate) fn serve(tally: Arc<Tally>) -> SocketAddr {
     let at = free();
     Sink { tally }.start();
@@ -58,7 +58,7 @@ pub(crate) fn serve(tally: Arc<Tally>) -> SocketAddr {
     at
 }
 
-/// Hears of hosts that join.
+/// Learns of hosts that join.
 struct Lookout(mpsc::UnboundedSender<RemoteAddr>);
 
 impl Actor for Lookout {
@@ -105,7 +105,7 @@ impl Telepathy {
         }
     }
 
-    /// Sends that many messages; returns when all have arrived.
+    /// Sends a number of messages; returns when all have arrived.
     pub(crate) async fn send(&self, window: usize, messages: usize) {
         let send = async |counters| {
             for counter in counters {

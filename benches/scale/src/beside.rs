@@ -1,14 +1,15 @@
-//! A lease in etcd beside what others do on it, in one run: the rule of client-go (`rule.rs`), and `etcdctl`.
+//! A lease in etcd beside other ways on it, in one run: the rule of client-go (`rule.rs`), and `etcdctl`.
 //!
 //! `cargo build --release --package actix-bully-scale`, then `target/release/beside` (Debian's packages etcd-server and
-//! etcd-client): three processes that want to work, of which one does. *Kill -9*: from its end until the next one works. *Hand-over*:
-//! from the signal that asks it to end until the next one works. `--rounds 20` says how often; slow rows get a part of it, as a row
-//! says. `--only lease-lan,rule-lan` chooses.
+//! etcd-client): three processes that want to work; one of them works. *Kill -9*: from the end of this process until
+//! the next one works. *Hand-over*: from the signal that asks it to end until the next one works. `--rounds 20` sets
+//! the number of rounds; slow rows get a part of it, as a row says. `--only lease-lan,rule-lan` chooses rows.
 //!
-//! Durations are the same where rows say so: what a candidate of the rule waits for (`LeaseDuration`) is what the promise of a
-//! preset lasts, and the other two keep the proportions of Kubernetes' defaults, 15, 10 and 2 s. The rule releases the record on
-//! a hand-over (`ReleaseOnCancel`, which is off unless a program asks for it). The session of `etcdctl elect` lasts 60 s; that of
-//! `etcdctl lock` is the shortest that this etcd grants. The etcdctl of etcd 3.4 hears SIGINT alone, the others are asked by SIGTERM.
+//! Durations are the same if rows say so: a candidate of the rule waits (`LeaseDuration`) as long as the promise of a
+//! preset lasts, and the other two durations keep the proportions of Kubernetes' defaults, 15, 10 and 2 s. The rule
+//! releases the record on a hand-over (`ReleaseOnCancel`, which is off unless a program asks for it). The session of
+//! `etcdctl elect` lasts 60 s; that of `etcdctl lock` is the shortest that this etcd grants. The etcdctl of etcd 3.4
+//! reacts only to SIGINT; the other programs get SIGTERM.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -34,32 +35,32 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use wrong::Wrong;
 
-/// A lease in etcd beside what others do on it
+/// Compares a lease in etcd with other ways on it
 #[derive(Debug, Parser)]
 struct Args {
-    /// How often the one that works ends, by either way
+    /// Number of ends of the working process, for each way
     #[arg(long, default_value_t = 20)]
     rounds: usize,
-    /// Which rows
+    /// Names of the rows
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
 
-/// Of which kind the three processes are.
+/// The kind of the three processes.
 struct Row {
     name: &'static str,
     what: Program,
-    /// What a candidate knows of the one that works is as fresh as it gets after this.
+    /// Time after which a candidate's knowledge of the working process is as fresh as possible.
     settle: Duration,
-    /// Slow ones get a part of the rounds.
+    /// Divisor of the number of rounds, for slow rows.
     part: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Program {
-    /// `contender`, with these words.
+    /// `contender`, with these arguments.
     Ours(&'static [&'static str]),
-    /// `etcdctl`, with these words.
+    /// `etcdctl`, with these arguments.
     Ctl(&'static [&'static str]),
 }
 
@@ -108,9 +109,9 @@ const fn row(name: &'static str, what: Program, settle: u64, part: usize) -> Row
 }
 
 const PROCESSES: usize = 3;
-/// How long the next one may take.
+/// Longest time until the next process works.
 const SOON: Duration = Duration::from_secs(150);
-/// As quick as benches/etcd.rs has it: a session of a second is granted.
+/// As quick as in benches/etcd.rs: a session of a second is granted.
 const QUICK: &[&str] = &["--heartbeat-interval", "20", "--election-timeout", "200"];
 
 fn main() -> Result<(), Wrong> {
@@ -147,7 +148,7 @@ fn main() -> Result<(), Wrong> {
     Ok(())
 }
 
-/// How the one that works ends.
+/// The way in which the working process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Killed,
@@ -163,10 +164,10 @@ impl End {
     }
 }
 
-/// A process works, and said so at that moment.
+/// A process that works, and the time at which it said so.
 type Works = (usize, Instant);
 
-/// Three processes, until it is dropped.
+/// Three processes, which run until the value is dropped.
 struct Group<'a> {
     row: &'a Row,
     endpoint: String,
@@ -219,7 +220,8 @@ impl<'a> Group<'a> {
         let output = output.ok_or_else(|| Wrong("it has no output".into()))?;
         let says = self.says.clone();
         thread::spawn(move || {
-            // The first line says that it works, whatever it is. The rest is read lest a full or closed pipe hold it up.
+            // The first line says that the process works, whatever its text is. The rest is read, because a full or
+            // closed pipe would stop the process.
             for (number, _) in BufReader::new(output)
                 .lines()
                 .map_while(Result::ok)
@@ -238,7 +240,7 @@ impl<'a> Group<'a> {
         self.said.recv_timeout(SOON).map_err(none)
     }
 
-    /// How long it took until the next one worked.
+    /// Returns the time until the next process worked.
     fn end_of_worker(&mut self, end: End) -> Result<Duration, Wrong> {
         sleep(self.row.settle);
         let worker = self.worker;
@@ -259,7 +261,7 @@ impl<'a> Group<'a> {
 impl Drop for Group<'_> {
     fn drop(&mut self) {
         for child in &mut self.running {
-            // One that has ended is gone already.
+            // A process that has ended is gone already.
             drop(child.kill());
             drop(child.wait());
         }

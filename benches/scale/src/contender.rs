@@ -1,7 +1,8 @@
-//! `contender NAME ENDPOINT lease PRESET` and `contender NAME ENDPOINT rule LEASE RENEW RETRY` (milliseconds): a process that
-//! wants to work alone, by a lease in etcd: ours, or by the rule of client-go.
+//! `contender NAME ENDPOINT lease PRESET` and `contender NAME ENDPOINT rule LEASE RENEW RETRY` (milliseconds): a
+//! process that wants to work alone, by a lease in etcd: ours, or by the rule of client-go.
 //!
-//! It says `works` on a line when its work begins. On SIGINT and SIGTERM it hands over, and ends; with its standard input it ends too.
+//! It prints `works` on a line when its work begins. On SIGINT and SIGTERM it hands over, and ends. When its standard
+//! input ends, it ends too.
 #![expect(
     clippy::print_stdout,
     reason = "a process is asked to say what it does"
@@ -21,7 +22,7 @@ use actix_bully_register_tests::rule::{Candidate, Rule};
 use futures::future::{Either, select};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long a hand-over may take.
+/// Longest time for a hand-over.
 const SOON: Duration = Duration::from_secs(5);
 
 type Failure = Box<dyn Error>;

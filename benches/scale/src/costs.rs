@@ -1,8 +1,8 @@
-//! What processes need: read from where Linux counts it.
+//! The costs of processes, from the counters of Linux.
 
 use std::{fs, io, path::Path};
 
-/// How long the threads of a process have run, in nanoseconds.
+/// Returns the running time of the threads of a process, in nanoseconds.
 pub(crate) fn work(process: u32) -> io::Result<u64> {
     let mut sum = 0;
     for thread in fs::read_dir(format!("/proc/{process}/task"))? {
@@ -11,14 +11,14 @@ pub(crate) fn work(process: u32) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// How long the thread of that folder in `/proc` has run, in nanoseconds.
+/// Returns the running time of the thread with that folder in `/proc`, in nanoseconds.
 pub(crate) fn work_of(thread: &Path) -> io::Result<u64> {
     let said = fs::read_to_string(thread.join("schedstat"))?;
     let ran = said.split_whitespace().next();
     Ok(ran.and_then(|ran| ran.parse().ok()).unwrap_or(0))
 }
 
-/// The memory of a process in KiB; a page that several share counts for each of them in part.
+/// Returns the memory of a process in KiB. Of a page that several processes share, each counts a part.
 pub(crate) fn memory(process: u32) -> io::Result<u64> {
     let said = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
     let line = said.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -26,8 +26,8 @@ pub(crate) fn memory(process: u32) -> io::Result<u64> {
     number.ok_or_else(|| io::Error::other("the kernel names no Pss"))
 }
 
-/// What was sent over the loopback of this namespace so far: bytes and packets. All that was sent was received: one of
-/// the two counts.
+/// Returns the bytes and packets that were sent over the loopback of this namespace so far. The received ones are the
+/// same: the function reads only one of the two counts.
 pub(crate) fn sent() -> io::Result<(u64, u64)> {
     let said = fs::read_to_string("/proc/net/dev")?;
     let line = said

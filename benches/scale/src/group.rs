@@ -1,4 +1,4 @@
-//! So many processes that elect a leader, by one way or another.
+//! A number of processes that elect a leader, by one of several ways.
 
 use std::{
     env,
@@ -15,17 +15,17 @@ use tempfile::TempDir;
 
 use crate::{Wrong, costs, log::Log, stores::Store};
 
-/// How long all may take to agree.
+/// Longest time until all agree.
 const SOON: Duration = Duration::from_secs(300);
-/// From agreement until what was at stake is over.
+/// Time from the agreement until the work of the election is over.
 const SETTLE: Duration = Duration::from_secs(5);
-/// Where the router of a zenoh network listens.
+/// Address of the router of a zenoh network.
 #[cfg(feature = "zenoh")]
 const ROUTER: &str = "tcp/127.0.0.1:7399";
-/// As many as a quorum of a group of any size needs.
+/// Number of voters: enough for a group of any size.
 const VOTERS: usize = 5;
 
-/// By which way they know of each other.
+/// The way by which they know of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
     /// Links of the bridge, each process with each
@@ -61,25 +61,25 @@ impl Way {
         }
     }
 
-    /// Whether they send to each other over the loopback, and not to a store.
+    /// Whether they send to each other over the loopback, instead of to a store.
     const fn has_links(self) -> bool {
         !matches!(self, Self::Files | Self::Postgres | Self::Etcd)
     }
 }
 
-/// What they need while nothing happens.
+/// The cost of idle processes.
 pub(crate) struct Idle {
-    /// Of one core, all processes together, without the store's.
+    /// Percent of one core, all processes together, without the store's.
     pub(crate) cpu_percent: f64,
-    /// Of each process.
+    /// Memory of each process.
     pub(crate) memory_mib: f64,
-    /// All that is sent in a second.
+    /// Traffic of all processes in a second.
     pub(crate) kbytes: Option<f64>,
     /// Transactions of the store in a second.
     pub(crate) store_operations: Option<f64>,
 }
 
-/// Processes that run until it is dropped.
+/// Processes that run until the value is dropped.
 pub(crate) struct Group {
     way: Way,
     running: Vec<Option<Child>>,
@@ -88,7 +88,7 @@ pub(crate) struct Group {
     folder: TempDir,
 }
 
-/// What runs beside them.
+/// The server that runs beside them.
 enum Beside {
     Nothing,
     Store(Store),
@@ -108,7 +108,7 @@ impl Beside {
         })
     }
 
-    /// What a store has done so far: transactions, or requests of clients.
+    /// Returns the operations of a store so far: transactions, or requests of clients.
     fn operations(&self) -> Option<i64> {
         match self {
             Self::Store(store) => store.operations(),
@@ -120,7 +120,7 @@ impl Beside {
 }
 
 impl Group {
-    /// Starts so many; says how long it took until all knew one leader.
+    /// Starts a number of processes; returns the time until all knew one leader.
     pub(crate) fn start(way: Way, processes: usize) -> Result<(Self, Duration), Wrong> {
         let mut group = Self {
             way,
@@ -163,7 +163,7 @@ impl Group {
         Ok(child)
     }
 
-    /// With which others it has links, and how.
+    /// Sets the links to the other processes.
     fn link(&self, command: &mut Command, process: usize, processes: usize) {
         let voters: Vec<_> = (0..VOTERS.min(processes)).map(name).collect();
         let is_named = match self.way {
@@ -171,7 +171,7 @@ impl Group {
             Way::Zenoh => {
                 let at = |process| format!("tcp/{}", address(process));
                 command.args(["zenoh", "--listen", &at(process)]);
-                // One of the two is there when the other one was killed.
+                // One of the two runs when the other one was killed.
                 for first in (0..2).filter(|first| *first != process) {
                     command.args(["--connect", &at(first)]);
                 }
@@ -202,8 +202,8 @@ impl Group {
         }
     }
 
-    /// Waits until all that run know one leader of a higher term than that; says which, its term, and when the last one
-    /// knew, in microseconds.
+    /// Waits until all running processes know one leader of a higher term than that; returns the leader, its term, and
+    /// the time at which the last one knew, in microseconds.
     fn agree(&self, after: u64) -> Result<(usize, u64, u64), Wrong> {
         let running = || (0..self.running.len()).filter(|process| self.running[*process].is_some());
         let agreed = self.log.wait(SOON, |lines| {
@@ -224,7 +224,7 @@ impl Group {
         agreed.ok_or_else(|| Wrong(format!("{} processes do not agree", self.running.len())))
     }
 
-    /// What they need for so long, in which nothing happens.
+    /// Measures the idle cost for that time.
     #[expect(
         clippy::cast_precision_loss,
         clippy::as_conversions,
@@ -254,7 +254,7 @@ impl Group {
         })
     }
 
-    /// Kills the leader; says how long it took until all others knew the next one.
+    /// Kills the leader; returns the time until all others knew the next leader.
     pub(crate) fn kill_leader(&mut self) -> Result<Duration, Wrong> {
         let (leader, term, _) = self.agree(0)?;
         let mut child = self.running[leader]
@@ -276,7 +276,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for child in self.running.iter_mut().flatten() {
-            // One that has ended is gone already.
+            // A process that has ended is gone already.
             drop(child.kill());
             drop(child.wait());
         }
@@ -291,7 +291,7 @@ fn address(process: usize) -> String {
     format!("127.0.0.1:{}", 7_400 + process)
 }
 
-/// The program beside this one.
+/// Returns the path of the program beside this one.
 fn participant() -> Result<PathBuf, Wrong> {
     let this = env::current_exe()?;
     let folder = this.parent().unwrap_or_else(|| Path::new("."));

@@ -1,8 +1,8 @@
-//! In place of the stores that are servers, where they are not built.
+//! Stands in for the stores that are servers, in a build without them.
 
 use crate::{Wrong, group::Way};
 
-/// There is none.
+/// A store that does not exist.
 pub(crate) enum Store {}
 
 impl Store {

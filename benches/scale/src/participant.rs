@@ -1,7 +1,7 @@
 //! One process with one agent: `participant NAME bridge ..`, `participant NAME zenoh ..` or `participant NAME lease STORE`.
 //!
-//! It says on a line of JSON each leader that it comes to know, by the clock that all processes of a host share:
-//! `{"t":MICROSECONDS,"event":"leader","leader":NAME,"term":TERM}`. It ends with its standard input.
+//! It prints each leader that it learns of, as a line of JSON, with the time of the clock that all processes of a host
+//! share: `{"t":MICROSECONDS,"event":"leader","leader":NAME,"term":TERM}`. It ends with its standard input.
 #![expect(clippy::print_stdout, reason = "it is asked to say what it knows")]
 
 use std::{
@@ -42,12 +42,12 @@ struct Args {
     way: Way,
 }
 
-/// How it knows of the others.
+/// The way by which it knows of the others.
 #[derive(Debug, Subcommand)]
 enum Way {
-    /// By links of the bridge to all of them: a quorum of the voters, everybody else observes
+    /// By links of the bridge to all of them: a quorum of the voters, all others observe
     Bridge {
-        /// Where it listens
+        /// Address at which it listens
         listen: String,
         #[command(flatten)]
         quorum: Quorum,
@@ -58,10 +58,10 @@ enum Way {
     /// The same over a zenoh network
     #[cfg(feature = "zenoh")]
     Zenoh {
-        /// Where others connect to it; without, it is a client of a router
+        /// Endpoint at which others connect to it; without, it is a client of a router
         #[arg(long)]
         listen: Option<String>,
-        /// Where it connects to
+        /// Endpoints that it connects to
         #[arg(long)]
         connect: Vec<String>,
         #[command(flatten)]
@@ -77,13 +77,13 @@ enum Way {
     },
 }
 
-/// Who votes: the others observe.
+/// The voters; all others observe.
 #[derive(clap::Args, Debug)]
 struct Quorum {
     /// The names of the voters
     #[arg(long, value_delimiter = ',')]
     voters: Vec<String>,
-    /// Where its votes are, if it is a voter
+    /// Path of its votes, if it is a voter
     #[arg(long)]
     store: PathBuf,
 }
@@ -167,7 +167,7 @@ fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<Bull
     Ok(agent.join(group).start_in_arbiter(&elections.handle())?)
 }
 
-/// Runs a bridge where the election runs: a heartbeat that changes threads on its way wakes each of them.
+/// Runs a bridge on the thread of the election: a heartbeat that changes threads wakes each of them.
 fn run(
     elections: &ElectionArbiter,
     group: &Group,
@@ -181,7 +181,7 @@ fn run(
     Ok(told.recv()??)
 }
 
-/// As a voter, or as an observer of them.
+/// Makes the agent a voter, or an observer of the voters.
 fn taking_part(agent: BullyBuilder, name: &str, quorum: &Quorum) -> Result<BullyBuilder, Failure> {
     let agent = agent.quorum(&quorum.voters);
     if !quorum.voters.iter().any(|voter| voter == name) {
@@ -200,7 +200,7 @@ fn taking_part(agent: BullyBuilder, name: &str, quorum: &Quorum) -> Result<Bully
     })
 }
 
-/// What makes a bridge with links to those peers, on the thread that it shall run on.
+/// Returns a function that makes a bridge with links to those peers, on the thread where the bridge shall run.
 fn links(
     name: &str,
     listen: &str,

@@ -1,11 +1,12 @@
-//! How far each way of electing goes: what so many processes on one machine need.
+//! The limits of each way of electing: the cost of many processes on one machine.
 //!
 //! `cargo run --release --package actix-bully-scale --bin scale` (Linux; PostgreSQL's server for `postgres`): with the
-//! timings `default`, a process each. `-- --ways bridge,postgres`, `-- --processes 3,10,30` and `-- --seconds 10` choose. What is sent is
-//! counted for the whole loopback: in a namespace of its own (`unshare --net`, then `ip link set lo up`) nothing else is. With `--features zenoh` there are the
-//! ways `zenoh` and `zenoh-router`; with `--no-default-features` no server is built, and `postgres` and `etcd` do not start.
+//! timings `default`, a process each. `-- --ways bridge,postgres`, `-- --processes 3,10,30` and `-- --seconds 10`
+//! choose. The traffic is counted for the whole loopback: in a namespace of its own (`unshare --net`, then
+//! `ip link set lo up`) there is no other traffic. With `--features zenoh` there are the ways `zenoh` and
+//! `zenoh-router`; with `--no-default-features` no server is built, and `postgres` and `etcd` do not start.
 //!
-//! Read on: `participant.rs` is one of the processes, `group.rs` has all of them, `costs.rs` reads what they need.
+//! Read on: `participant.rs` is one of the processes, `group.rs` starts all of them, `costs.rs` reads their costs.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -32,19 +33,19 @@ use clap::Parser;
 use group::{Group, Way};
 use wrong::Wrong;
 
-/// How far each way of electing goes
+/// Measures the limits of each way of electing
 #[derive(Debug, Parser)]
 struct Args {
-    /// By which way the processes know of each other
+    /// Ways by which the processes know of each other
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Way::Bridge, Way::Postgres])]
     ways: Vec<Way>,
-    /// How many there are
+    /// Numbers of processes
     #[arg(long, value_delimiter = ',', default_values_t = [3, 10, 30, 100, 200])]
     processes: Vec<usize>,
-    /// For how long they are watched while nothing happens
+    /// Seconds for which the idle processes are watched
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// How often the leader is killed
+    /// Number of times that the leader is killed
     #[arg(long, default_value_t = 5)]
     kills: usize,
 }
@@ -71,7 +72,7 @@ fn main() -> Result<(), Wrong> {
     Ok(())
 }
 
-/// A row of the table.
+/// Measures a row of the table.
 fn measure(way: Way, processes: usize, args: &Args) -> Result<String, Wrong> {
     let (mut group, started) = Group::start(way, processes)?;
     let idle = group.idle(Duration::from_secs(args.seconds))?;

@@ -12,7 +12,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// For that many processes.
+    /// Starts the server for that number of processes.
     #[expect(clippy::unnecessary_wraps, reason = "where no store is built it fails")]
     pub(crate) fn start(way: Way, processes: usize) -> Result<Self, Wrong> {
         Ok(match way {
@@ -21,7 +21,7 @@ impl Store {
         })
     }
 
-    /// As a participant is told of it.
+    /// Returns the address for a participant.
     pub(crate) fn address(&self) -> String {
         match self {
             Self::Postgres(server) => format!("postgres:{}", server.address()),
@@ -29,7 +29,7 @@ impl Store {
         }
     }
 
-    /// Number of its operations so far: transactions, or requests of clients.
+    /// Returns the number of its operations so far: transactions, or requests of clients.
     pub(crate) fn operations(&self) -> Option<i64> {
         match self {
             Self::Postgres(server) => server.operations(),
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-/// A server that takes that many clients.
+/// Starts a server that takes that number of clients.
 fn server(processes: usize) -> Server {
     let mut server = Server::start();
     let connections = 2 * processes + 20;
