@@ -93,7 +93,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("clock", "protocol"),
     ("group", "protocol shown bully_core::driver"),
-    ("history", "protocol group"),
+    ("history", "protocol clock group"),
     (
         "register",
         "protocol elections clock group bully_core::elections bully_register bully_register::conformance",

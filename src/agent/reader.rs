@@ -102,7 +102,7 @@ impl AgentReader {
 
     /// Keeps the record as it is, if it is on.
     pub(crate) fn keep_record(&self, reason: String) {
-        self.0.record().missed(self.0.now(), reason);
+        self.0.keep_record(reason);
     }
 
     /// The past of the agent's group.

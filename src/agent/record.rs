@@ -147,10 +147,12 @@ impl AgentRecord {
     }
 
     /// The leader is missed, or the leadership does not stay: what is written by now is kept, with what was found.
-    pub(super) fn missed(&self, at: Time, found: String) {
+    fn missed(&self, at: Time, found: String, before: Vec<String>) {
         let mut written = self.written();
         if let Some(ring) = &mut written.ring {
-            ring.push(at, What::Mark(found));
+            for text in before.into_iter().chain([found]) {
+                ring.push(at, What::Mark(text));
+            }
             written.kept = written.ring.clone().map(|ring| Box::new((*ring, at)));
         }
     }
@@ -172,6 +174,15 @@ impl SharedState {
     pub(super) fn with_wall(mut self, at_zero: i64) -> Self {
         self.record = AgentRecord::new(at_zero);
         self
+    }
+
+    /// The leader is missed, or the leadership does not stay: keeps what is written by now, with what was found and who led
+    /// before. Does nothing while the record is off.
+    pub(super) fn keep_record(&self, found: String) {
+        if self.record.is_on() {
+            self.record
+                .missed(self.now(), found, self.past().last(LED_BEFORE));
+        }
     }
 
     /// The past of the agent's group.
@@ -240,6 +251,9 @@ impl SharedState {
         }
     }
 }
+
+/// Number of leaderships that a record names which is kept.
+const LED_BEFORE: usize = 10;
 
 fn text_of<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {
     MessageText {

@@ -114,10 +114,7 @@ impl<E: Election> Agent<E> {
         let since = vitals.note_vacancy(by_timers, self.shared.now());
         let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let diagnosis = self.shared.diagnosis();
-        let record = self.shared.record();
-        if record.is_on() {
-            record.missed(self.shared.now(), diagnosis.to_string());
-        }
+        self.shared.keep_record(diagnosis.to_string());
         self.shared.span().in_scope(|| {
             let (summary, findings) = (diagnosis.summary(), diagnosis.findings.len());
             warn!(

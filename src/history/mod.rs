@@ -36,6 +36,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    clock::WallTime,
     group::Attachments,
     protocol::{AgentId, Event, LostReason, Term, Time},
 };
@@ -177,6 +178,17 @@ impl KeptHistory {
         self.book().began_since(unix_ms)
     }
 
+    /// The last leaderships, a line for each, the oldest first.
+    pub(crate) fn last(&self, most: usize) -> Vec<String> {
+        let leaderships = self.book().read("").leaderships;
+        let older = leaderships.len().saturating_sub(most);
+        leaderships
+            .iter()
+            .skip(older)
+            .map(ToString::to_string)
+            .collect()
+    }
+
     pub(crate) fn read(&self, group: &str) -> GroupHistory {
         self.book().read(group)
     }
@@ -198,6 +210,21 @@ impl KeptHistory {
     fn book(&self) -> MutexGuard<'_, HistoryBook> {
         // Each change is complete at once, so a panic cannot leave a partial state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One line for people, with times in UTC.
+impl fmt::Display for Leadership {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = WallTime::from_millis(self.from_unix_ms);
+        write!(f, "{} led in term {} from {from}", self.leader, self.term)?;
+        if let Some(until) = self.until_unix_ms {
+            write!(f, " to {}", WallTime::from_millis(until))?;
+        }
+        match self.end {
+            Some(end) => write!(f, ": {end}"),
+            None => f.write_str(", and leads"),
+        }
     }
 }
 

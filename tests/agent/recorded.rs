@@ -124,6 +124,7 @@ fn what_was_written_when_the_leader_was_missed_is_kept() {
         let kept = read(witness.recorded_without_leader()).to_text();
         assert!(kept.contains("w has known no leader of jobs"), "{kept}");
         assert!(kept.contains("has no leader since term"), "{kept}");
+        assert!(kept.contains("c led in term 1 from "), "{kept}");
     });
 }
 
