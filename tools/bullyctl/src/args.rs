@@ -3,7 +3,7 @@
 //! Decided here: what can be asked, and of which agent. A token is never an argument: every process of the host
 //! can read those.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use actix_bully::{
     operate::{Command, Order},
@@ -17,10 +17,10 @@ use crate::{failure::CODES, run};
 #[derive(Debug, Parser)]
 #[command(name = "bullyctl", version, after_help = CODES)]
 pub(crate) struct Args {
-    /// The socket of the node: the path that it gave to `serve_socket`; without it and without --url, BULLYCTL_SOCKET of the environment
+    /// The socket of the node: the path that it gave to `serve_socket`; without it and without --url, `BULLYCTL_SOCKET` of the environment
     #[arg(long, value_name = "PATH", conflicts_with = "url")]
     pub(crate) socket: Option<PathBuf>,
-    /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`; without it and without --socket, BULLYCTL_URL of the environment
+    /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`; without it and without --socket, `BULLYCTL_URL` of the environment
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// A file with the token that commands by `--url` need
@@ -63,7 +63,7 @@ pub(crate) enum Task {
     /// Measures the disk, the store, the peers and this host before a node runs here; nothing is elected, no node is asked
     Preflight(Preflight),
     /// Elects by a configuration, and runs a command while this host leads. With --socket, operators command the node there
-    Run(Run),
+    Run(run::Run),
     /// The guard of `run`
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
@@ -72,28 +72,6 @@ pub(crate) enum Task {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     RunCommand(run::WrapperArgs),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Run {
-    /// The configuration of the node
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: PathBuf,
-    /// Puts the variables of the environment with this prefix over it
-    #[arg(long, value_name = "PREFIX")]
-    pub(crate) env: Option<String>,
-    /// Runs the command also where nothing refuses what the command of a former leader writes late
-    #[arg(long)]
-    pub(crate) no_fence: bool,
-    /// Leads, runs the command to its end, hands over, and exits with its status
-    #[arg(long)]
-    pub(crate) once: bool,
-    /// Gives up when this host does not lead by then: 30, 500ms, 30s, 5m or 1h
-    #[arg(long = "try", value_name = "DURATION", value_parser = run::span)]
-    pub(crate) within: Option<Duration>,
-    /// The command and its arguments. It is started without a shell, and stays in the foreground
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -59,14 +59,18 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.task {
-        Task::Preflight(preflight) => return measure(preflight, args),
-        Task::Run(run) => return run::run(run, args),
+        Task::Preflight(preflight) => measure(preflight, args),
+        Task::Run(run) => run::run(run, args),
         #[cfg(target_os = "linux")]
-        Task::RunGuard(guard) => return Ok(run::guard(guard)),
+        Task::RunGuard(guard) => Ok(run::guard(guard)),
         #[cfg(target_os = "linux")]
-        Task::RunCommand(command) => return Ok(run::command(command)),
-        _ => {}
+        Task::RunCommand(command) => Ok(run::command(command)),
+        _ => ask(args),
     }
+}
+
+/// Asks or commands a node.
+fn ask(args: &Args) -> Result<ExitCode, Failure> {
     let node = Node::new(args)?;
     match &args.task {
         // These ask no node.

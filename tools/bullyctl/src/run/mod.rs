@@ -87,21 +87,42 @@ mod signals;
 mod wrapper;
 
 use std::{
+    ffi::OsString,
     io::{self, Write},
+    path::PathBuf,
     process::ExitCode,
+    time::Duration,
 };
 
-use crate::{
-    args::{Args, Run},
-    failure::Failure,
-};
+use crate::{args::Args, failure::Failure};
 
 pub(crate) use error::RunFailure;
 #[cfg(target_os = "linux")]
 pub(crate) use guard::{GuardArgs, live as guard};
-pub(crate) use outcome::span;
 #[cfg(target_os = "linux")]
 pub(crate) use wrapper::{WrapperArgs, live as command};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// The configuration of the node
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Puts the variables of the environment with this prefix over it
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) env: Option<String>,
+    /// Runs the command also where nothing refuses what the command of a former leader writes late
+    #[arg(long)]
+    pub(crate) no_fence: bool,
+    /// Leads, runs the command to its end, hands over, and exits with its status
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Gives up when this host does not lead by then: 30, 500ms, 30s, 5m or 1h
+    #[arg(long = "try", value_name = "DURATION", value_parser = outcome::span)]
+    pub(crate) within: Option<Duration>,
+    /// The command and its arguments. It is started without a shell, and stays in the foreground
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
 
 /// Runs the command whenever this host leads.
 #[cfg(target_os = "linux")]

@@ -27,9 +27,10 @@ use tokio::{
     time::sleep,
 };
 
-use crate::args::{Args, Run};
+use crate::args::Args;
 
 use super::{
+    Run,
     children::{adopt_orphans, children, reap_others},
     error::RunFailure,
     guarded::{Guarded, GuardedCommand},
