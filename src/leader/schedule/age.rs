@@ -1,25 +1,25 @@
-//! Since when no leader has asked for the mark of a schedule.
+//! The age of a schedule's mark: the time since a leader last asked for it.
 //!
-//! Decided here: when a question is noted, and when a mark may be forgotten: by an agent whose table is full (`register.rs`),
-//! and in the store of a lease (`forget.rs`).
+//! Decided here: when a question is noted, and when a mark may be forgotten, by an agent whose table is full
+//! (`register.rs`) and in the store of a lease (`forget.rs`).
 
 use std::time::Duration;
 
 use crate::clock::WallTime;
 
-/// A mark that no leader has asked for in this time may be forgotten. A leader asks for each of its own at least
+/// Time after which a mark may be forgotten if no leader has asked for it. A leader asks for each of its marks at least
 /// [once a day](super::machine).
 pub(super) const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// Precision of the time of a question, so that a question alone is seldom stored.
+/// Precision of the noted time of a question. A question alone is therefore seldom stored.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// The time to keep of a mark that a leader asks for `now`, where `asked` is kept.
+/// Returns the noted time after a leader asks at `now`; `asked` is the time noted before.
 pub(super) fn noted(asked: WallTime, now: WallTime) -> WallTime {
     if now.since(asked) >= DAY { now } else { asked }
 }
 
-/// Whether a mark may be forgotten that a leader asked for last at `asked`, or began last.
+/// Returns whether a mark may be forgotten. A leader last asked for it, or began a tick, at `asked`.
 pub(super) fn is_forgotten(asked: WallTime, now: WallTime) -> bool {
     now.since(asked) > FORGOTTEN
 }

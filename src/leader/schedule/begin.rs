@@ -1,6 +1,6 @@
-//! How an agent begins with schedules: its store, its clock, and whose acknowledgement counts.
+//! The beginning of an agent's schedules: the store, the clock, and the agents whose acknowledgement counts.
 //!
-//! Decided here: what is refused, and that an agent begins once. Not here: what it does then (`service.rs`).
+//! Decided here: which settings are refused; an agent begins once. Not here: the work after that (`service.rs`).
 
 use std::{
     collections::BTreeMap,
@@ -23,14 +23,14 @@ use super::{
     service::{BegunStore, RecordStore, ScheduleService},
 };
 
-/// What users may set for an agent's schedules.
+/// The settings of users for an agent's schedules.
 #[derive(Debug, Default)]
 pub(super) struct BeginSettings {
     pub(super) store: Option<RecordStore>,
     pub(super) clock: Option<Arc<dyn WallClock>>,
 }
 
-/// The agent's part; it begins with the defaults unless it has begun.
+/// Returns the agent's service. If it has not begun, it begins with the defaults.
 pub(super) fn service_of<E: Election>(
     agent: &ElectionHandle<E>,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {
@@ -61,10 +61,10 @@ pub(super) fn begin<E: Election>(
     Err(ScheduleError::Begun { agent })
 }
 
-/// Where the next leader finds how far the schedules are.
+/// Where the next leader finds the progress of the schedules.
 enum MarkKeeping {
     Agents(Messages),
-    /// The store of the agent's lease. Agents of several processes say nothing to each other there.
+    /// The store of the agent's lease. The agents of several processes exchange no messages about schedules then.
     Store(Arc<Keeper>),
 }
 
@@ -131,7 +131,7 @@ fn start(
     Ok(Arc::new(service))
 }
 
-/// The records of agents that named no store: each outlasts all starts of its agent in this process.
+/// The records of agents without a store of their own. Each record survives all starts of its agent in this process.
 #[derive(Default)]
 struct MemoryRecords(Mutex<BTreeMap<AgentId, MemoryStore<ScheduleRecord>>>);
 

@@ -1,6 +1,6 @@
-//! Starts schedules: checks everything first, then changes something.
+//! Starts schedules: checks everything first, then makes changes.
 //!
-//! Decided here: what can be set, the defaults, and that a start which is refused leaves nothing behind.
+//! Decided here: the settings and their defaults; a refused start changes nothing.
 
 use std::{
     cell::{Cell, RefCell},
@@ -36,11 +36,11 @@ use super::{
 };
 
 impl<E: Election> ElectionHandle<E> {
-    /// A schedule that is due at every multiple of `interval` since 1970 began (UTC): of an hour, at each full
-    /// hour. It takes whole milliseconds, at least 100.
+    /// A schedule that is due at every multiple of `interval` since the beginning of 1970 (UTC): with an hour, at each
+    /// full hour. The interval has whole milliseconds, at least 100.
     ///
-    /// The name is that of the schedule in the group: every agent starts it with the same name, rule and
-    /// [`Misfire`], and the one of the leader runs. See the [module](crate::leader::schedule).
+    /// The name identifies the schedule in the group: every agent starts it with the same name, rule and [`Misfire`],
+    /// and only the leader runs it. See the [module](crate::leader::schedule).
     pub fn every(&self, name: &str, interval: Duration) -> ScheduleBuilder<E> {
         let every = Every::new(interval);
         self.scheduled(
@@ -54,20 +54,19 @@ impl<E: Election> ElectionHandle<E> {
         self.scheduled(name, Ok(ScheduleTimes::Rule(Box::new(times))))
     }
 
-    /// A schedule by any stream of due times, for those that follow from no rule: what users ask to be reminded
-    /// of, rows of a table. See [`every`](Self::every) for the rest.
+    /// A schedule by any stream of due times. Use it if the due times follow no rule: reminders of users, rows of a
+    /// table. See [`every`](Self::every) for the rest.
     ///
-    /// Each agent of the group reads a stream of its own, whether it leads or not, and all streams have to tell the
-    /// same due times: a moment that the data names, not the one at which a stream was polled. They may be told
-    /// early and in any order.
+    /// Each agent of the group reads its own stream, whether it leads or not. All streams must give the same due times:
+    /// moments from the data, not the moments at which a stream was polled. They may come early and in any order.
     ///
     /// | the stream | then |
     /// |---|---|
-    /// | tells a time that has passed, as after a fail-over | [`Misfire`] decides, if it is later than the last one that was begun in the group |
-    /// | tells one again, or after a later one has begun or was skipped | it is not run, and [counted](crate::leader::schedule::ScheduleStatus::misordered) |
-    /// | tells nothing | nothing is run |
-    /// | tells more than it is asked for | it is read 1,024 due times ahead. An agent that follows drops what it has missed but the last, or with [`Misfire::AtLeastOnce`] reads on when it leads |
-    /// | ends | what it told is run; then the schedule is [done](ScheduleState::Done) |
+    /// | gives a time that has passed, as after a fail-over | [`Misfire`] decides, if it is later than the last one that was begun in the group |
+    /// | repeats a time, or gives it after a later one has begun or was skipped | it is not run, and [counted](crate::leader::schedule::ScheduleStatus::misordered) |
+    /// | gives nothing | nothing is run |
+    /// | gives more times than are requested | it is read 1,024 due times ahead. A follower drops all missed times except the last, or with [`Misfire::AtLeastOnce`] reads on when it leads |
+    /// | ends | its due times are run; then the schedule is [done](ScheduleState::Done) |
     /// | panics | the same, and it is logged; then the schedule has [ended](ScheduleState::Ended) |
     ///
     /// ```
@@ -94,8 +93,8 @@ impl<E: Election> ElectionHandle<E> {
         self.scheduled(name, Ok(ScheduleTimes::Stream(times.boxed())))
     }
 
-    /// A schedule by a cron expression, in UTC; see [`every`](Self::every), and
-    /// [`Cron`](crate::leader::schedule::Cron) for the expressions and for other time zones.
+    /// A schedule by a cron expression, in UTC. See [`every`](Self::every), and [`Cron`](crate::leader::schedule::Cron)
+    /// for the expressions and for other time zones.
     #[cfg(feature = "cron")]
     #[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
     pub fn cron(&self, name: &str, expression: &str) -> ScheduleBuilder<E> {
@@ -103,7 +102,7 @@ impl<E: Election> ElectionHandle<E> {
         self.scheduled(name, cron.map(|cron| ScheduleTimes::Rule(Box::new(cron))))
     }
 
-    /// What this agent needs for schedules, where the defaults will not do: voters of several hosts set a store.
+    /// Settings of this agent for schedules, where the defaults are not enough: voters on several hosts set a store.
     pub fn schedules(&self) -> SchedulesBuilder<E> {
         SchedulesBuilder {
             agent: self.clone(),
@@ -134,26 +133,26 @@ pub struct ScheduleBuilder<E: Election> {
     misfire: Misfire,
 }
 
-/// Where due times come from.
+/// The source of due times.
 enum ScheduleTimes {
     Rule(Box<dyn DueTimes>),
     Stream(BoxStream<'static, WallTime>),
 }
 
 impl<E: Election> ScheduleBuilder<E> {
-    /// What becomes of a tick that cannot begin in time. Default: [`Misfire::Skip`].
+    /// Sets the handling of a tick that cannot begin in time. Default: [`Misfire::Skip`].
     pub const fn misfire(mut self, misfire: Misfire) -> Self {
         self.misfire = misfire;
         self
     }
 
-    /// Starts the schedule, in a task of this thread, until the agent has left or ended for good, or
+    /// Starts the schedule, in a task of this thread, until the agent has left or ended for good, or until
     /// [`ScheduleHandle::stop`]. Dropping the handle does not end it.
     ///
-    /// `work` is called for each tick, on the leader only, and one tick runs at a time: those that become due
-    /// meanwhile are missed. Its future is dropped where it stands when the leadership is lost; a hand-over waits for
-    /// it, up to the limit set. A panic is logged and counted, and changes nothing else; with
-    /// [`Misfire::AtLeastOnce`] the tick is run again, after 1 s, 2 s and so on up to 60 s.
+    /// `work` is called for each tick, on the leader only. One tick runs at a time: ticks that become due meanwhile are
+    /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for it, up to the
+    /// limit set. A panic is logged and counted, and changes nothing else; with [`Misfire::AtLeastOnce`] the tick is
+    /// run again, after 1 s, 2 s and so on up to 60 s.
     ///
     /// # Errors
     /// [`ScheduleError`], and nothing was changed.
@@ -165,11 +164,11 @@ impl<E: Election> ScheduleBuilder<E> {
         self.launch(Box::new(move |tick| work(tick).map(Ok).boxed_local()))
     }
 
-    /// As [`start`](Self::start), for an actor: each tick is sent to it, and runs until it has answered. A tick
-    /// whose actor is gone has failed.
+    /// Like [`start`](Self::start), for an actor: each tick is sent to the actor, and runs until the actor has
+    /// answered. A tick fails if its actor is gone.
     ///
     /// # Errors
-    /// As there.
+    /// Like [`start`](Self::start).
     pub fn start_for(self, actor: Recipient<Tick>) -> Result<ScheduleHandle, ScheduleError> {
         self.launch(Box::new(move |tick| {
             let answer = actor.send(tick);
@@ -191,7 +190,7 @@ impl<E: Election> ScheduleBuilder<E> {
         let service = service_of(&agent)?;
         let now = service.clock.now();
         let schedule = || name.clone();
-        // Of a stream it is not known.
+        // The due times of a stream are not known.
         if let ScheduleTimes::Rule(times) = &times
             && next(&**times, now).is_none()
         {
@@ -242,12 +241,12 @@ impl<E: Election> ScheduleBuilder<E> {
 
 fn hand_over<E: Election>(agent: ElectionHandle<E>) -> HandOver {
     Rc::new(move |to| {
-        // An agent that has ended leads no more.
+        // An agent that has ended does not lead any more.
         agent.step_down(Some(to.clone())).ok();
     })
 }
 
-/// Runs a schedule in a task of this thread; it ends with the agent, with its stream, or when it is told to.
+/// Runs a schedule in a task of this thread. It ends with the agent, with its stream, or by a stop.
 fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option<Feed>) -> Stopper {
     let mut ending = ScheduleEnding {
         name: schedule.rule.name.clone(),
@@ -265,7 +264,7 @@ fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option
         until_done(led, feed).await
     });
     drop(actix::spawn(async move {
-        // Stopped or not, what led is dropped by then.
+        // Whether it was stopped or not, the led part is dropped by now.
         if let Ok(state) = led.await {
             ending.state = state;
         }
@@ -275,7 +274,7 @@ fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option
     stopper
 }
 
-/// Frees the name of a schedule that has ended, however it came about.
+/// Frees the name of a schedule that has ended for any reason.
 struct ScheduleEnding {
     name: AgentId,
     service: Arc<ScheduleService>,
@@ -290,8 +289,8 @@ impl Drop for ScheduleEnding {
     }
 }
 
-/// What an agent needs for schedules; made by [`ElectionHandle::schedules`]. Voters on which no schedule runs, as
-/// witnesses, call [`start`](Self::start) too: their acknowledgement counts.
+/// Settings of an agent for schedules; made by [`ElectionHandle::schedules`]. Voters that run no schedule, such as
+/// witnesses, also call [`start`](Self::start): their acknowledgement counts.
 #[must_use = "a builder does nothing until `start` is called"]
 #[derive(Debug)]
 pub struct SchedulesBuilder<E: Election> {
@@ -300,23 +299,23 @@ pub struct SchedulesBuilder<E: Election> {
 }
 
 impl<E: Election> SchedulesBuilder<E> {
-    /// Where the agent keeps how far the schedules are. A voter whose group reaches other hosts needs one that
-    /// survives its process, [`FileStore`](crate::store::FileStore), with the agent's own
-    /// [identity](crate::store::StoreIdentity) and a file of its own. Default: memory, which is kept as long
-    /// as the group.
+    /// Sets the store for the progress of the schedules. A voter whose group reaches other hosts needs a store that
+    /// survives its process, such as [`FileStore`](crate::store::FileStore), with the agent's own
+    /// [identity](crate::store::StoreIdentity) and a separate file. Default: memory, which is kept as long as the
+    /// group.
     pub fn store(mut self, store: impl TermStore<ScheduleRecord> + 'static) -> Self {
         self.settings.store = Some(Arc::new(store));
         self
     }
 
-    /// The clock by which ticks are due. Default: the host's,
+    /// Sets the clock by which ticks are due. Default: the host's clock,
     /// [`SystemWallClock`](crate::clock::SystemWallClock).
     pub fn clock(mut self, clock: impl WallClock + 'static) -> Self {
         self.settings.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Lets the agent acknowledge ticks, from now on until it has left or ended for good.
+    /// Begins to acknowledge ticks, until the agent has left or ended for good.
     ///
     /// # Errors
     /// [`ScheduleError`], and nothing was changed. [`ScheduleError::Begun`] after the first schedule.

@@ -1,14 +1,14 @@
-//! Whether the wall clock of a leader fits those of the others, as one pure function.
+//! Compares the wall clock of a leader with those of the others, in one pure function.
 //!
 //! | known | compared with |
 //! |---|---|
-//! | the clocks of three contenders, the leader among them | their median |
-//! | fewer, and the store has a clock | that |
+//! | the clocks of three contenders, the leader included | their median |
+//! | fewer, and the store has a clock | the clock of the store |
 //! | fewer, and rows that may be of living agents | nothing yet: a living agent writes its row every 30 s |
-//! | fewer | nothing: the leader goes by its own clock, and warns |
+//! | fewer | nothing: the leader uses its own clock, and warns |
 //!
-//! A row was written some time before it was read, so each clock is known as a span. A clock counts as off if it is outside
-//! of the span by more than [`AHEAD`]. Not here: when clocks are read, and what follows (`clock_watch.rs`).
+//! A row was written some time before it was read, so each clock is known as a span. A clock is wrong if it is outside
+//! of the span by more than [`AHEAD`]. Not here: when clocks are read, and the consequence (`clock_watch.rs`).
 
 use std::time::Duration;
 
@@ -20,38 +20,38 @@ use crate::{
 
 use super::register::AHEAD;
 
-/// The clocks at one moment, as far as they are known.
+/// The known clocks at one moment.
 #[derive(Debug)]
 pub(super) struct KnownClocks {
     pub(super) own: WallTime,
-    /// Those of the other contenders.
+    /// The clocks of the other contenders.
     pub(super) others: Vec<ContenderClock>,
     pub(super) store: Option<ReadStoreClock>,
-    /// For how long the rows of the others have been read.
+    /// Time for which the rows of the others have been read.
     pub(super) watched: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClockVerdict {
     Fits,
-    /// It is not known yet which of the others are there.
+    /// The other present agents are not known yet.
     Unknown,
-    /// There is no other clock to compare with.
+    /// There is no other clock for a comparison.
     Alone,
     Off {
         /// The clock of the others.
         others: WallTime,
-        /// Whether that is the store.
+        /// Whether `others` is the clock of the store.
         is_store: bool,
-        /// A contender whose clock fits.
+        /// A contender whose clock is right.
         successor: Option<AgentId>,
     },
 }
 
-/// Fewer clocks have no majority.
+/// Fewest clocks with a majority.
 const LEAST: usize = 3;
 
-/// A living agent has written its row within this time.
+/// Time within which a living agent has written its row.
 const WRITTEN: Duration = Duration::from_secs(35);
 
 impl KnownClocks {
@@ -67,7 +67,7 @@ impl KnownClocks {
         let Some(all) = self.median(self.others.iter()) else {
             return ClockVerdict::Alone;
         };
-        // A reading may be old, and then it fits by chance alone.
+        // A reading may be old, so a match may be an accident.
         if all.fits(self.own) {
             ClockVerdict::Fits
         } else if self.watched < WRITTEN {
@@ -77,7 +77,7 @@ impl KnownClocks {
         }
     }
 
-    /// The median of these clocks and the own one, if they are enough.
+    /// Returns the median of these clocks and the own clock, if they are enough.
     fn median<'a>(&self, others: impl Iterator<Item = &'a ContenderClock>) -> Option<ClockSpan> {
         let own = ClockSpan::new(self.own, Duration::ZERO);
         let spans: Vec<_> = others.map(ClockSpan::of).chain([own]).collect();
@@ -90,7 +90,7 @@ impl KnownClocks {
             all.sort_unstable();
             all
         };
-        // Of an even number both in the middle count.
+        // With an even number, both middle clocks count.
         Some(ClockSpan {
             from: *sorted(|span| span.from).get(last / 2)?,
             to: *sorted(|span| span.to).get(spans.len() / 2)?,
@@ -116,7 +116,7 @@ impl KnownClocks {
     }
 }
 
-/// A clock shows a time of this span.
+/// A clock shows a time in this span.
 #[derive(Clone, Copy, Debug)]
 struct ClockSpan {
     from: WallTime,
@@ -150,7 +150,7 @@ mod tests {
         WallTime::from_millis(NOW.saturating_add_signed(ahead))
     }
 
-    /// A contender whose clock is that much ahead, and whose row was read within 5 s.
+    /// A contender whose clock is ahead by `ahead`, and whose row was read within 5 s.
     fn other(name: &str, ahead: i64) -> ContenderClock {
         ContenderClock {
             id: AgentId::new(name).unwrap(),
@@ -207,7 +207,7 @@ mod tests {
             let verdict = known(own, &[other("b", b), other("c", c)]).judge();
             assert_eq!(is_off(&verdict), off, "{own}, {others:?}: {verdict:?}");
         }
-        // Of four clocks two and two agree.
+        // Of four clocks, two agree and two others agree.
         let two_and_two = known(DAY, &[other("b", DAY), other("c", 0), other("d", 0)]);
         assert_eq!(two_and_two.judge(), ClockVerdict::Fits);
     }
@@ -253,7 +253,7 @@ mod tests {
             panic!("it fits");
         };
         assert_eq!(successor, None, "the other one fits no better");
-        // Three are a majority against the store.
+        // Three contenders are a majority against the store.
         let mut three = known(0, &[other("b", 0), other("c", 0)]);
         three.store = Some(store(DAY));
         assert_eq!(three.judge(), ClockVerdict::Fits);

@@ -1,7 +1,7 @@
 //! Cron expressions, by the crate `croner`.
 //!
-//! Decided here: which of its settings count, and when a time of day is due if a day leaves it out. Not here: the meaning
-//! of an expression.
+//! Decided here: the settings of `croner`, and when a time of day is due that a day does not have. Not here: the
+//! meaning of an expression.
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use croner::parser::{CronParser, Seconds, Year};
@@ -12,14 +12,14 @@ use super::{DueTimes, ScheduleError};
 
 /// Due times by a cron expression, in UTC or in a time zone.
 ///
-/// Five fields, minute, hour, day of the month, month and day of the week, or six with the second first. Both days
-/// count as in POSIX: where both are named, either will do. Names (`MON`, `JAN`), ranges, lists, steps, `L`, `W`, `#`
-/// and `@daily` and its like are understood.
+/// An expression has five fields: minute, hour, day of the month, month and day of the week. With six fields, the
+/// second comes first. Both kinds of days count as in POSIX: if both are named, one of them is enough. Names (`MON`,
+/// `JAN`), ranges, lists, steps, `L`, `W`, `#`, and `@daily` and similar names are supported.
 ///
-/// In a time zone with summer time, a time of day that does not exist is due when the clock has been put forward, be it
-/// one of a list, of a step or of a day that the zone leaves out. An expression of every hour (`30 * * * *`) only goes on
-/// where a clock is put forward by whole hours, since it is due in the next hour as well. A time of day that a day has
-/// twice is due as the crate `croner` documents it.
+/// In a time zone with summer time, a time of day that does not exist is due when the clock is put forward. This holds
+/// for a time in a list, for a step, and for a day that the zone leaves out. An expression of every hour (`30 * * * *`)
+/// simply continues when a clock is put forward by whole hours, since it is due in the next hour as well. The
+/// documentation of `croner` says when a time of day is due that a day has twice.
 ///
 /// ```
 /// use actix_bully::{clock::WallTime, leader::schedule::{Cron, DueTimes}};
@@ -35,15 +35,15 @@ use super::{DueTimes, ScheduleError};
 pub struct Cron<Z: TimeZone = Utc> {
     pattern: croner::Cron,
     zone: Z,
-    /// Whether it names hours. An expression of every hour has a time of day in the hour after a change by whole hours.
+    /// Whether it names hours. An expression of every hour is also due in the hour after a change by whole hours.
     names_hours: bool,
 }
 
 impl Cron {
-    /// Reads an expression; its times are in UTC.
+    /// Parses an expression; its times are in UTC.
     ///
     /// # Errors
-    /// [`ScheduleError::Cron`] when it is none.
+    /// [`ScheduleError::Cron`] if the expression is invalid.
     pub fn new(expression: &str) -> Result<Self, ScheduleError> {
         let parser = CronParser::builder().seconds(Seconds::Optional);
         let parser = parser.year(Year::Disallowed).build();
@@ -60,7 +60,7 @@ impl Cron {
         })
     }
 
-    /// The same times of day in a zone, such as `chrono_tz::Europe::Berlin`.
+    /// Returns the same times of day in a zone, such as `chrono_tz::Europe::Berlin`.
     pub fn in_zone<Z: TimeZone>(self, zone: Z) -> Cron<Z> {
         Cron {
             pattern: self.pattern,
@@ -75,7 +75,7 @@ impl<Z: TimeZone + Send + 'static> DueTimes for Cron<Z> {
         let millis = i64::try_from(time.as_millis()).ok()?;
         let time = DateTime::<Utc>::from_timestamp_millis(millis)?;
         let time = time.with_timezone(&self.zone);
-        // It says that there is none by an error, and gives up at a gap of more than two hours.
+        // `croner` returns an error if there is no next time, and gives up at a gap of more than two hours.
         let next = self.pattern.find_next_occurrence(&time, false).ok();
         let next = next.map(|next| next.timestamp_millis());
         let next = next.into_iter().chain(self.next_left_out(&time)).min()?;
@@ -84,9 +84,9 @@ impl<Z: TimeZone + Send + 'static> DueTimes for Cron<Z> {
 }
 
 impl<Z: TimeZone> Cron<Z> {
-    /// If the next time of day does not exist in the zone: when its clock has been put forward, in milliseconds.
+    /// Returns when the clock is put forward, in milliseconds, if the next time of day does not exist in the zone.
     ///
-    /// `croner` carries a single time of day over the change, and leaves out those of lists and steps.
+    /// `croner` moves a single time of day past the change, but skips times of lists and steps.
     fn next_left_out(&self, time: &DateTime<Z>) -> Option<i64> {
         // The calendar without a zone has every time of day.
         let local = time.naive_local().and_utc();
@@ -103,7 +103,7 @@ impl<Z: TimeZone> Cron<Z> {
         (due > time.timestamp()).then(|| due.checked_mul(1_000))?
     }
 
-    /// By how much the clocks of the zone are put forward in that second, in seconds.
+    /// Returns by how many seconds the clocks of the zone are put forward in that second.
     fn change(&self, second: i64) -> Option<i64> {
         let offset = |second: i64| {
             let time = DateTime::<Utc>::from_timestamp(second, 0)?;
@@ -113,7 +113,7 @@ impl<Z: TimeZone> Cron<Z> {
         offset(second)?.checked_sub(offset(second.checked_sub(1)?)?)
     }
 
-    /// The first second at which the clocks of the zone show more than a time of day that they leave out.
+    /// Returns the first second at which the clocks of the zone show a time after the one that they leave out.
     fn put_forward(&self, left_out: NaiveDateTime) -> Option<i64> {
         let shown = |second| {
             let time = DateTime::<Utc>::from_timestamp(second, 0)?;
@@ -133,11 +133,11 @@ impl<Z: TimeZone> Cron<Z> {
     }
 }
 
-/// A change of a zone's clock lies within this time of the time of day, read as UTC: a day is the longest change known,
-/// and no zone is further from UTC. In seconds.
+/// Largest time between a change of a zone's clock and its time of day, read as UTC, in seconds. The longest known
+/// change is a day, and no zone is further from UTC.
 const FAR: i64 = TimeDelta::days(2).num_seconds();
 
-/// In seconds.
+/// An hour, in seconds.
 const HOUR: i64 = TimeDelta::hours(1).num_seconds();
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
     struct Forward {
         /// The second of the change.
         at: i64,
-        /// The offsets before and from then on, in seconds.
+        /// The offsets before and after the change, in seconds.
         from: i32,
         to: i32,
     }
@@ -295,11 +295,11 @@ mod tests {
             ("*/20 2 * * *", evening, put_forward),
             ("30 1,2 * * *", evening, "2026-03-29 00:30:00"),
             ("30 1,2 * * *", "2026-03-29 00:30:00", put_forward),
-            // The times of day that the same hour lacks are due once.
+            // The other times of day in the hour that does not exist are due once.
             ("*/20 2 * * *", put_forward, "2026-03-30 00:00:00"),
             ("30 2,3 * * *", put_forward, "2026-03-29 01:30:00"),
             ("30 2 28 * *", evening, "2026-04-28 00:30:00"),
-            // One of every hour is not doubled.
+            // An expression of every hour is not due twice.
             ("30 * * * *", "2026-03-29 00:30:00", "2026-03-29 01:30:00"),
         ] {
             let cron = Cron::new(expression).unwrap().in_zone(berlin);
@@ -317,7 +317,7 @@ mod tests {
             ("15 * * * *", "2026-10-03 14:45:00", put_forward),
             ("15 * * * *", put_forward, "2026-10-03 16:15:00"),
             ("45 * * * *", "2026-10-03 15:15:00", "2026-10-03 15:45:00"),
-            // Once, although both 02:00 and 02:30 are due then.
+            // Due once, although both 02:00 and 02:30 are due then.
             ("*/30 * * * *", "2026-10-03 15:00:00", put_forward),
             ("*/30 * * * *", put_forward, "2026-10-03 16:00:00"),
         ] {

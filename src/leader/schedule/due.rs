@@ -1,7 +1,7 @@
-//! When a schedule is due.
+//! Due times of a schedule.
 //!
-//! Decided here: that due times are moments of wall time which every agent computes alike, by no more than the
-//! rule: never from the moment at which one began to lead. Not here: which of them is run (`planner.rs`).
+//! Decided here: due times are moments of wall time. Every agent computes the same times from the rule alone, never
+//! from the moment at which it began to lead. Not here: which of them are run (`planner.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use super::ScheduleError;
 
 /// The due times of a schedule, the same at every agent of the group.
 ///
-/// A closure is one, as long as it is a rule and no state, and so is a set of moments:
+/// A closure implements it, if it is a rule without state. So does a set of moments:
 ///
 /// ```
 /// use std::{collections::BTreeSet, time::Duration};
@@ -33,8 +33,8 @@ use super::ScheduleError;
 /// assert_eq!(launches.next_after(first), None);
 /// ```
 pub trait DueTimes: Send + 'static {
-    /// The first due time that is later than `time`; `None` if there is none. It grows with `time`. One that is
-    /// not later counts as none.
+    /// Returns the first due time that is later than `time`, or `None` if there is none. The result grows with `time`.
+    /// A result that is not later than `time` counts as `None`.
     fn next_after(&self, time: WallTime) -> Option<WallTime>;
 }
 
@@ -50,13 +50,13 @@ impl DueTimes for BTreeSet<WallTime> {
     }
 }
 
-/// The multiples of an interval since 1970 began.
+/// The multiples of an interval since the beginning of 1970.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Every {
     millis: u64,
 }
 
-/// The shortest interval: a tick costs a round trip and a write at each voter.
+/// Shortest interval: a tick costs a round trip and a write at each voter.
 pub(super) const SHORTEST: Duration = Duration::from_millis(100);
 
 impl Every {
@@ -78,18 +78,18 @@ impl DueTimes for Every {
     }
 }
 
-/// The first due time later than that, as the rule says, if it keeps to what a rule is.
+/// Returns the rule's first due time later than `time`. An invalid result of the rule counts as `None`.
 pub(super) fn next(times: &dyn DueTimes, time: WallTime) -> Option<WallTime> {
     times.next_after(time).filter(|next| *next > time)
 }
 
-/// The last due time that is later than `after`, and not later than `now`.
+/// Returns the last due time that is later than `after`, and not later than `now`.
 ///
-/// By halving: a schedule of every second that was not looked at for a year has 31 million of them.
+/// It halves the span: a schedule of every second that was not read for a year has 31 million due times.
 pub(super) fn newest(times: &dyn DueTimes, after: WallTime, now: WallTime) -> Option<WallTime> {
     let until_now = |time| next(times, time).filter(|due| *due <= now);
     let mut found = until_now(after)?;
-    // There is one after `low`, and none known after `high`.
+    // A due time exists after `low`, and none is known after `high`.
     let (mut low, mut high) = (found.as_millis(), now.as_millis());
     while low < high {
         let middle = low + (high - low) / 2;
@@ -104,7 +104,7 @@ pub(super) fn newest(times: &dyn DueTimes, after: WallTime, now: WallTime) -> Op
     Some(found)
 }
 
-/// How many due times there are later than `after` and not later than `until`; counts no further than [`MOST`].
+/// Returns the number of due times later than `after` and not later than `until`, at most [`MOST`].
 pub(super) fn count(times: &dyn DueTimes, after: WallTime, until: WallTime) -> u64 {
     let mut counted = 0;
     let mut time = after;
@@ -118,7 +118,7 @@ pub(super) fn count(times: &dyn DueTimes, after: WallTime, until: WallTime) -> u
     counted
 }
 
-/// So many missed ticks are counted at a time: a count is no reason to keep an arbiter busy.
+/// Most missed ticks that are counted at a time: a count must not keep an arbiter busy.
 pub(super) const MOST: u64 = 1_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Why a schedule does not start.
+//! Reasons why a schedule does not start.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::{
     store::{StoreError, StoreIdentity},
 };
 
-/// Why a schedule, or what an agent needs for schedules, does not start. Nothing was changed, and the leadership
-/// is not touched.
+/// Reason why a schedule, or an agent's part in schedules, does not start. Nothing was changed, and the leadership is
+/// not affected.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// The schedule's name breaks the rules of an agent's name.
+    /// The schedule's name breaks the rules for the name of an agent.
     #[error("a schedule has a name like an agent's: {0}")]
     Name(#[from] IdError),
-    /// The interval is too short, or no whole number of milliseconds.
+    /// The interval is too short, too long, or not a whole number of milliseconds.
     #[error(
         "an interval of {interval:?} is too short, too long or no whole number of milliseconds: make it at least 100 ms"
     )]
@@ -24,18 +24,18 @@ pub enum ScheduleError {
         /// The interval.
         interval: Duration,
     },
-    /// There is no due time after now.
+    /// The rule has no due time after now.
     #[error("{schedule} never fires: no time after now is due, mend the rule or leave it out")]
     NeverFires {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The expression is none.
+    /// The expression is invalid.
     #[error("{expression:?} is no cron expression: {reason}")]
     Cron {
         /// The expression.
         expression: String,
-        /// What is wrong with it.
+        /// The error in the expression.
         reason: String,
     },
     /// Another schedule of this agent has the name.
@@ -48,7 +48,7 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
-    /// The agent has what it needs for schedules already: set its store and clock before the first schedule.
+    /// The agent has already begun with schedules: set its store and clock before the first schedule.
     #[error("{agent} has begun with schedules: set its store and clock before the first one")]
     Begun {
         /// The agent.
@@ -60,7 +60,7 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
-    /// The agent's election is a lease: the store of the lease keeps how far its schedules are, and no other store does.
+    /// The agent's election is a lease: only the store of the lease keeps the progress of its schedules.
     #[error(
         "{agent} keeps how far its schedules are in the store of its lease: leave `.store(..)` out"
     )]
@@ -68,7 +68,7 @@ pub enum ScheduleError {
         /// The agent.
         agent: AgentId,
     },
-    /// The agents keep the marks of as many schedules as they may: this one would never run.
+    /// The agents already keep the largest number of marks: this schedule would never run.
     #[error(
         "{schedule} does not fit: the agents keep the marks of {limit} schedules; run fewer, under names that stay, or keep the marks in the store of a lease; a name that no leader has asked for in 30 days gives way"
     )]
@@ -78,10 +78,10 @@ pub enum ScheduleError {
         /// Most schedules of a group.
         limit: usize,
     },
-    /// There is no System with timers on this thread.
+    /// This thread has no System with timers.
     #[error("there is no actix System on this thread: start schedules inside of one")]
     NoSystem,
-    /// In the quorum mode what is stored in memory is lost with the process, and other hosts rely on it.
+    /// In the quorum mode a record in memory is lost with the process, and other hosts rely on it.
     #[error(
         "a voter of several hosts must not forget which ticks were run: give .schedules().store(..) a FileStore"
     )]
@@ -92,13 +92,13 @@ pub enum ScheduleError {
         /// Its owner.
         owner: Box<StoreIdentity>,
     },
-    /// The store does not work.
+    /// The store has failed.
     #[error("the store of the schedules: {0}")]
     Store(#[from] StoreError),
     /// The agent has no messages.
     #[error(transparent)]
     Messages(MessagesError),
-    /// Something else of the application is registered under the name of these messages, `!schedules`.
+    /// Another type of the application is registered under the name of these messages, `!schedules`.
     #[error(transparent)]
     Channel(ChannelError),
 }

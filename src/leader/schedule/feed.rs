@@ -1,7 +1,7 @@
-//! Reads the stream of a schedule, on each agent its own, for as long as the schedule lasts.
+//! Reads the stream of a schedule: each agent reads its own stream, as long as the schedule lasts.
 //!
-//! Decided here: the pace, so that no stream keeps its arbiter busy, and that a stream which panics ends nothing but
-//! itself. Not here: what is taken, and when it is read on (`window.rs`).
+//! Decided here: the pace, so that no stream keeps its arbiter busy. A stream that panics ends only itself. Not here:
+//! which due times are taken, and when reading continues (`window.rs`).
 
 use std::{
     future::poll_fn,
@@ -36,25 +36,25 @@ use super::{
     window::{DueWindow, Frontier, MOST, Offer},
 };
 
-/// The window of a schedule, as its leader and the reader of the stream share it. Both run in one task.
+/// The window of a schedule, shared by its leader and the reader of the stream. Both run in one task.
 #[derive(Debug, Default)]
 pub(super) struct DueStream {
     window: Mutex<DueWindow>,
-    /// Something was told.
+    /// Notified when the stream has given a due time.
     told: Notify,
-    /// There may be room again.
+    /// Notified when there may be room again.
     room: Notify,
-    /// Nothing is left to run.
+    /// Notified when nothing is left to run.
     done: Notify,
 }
 
 impl DueStream {
-    /// Waits until something was told.
+    /// Waits until the stream has given a due time.
     pub(super) fn told(&self) -> Notified<'_> {
         self.told.notified()
     }
 
-    /// The leader is so far; `is_idle` if it waits for nothing.
+    /// Notes the progress of the leader. `is_idle`: it waits for nothing.
     pub(super) fn lead(&self, frontier: Frontier, is_idle: bool) {
         let mut window = self.window();
         if window.lead(frontier) {
@@ -65,13 +65,13 @@ impl DueStream {
         }
     }
 
-    /// The agent does not lead any more.
+    /// Notes that the agent does not lead any more.
     pub(super) fn follow(&self) {
         self.window().follow();
     }
 
     fn window(&self) -> MutexGuard<'_, DueWindow> {
-        // Each change under the lock is whole at once.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,12 +93,12 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// What it tells, as a rule.
+    /// Returns the due times of the stream, as a rule.
     pub(super) fn times(&self) -> Box<dyn DueTimes> {
         Box::new(Arc::clone(&self.window))
     }
 
-    /// Ends when the stream has ended and nothing of it is left to run; says what the schedule is then.
+    /// Ends when the stream has ended and all of its due times are run. Returns the final state of the schedule.
     pub(super) async fn run(mut self) -> ScheduleState {
         let end = self.read().await;
         let schedule = &self.schedule;
@@ -139,7 +139,7 @@ impl Feed {
         self.window.window().has_room(self.misfire, now)
     }
 
-    /// What the stream tells next; the text of its panic, if it panics.
+    /// Returns the next due time of the stream, or the text of its panic.
     async fn next(&mut self) -> Result<Option<WallTime>, String> {
         let stream = &mut self.stream;
         poll_fn(|task| match contain(|| stream.poll_next_unpin(task)) {
@@ -172,14 +172,14 @@ impl Feed {
     }
 }
 
-/// How much was read in a row without a rest.
+/// Number of due times read in a row without a rest.
 #[derive(Debug, Default)]
 struct FeedPace {
     read: usize,
     misordered: usize,
 }
 
-/// What comes before the next reading.
+/// The rest before the next reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     No,
@@ -187,11 +187,11 @@ enum Rest {
     Look,
 }
 
-/// After so much that a stream had ready, others on its arbiter come first.
+/// Most ready due times in a row, before other tasks of the arbiter run.
 const BURST: usize = 64;
 
 impl FeedPace {
-    /// A stream that tells nothing but what it told before is not read as fast as it can tell it.
+    /// Slows down a stream that only repeats due times.
     fn read(&mut self, offer: Offer) -> Rest {
         self.read = self.read.saturating_add(1);
         self.misordered = match offer {
@@ -210,7 +210,7 @@ impl FeedPace {
     }
 }
 
-/// The future of a schedule that is led: with a stream it ends when that has nothing more.
+/// Runs the future of a schedule that is led. With a stream it ends when the stream has nothing more.
 pub(super) async fn until_done(led: impl Future<Output = ()>, feed: Option<Feed>) -> ScheduleState {
     let led = pin!(led);
     let Some(feed) = feed else {
@@ -219,7 +219,7 @@ pub(super) async fn until_done(led: impl Future<Output = ()>, feed: Option<Feed>
     };
     match select(led, pin!(feed.run())).await {
         Either::Left(((), _)) => ScheduleState::Ended,
-        // What led is dropped, as by a stop: the agent goes on leading without the schedule.
+        // The led future is dropped, as by a stop: the agent continues to lead without the schedule.
         Either::Right((end, _)) => end,
     }
 }

@@ -1,4 +1,4 @@
-//! What is seen of a schedule on this host.
+//! The view of a schedule on this host.
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use crate::{
 
 use super::{interface::TickCounts, machine::ScheduleMachine};
 
-/// An application's side of a schedule on this host. Clones are the same one; dropping it ends nothing.
+/// An application's handle of a schedule on this host. Clones are the same handle; dropping it ends nothing.
 #[derive(Clone)]
 pub struct ScheduleHandle {
     name: AgentId,
@@ -30,21 +30,21 @@ impl ScheduleHandle {
         }
     }
 
-    /// The schedule's name.
+    /// Returns the schedule's name.
     pub const fn name(&self) -> &AgentId {
         &self.name
     }
 
-    /// What the schedule does on this host, and what was counted here since it was started.
+    /// Returns the state of the schedule on this host, and the counts since it was started here.
     pub fn status(&self) -> ScheduleStatus {
         *self.record.status()
     }
 
-    /// Ends the schedule on this host. Work that runs is dropped where it stands. The agent goes on, and leads if it
-    /// leads, without this schedule; on the other hosts it goes on.
+    /// Ends the schedule on this host. Running work is dropped at once. The agent continues, and may lead without this
+    /// schedule. The other hosts keep the schedule.
     ///
-    /// What this returns ends when the work is dropped and the name is free: await it before you start another schedule of
-    /// that name.
+    /// The returned future ends when the work is dropped and the name is free: await it before you start another
+    /// schedule of that name.
     pub fn stop(&self) -> Stopped {
         self.stopper.stop()
     }
@@ -63,52 +63,52 @@ impl fmt::Debug for ScheduleHandle {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScheduleStatus {
-    /// What it does.
+    /// The present state.
     pub state: ScheduleState,
-    /// The last due time that was begun in the group, as far as this host learnt while it led.
+    /// The last due time that was begun in the group, as far as this host learned while it led.
     pub last: Option<WallTime>,
     /// The next due time, while this host leads.
     pub next: Option<WallTime>,
-    /// How many ticks were begun.
+    /// Number of ticks that were begun.
     pub begun: u64,
-    /// Of them, how many began more than a second after they were due.
+    /// Number of ticks that began more than a second after they were due.
     pub late: u64,
-    /// Of them, how many may have been run before.
+    /// Number of ticks that may have been run before.
     pub repeated: u64,
-    /// How many due times were not run, as [`Misfire`](super::Misfire) says. At most 1,000 are counted at a time, and
-    /// one that was missed by several leaderships of this host counts in each.
+    /// Number of due times that were not run, according to [`Misfire`](super::Misfire). At most 1,000 are counted at a
+    /// time. A due time that several leaderships of this host missed counts in each.
     pub skipped: u64,
-    /// How often the work of a tick panicked, or its actor was gone.
+    /// Number of ticks whose work panicked, or whose actor was gone.
     pub failed: u64,
-    /// How many answers refused what this host asked: the agent obeys a later leader, a due time lies more than 10 s
-    /// ahead by its clock, or it keeps the marks of 256 other schedules.
+    /// Number of refusals by agents that this host asked: the agent obeys a later leader, a due time is more than 10 s
+    /// ahead of its clock, or it keeps the marks of 256 other schedules.
     pub refused: u64,
-    /// How many due times the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) told again, or after
-    /// a later one had begun or was skipped: they are not run.
+    /// Number of due times that the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) repeated, or
+    /// gave after a later one had begun or was skipped: they are not run.
     pub misordered: u64,
 }
 
-/// What a schedule does on this host.
+/// State of a schedule on this host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScheduleState {
     /// The agent does not lead.
     #[default]
     Following,
-    /// The agent leads, and not enough others have told yet how far the schedule is.
+    /// The agent leads, and too few others have reported the progress of the schedule.
     Asking,
-    /// The agent leads, and waits for the next due time, or for the acknowledgement of the one that is due.
+    /// The agent leads, and waits for the next due time, or for the acknowledgement of a due tick.
     Waiting,
     /// The work of a tick runs.
     Running,
     /// No tick follows: the agent left or ended for good, the schedule was stopped, or its stream panicked.
     Ended,
-    /// No tick follows: the schedule's stream has ended, and each due time that it told is done with. An agent
-    /// that follows finds that out when it leads.
+    /// No tick follows: the schedule's stream has ended, and all of its due times are handled. A follower learns this
+    /// only when it leads.
     Done,
 }
 
-/// What the task of a schedule notes for its handles.
+/// The notes of a schedule's task for its handles.
 #[derive(Debug, Default)]
 pub(super) struct StatusRecord(Mutex<ScheduleStatus>);
 
@@ -149,7 +149,7 @@ impl StatusRecord {
         self.status().misordered = misordered;
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
     pub(super) fn counts(&self) -> TickCounts {
         let status = self.status();
         TickCounts {
@@ -162,7 +162,7 @@ impl StatusRecord {
         }
     }
 
-    /// The leadership is over, or the schedule is.
+    /// Notes the end of the leadership, or of the schedule.
     pub(super) fn rest(&self, state: ScheduleState) {
         let mut status = self.status();
         status.state = state;
@@ -170,7 +170,7 @@ impl StatusRecord {
     }
 
     fn status(&self) -> MutexGuard<'_, ScheduleStatus> {
-        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
-//! What goes into the machine of a schedule, and what comes out.
+//! The inputs and outputs of a schedule's machine.
 //!
-//! Not here: what the machine makes of it (`machine/`).
+//! Not here: the machine itself (`machine/`).
 
 use crate::{
     clock::WallTime,
@@ -14,14 +14,15 @@ use super::{
     poll::{Audience, PollOutcome},
 };
 
-/// What is fixed for a schedule.
+/// The fixed part of a schedule.
 pub(super) struct Rule {
     pub(super) name: AgentId,
     pub(super) times: Box<dyn DueTimes>,
     pub(super) misfire: Misfire,
 }
 
-/// One moment, by both clocks: the wall's says what is due, the other one how long a question has waited.
+/// One moment, by both clocks: the wall clock decides which ticks are due, the other clock measures how long a question
+/// has waited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Now {
     pub(super) wall: WallTime,
@@ -36,14 +37,14 @@ pub(super) enum ScheduleInput {
         round: Round,
         outcome: PollOutcome,
     },
-    /// The time that `wake` named has come, or others count by now.
+    /// The time that `wake` returned has come, or other agents count now.
     Look {
         audience: Audience,
         ballot: LeaderNumber,
     },
-    /// The work of the tick that runs has ended, well or not.
+    /// The work of the running tick has ended, with or without success.
     Ended(Result<(), TickFailed>),
-    /// The agent hands over: what runs is ended, and nothing begins.
+    /// The agent hands over: the running tick may end, and no other begins.
     StepDown,
 }
 
@@ -58,7 +59,7 @@ pub(super) enum ScheduleEffect {
         said: ScheduleMessage,
     },
     Run(DueTick),
-    /// Nothing is left to do before the agent hands over.
+    /// Everything is done before the agent hands over.
     Finish,
 }
 
@@ -70,7 +71,7 @@ pub(super) struct DueTick {
     pub(super) is_repeat: bool,
 }
 
-/// What happened to the ticks of one agent.
+/// Counts of the ticks of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TickCounts {
     pub(super) begun: u64,

@@ -1,5 +1,5 @@
-//! The lists of voters that a leader has to ask: its own epoch's, and those before it whose knowledge may not have
-//! come over yet.
+//! The lists of voters that a leader has to ask: the list of its own epoch, and earlier lists whose knowledge may not
+//! have been transferred yet.
 //!
 //! ```text
 //!   epoch 4: a b c      "report": 03:00 begun     stored by a and c
@@ -7,10 +7,10 @@
 //!                       and what it knows is written to a quorum of a b d before anything begins
 //! ```
 //!
-//! A leader writes of a schedule only after it has read all lists that matter. So where one agent holds what a
-//! leader of an epoch wrote, that epoch knows all that the ones before knew, and the lists before it do not matter
-//! any more. Decided here: which lists matter, and when enough of them have answered. Not here: what becomes of a
-//! schedule of which too few of the former voters are left (`machine/`).
+//! A leader writes about a schedule only after it has read all lists that matter. If an agent holds a mark from a
+//! leader of an epoch, that epoch knows everything that the earlier epochs knew. The lists before it do not matter any
+//! more. Decided here: which lists matter, and when enough voters of them have answered. Not here: a schedule of which
+//! too few former voters are left (`machine/`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,13 +22,13 @@ use crate::protocol::{AgentId, Epochs, Leaders, Requirements, Term};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct QuorumList {
     pub(super) voters: BTreeSet<AgentId>,
-    /// So many have one in common with every `write` of them.
+    /// Number of voters to read from. Any `read` voters and any `write` voters have a voter in common.
     pub(super) read: usize,
     pub(super) write: usize,
 }
 
 impl QuorumList {
-    /// The voters whose acknowledgement counts, where there is one leader in each term.
+    /// Returns the voters whose acknowledgement counts, if each term has at most one leader.
     pub(super) fn of(requirements: &Requirements) -> Option<Self> {
         let electorate = requirements.voters?;
         let names = requirements.names.as_ref()?;
@@ -40,25 +40,26 @@ impl QuorumList {
         Some(Self {
             voters: names.iter().cloned().collect(),
             read,
-            // One more than are left when a reading has enough: the two have a voter in common.
+            // One more than the voters outside of a complete reading: a reading and a write then have a voter in
+            // common.
             write: names.len().saturating_sub(read).saturating_add(1),
         })
     }
 
-    /// How many of these are voters.
+    /// Returns how many of these agents are voters.
     fn count(&self, held: &BTreeSet<AgentId>) -> usize {
         held.intersection(&self.voters).count()
     }
 }
 
-/// The lists that an agent knows of, by their epochs. The last one holds.
+/// The lists that an agent knows, by their epochs. The last list is valid now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VoterLists {
     epochs: Epochs,
     lists: BTreeMap<u64, QuorumList>,
 }
 
-/// An agent remembers no more lists than this: a leader of each epoch makes those before needless.
+/// Most lists that an agent remembers: a leader of each epoch makes the earlier lists unnecessary.
 const MOST: usize = 8;
 
 impl VoterLists {
@@ -66,7 +67,7 @@ impl VoterLists {
         Self { epochs, lists }
     }
 
-    /// Of a group whose voters never change.
+    /// The list of a group whose voters never change.
     #[cfg(test)]
     pub(super) fn only(list: QuorumList) -> Self {
         Self::new(Epochs::Apart, [(0, list)].into())
@@ -76,7 +77,7 @@ impl VoterLists {
         &self.lists
     }
 
-    /// Notes a list. One epoch has one list, and one that is over has no other.
+    /// Notes a list. One epoch has only one list, and a past epoch gets no list.
     pub(super) fn note(&mut self, epoch: u64, list: QuorumList) -> bool {
         let is_later = self
             .lists
@@ -90,7 +91,7 @@ impl VoterLists {
         is_later
     }
 
-    /// Learns of lists that held while this agent was down.
+    /// Adds lists that were valid while this agent was down.
     pub(super) fn fill(&mut self, others: Vec<(u64, QuorumList)>) {
         let Some(last) = self.lists.keys().next_back().copied() else {
             return;
@@ -108,7 +109,8 @@ impl VoterLists {
         }
     }
 
-    /// As a leader of that term asks them. Nothing is enough while this agent has not heard of that term's list.
+    /// Returns the lists that a leader of that term asks. No number of answers is enough while this agent does not know
+    /// that term's list.
     pub(super) fn up_to(&self, term: Term) -> Self {
         let Some(epoch) = self.epochs.of(term) else {
             return self.clone();
@@ -121,12 +123,12 @@ impl VoterLists {
         Self::new(self.epochs, lists)
     }
 
-    /// Whether a list came before the present one, as far as this agent knows.
+    /// Returns whether there was a list before the present one, as far as this agent knows.
     pub(super) fn has_former(&self) -> bool {
         self.lists.len() > 1
     }
 
-    /// All that are asked what they know.
+    /// Returns all voters that are asked in a reading.
     pub(super) fn asked(&self) -> BTreeSet<AgentId> {
         self.lists
             .values()
@@ -134,7 +136,7 @@ impl VoterLists {
             .collect()
     }
 
-    /// The present voters.
+    /// Returns the present voters.
     pub(super) fn voters(&self) -> impl Iterator<Item = &AgentId> {
         self.present().into_iter().flat_map(|list| &list.voters)
     }
@@ -143,7 +145,7 @@ impl VoterLists {
         self.lists.values().next_back()
     }
 
-    /// Whether so many of the present voters have answered that they know what others read, or will read.
+    /// Returns whether enough of the present voters are in `held`, for a write or for a reading.
     pub(super) fn is_enough(&self, held: &BTreeSet<AgentId>, is_write: bool) -> bool {
         self.present().is_some_and(|list| {
             let needed = if is_write { list.write } else { list.read };
@@ -151,20 +153,20 @@ impl VoterLists {
         })
     }
 
-    /// Whether so many of the former voters have answered, too, that nothing was written which none of them knows.
-    /// `written` is the latest term whose leader wrote what some agent holds.
+    /// Returns whether enough former voters have answered as well: then every mark that was written is known to one of
+    /// them. `written` is the latest term of a leader whose mark an agent holds.
     pub(super) fn is_all_read(&self, held: &BTreeSet<AgentId>, written: Option<Term>) -> bool {
         let from = self.written_in(written);
         let Some(last) = self.lists.keys().next_back() else {
             return true;
         };
-        // Without a mark nobody knows where it began: then all lists that are known matter.
+        // Without a mark the first epoch is unknown: then all known lists matter.
         let first = self
             .lists
             .range(from..)
             .next()
             .map_or(*last, |(epoch, _)| *epoch);
-        // An epoch that no agent here remembers may have written something.
+        // In an epoch that no agent here remembers, a leader may have written a mark.
         let is_known = written.is_none() || first == from.min(*last);
         let mut matter = self.lists.range(first..);
         let count = u64::try_from(self.lists.range(first..).count()).unwrap_or(u64::MAX);
@@ -172,7 +174,7 @@ impl VoterLists {
         is_known && is_whole && matter.all(|(_, list)| list.count(held) >= list.read)
     }
 
-    /// Whether what that term's leader wrote was written in the present epoch.
+    /// Returns whether the mark of that term's leader was written in the present epoch.
     pub(super) fn is_of_present(&self, written: Option<Term>) -> bool {
         let last = self.lists.keys().next_back();
         !self.has_former() || written.is_some() && last == Some(&self.written_in(written))

@@ -1,6 +1,6 @@
-//! The record of one schedule in the store of a lease, as JSON, for operators that look into their store.
+//! The record of one schedule in the store of a lease, as JSON, which operators can read in their store.
 //!
-//! Decided here: its format, and that a record of something else is none. Not here: when it is written (`marks.rs`) and removed
+//! Decided here: its format. A different record is not accepted. Not here: when it is written (`marks.rs`) and removed
 //! (`forget.rs`).
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub(super) struct MarkRecord {
     pub(super) leader: LeaderBallot,
     /// `None` until a leader has written one.
     pub(super) mark: Option<Mark>,
-    /// When a leader asked last, by its wall clock, to the day.
+    /// Time of a leader's last question, by the leader's wall clock, with the precision of a day.
     pub(super) asked: WallTime,
 }
 
@@ -34,7 +34,7 @@ impl MarkRecord {
     /// Decodes the record of that schedule.
     ///
     /// # Errors
-    /// The reason why it is another one.
+    /// The reason why it is a different record.
     pub(super) fn decode(
         name: &LeaseName,
         schedule: &AgentId,
@@ -52,7 +52,7 @@ impl MarkRecord {
         Ok(record)
     }
 
-    /// Whether no leader has asked for it for so long that it may be removed.
+    /// Returns whether the record may be removed, because no leader has asked for it for a long time.
     pub(super) fn is_forgotten(&self, now: WallTime) -> bool {
         let begun = self.mark.map(|mark| mark.begun).unwrap_or_default();
         age::is_forgotten(self.asked.max(begun), now)

@@ -1,4 +1,4 @@
-//! How far one schedule is, in the store of a lease: a record of its own.
+//! The mark of one schedule, in a record of its own in the store of a lease.
 //!
 //! ```text
 //!   leader ── read, write ──▶ StoredMark ── read, swap ──▶ register: {"leader": .., "mark": {"begun": .., "done": ..}}
@@ -38,16 +38,16 @@ pub(super) struct StoredMark {
     name: LeaseName,
     schedule: AgentId,
     seen: SeenRecord,
-    /// The newest question. A leader asks again, so that an earlier question needs no answer.
+    /// The newest question. A leader asks again, so an earlier question needs no answer.
     asked: Option<MarkQuestion>,
     under_way: MarkUnderWay,
-    /// The last question that reads.
+    /// The round of the last question that reads.
     read_for: Option<Round>,
 }
 
 #[derive(Debug)]
 enum SeenRecord {
-    /// It was not read yet, or a write had no answer.
+    /// The record was not read yet, or a write got no answer.
     Unread,
     Nothing,
     Stored(Entry, Box<MarkRecord>),
@@ -65,9 +65,9 @@ enum MarkUnderWay {
 struct MarkQuestion {
     round: Round,
     leader: LeaderBallot,
-    /// The mark to keep; `None` in a question that reads.
+    /// The mark to keep; `None` in a question that only reads.
     mark: Option<Mark>,
-    /// By the leader's wall clock.
+    /// The time of the leader's wall clock.
     at: WallTime,
 }
 
@@ -103,7 +103,8 @@ impl StoredMark {
         }
     }
 
-    /// The agent asks, as the leader, at that time by its wall clock. Answers of other agents are ignored.
+    /// Handles a question of the agent as the leader, at that time of its wall clock. Answers of other agents are
+    /// ignored.
     pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage, at: WallTime) -> MarkStep {
         let leader = |number| LeaderBallot {
             number,
@@ -127,13 +128,13 @@ impl StoredMark {
                 mark: Some(*mark),
                 at,
             },
-            // No list of voters, so no leader asks for one.
+            // There is no list of voters, so no leader asks for one.
             ScheduleMessage::Survey(_)
             | ScheduleMessage::Held(_)
             | ScheduleMessage::Refused(_)
             | ScheduleMessage::Surveyed(_) => return MarkStep::Nothing,
         };
-        // A leader that reads anew may know of another record: an operator has removed the one that was there.
+        // A leader that reads anew may need a newer record: an operator may have removed the former one.
         if question.mark.is_none() && self.read_for != Some(question.round) {
             self.read_for = Some(question.round);
             self.seen = SeenRecord::Unread;
@@ -142,7 +143,7 @@ impl StoredMark {
         self.step()
     }
 
-    /// The store has shown the record, or failed.
+    /// Handles a read: the store has shown the record, or failed.
     pub(super) fn read(&mut self, shown: Result<Option<Entry>, RegisterError>) -> MarkStep {
         let shown = match shown {
             Ok(shown) => shown,
@@ -151,7 +152,7 @@ impl StoredMark {
         self.show(shown)
     }
 
-    /// The store has done the swap, or not, or has not said so.
+    /// Handles a swap that is done, not done, or of unknown outcome.
     pub(super) fn swapped(&mut self, swap: Result<Swap, RegisterError>) -> MarkStep {
         match (
             swap,
@@ -167,7 +168,7 @@ impl StoredMark {
         }
     }
 
-    /// Without a question: the leader asks again.
+    /// Handles a failure. It drops the question: the leader asks again.
     fn failed(&mut self, error: &RegisterError) -> MarkStep {
         self.under_way = MarkUnderWay::Nothing;
         self.seen = SeenRecord::Unread;
@@ -257,7 +258,7 @@ mod tests {
         register::{RegisterKey, Version},
     };
 
-    /// Within a day after 1970 began, so that no question has to be noted.
+    /// Within a day after the beginning of 1970, so no question has to be noted.
     const NOW: WallTime = WallTime::from_millis(1_000);
 
     fn id(name: &str) -> AgentId {
@@ -360,7 +361,7 @@ mod tests {
         let (_, begun) = swap(leader.ask(&id("a"), &write(5, 20), NOW));
         let lost = RegisterError::unknown(io::Error::other("no answer"));
         assert_eq!(leader.swapped(Err(lost)), MarkStep::Nothing);
-        // It is asked again, and the write was done or not.
+        // The leader asks again, and the write was done or not.
         for (shown, is_done) in [(entry(1, &value), false), (entry(2, &begun), true)] {
             let step = leader.ask(&id("a"), &write(5, 20), NOW);
             assert_eq!(step, MarkStep::Run(MarkOperation::Read));

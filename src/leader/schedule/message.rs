@@ -1,6 +1,6 @@
-//! What the agents say to each other about schedules.
+//! The messages between agents about schedules.
 //!
-//! Decided here: the messages. Not here: what is answered (`register.rs`), and how they cross
+//! Decided here: the messages. Not here: the answers (`register.rs`), and the transport
 //! ([`Messages`](crate::leader::Messages)).
 
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,7 @@ use crate::{
 
 use super::lists::QuorumList;
 
-/// The messages: two that a leader says, and the two answers. They are registered under this name, with which
-/// no other form may go.
+/// Name of the messages: the questions of a leader, and the answers. Messages of another form must not use this name.
 pub(super) const NAME: &str = "!schedules";
 
 /// See [`NAME`].
@@ -28,7 +27,7 @@ pub(super) enum ScheduleMessage {
 }
 
 impl ScheduleMessage {
-    /// The schedule that a question is about.
+    /// Returns the schedule of a question.
     pub(super) const fn asked_of(&self) -> Option<&AgentId> {
         match self {
             Self::Read(read) | Self::Survey(read) => Some(&read.schedule),
@@ -38,7 +37,7 @@ impl ScheduleMessage {
     }
 }
 
-/// "What do you know of this schedule? And obey no earlier leader."
+/// "Report your mark of this schedule, and obey no earlier leader."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Read {
     pub(super) round: Round,
@@ -46,7 +45,7 @@ pub(super) struct Read {
     pub(super) schedule: AgentId,
 }
 
-/// "Keep this of this schedule."
+/// "Keep this mark of this schedule."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Write {
     pub(super) round: Round,
@@ -55,20 +54,20 @@ pub(super) struct Write {
     pub(super) mark: Mark,
 }
 
-/// "Your leadership is obeyed; this is what I keep."
+/// "I obey your leadership, and keep this mark."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Held {
     pub(super) round: Round,
     pub(super) mark: Option<Mark>,
 }
 
-/// The answer to a [`Survey`](ScheduleMessage::Survey), which is a [`Read`] after a change of the voters: it says in
-/// which term that was written.
+/// The answer to a [`Survey`](ScheduleMessage::Survey), which is a [`Read`] after a change of the voters. It contains
+/// the term in which the mark was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Surveyed {
     pub(super) held: Held,
     pub(super) written: Option<Term>,
-    /// The lists of voters that it has known: the leader may have been down while one of them held.
+    /// The lists of voters that the agent has known: the leader may have been down while one of them was valid.
     pub(super) lists: Vec<(u64, QuorumList)>,
 }
 
@@ -78,45 +77,45 @@ pub(super) struct Refused {
     pub(super) why: MarkRefusal,
 }
 
-/// Why an agent keeps nothing of what it was told.
+/// Reason why an agent does not keep a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum MarkRefusal {
     /// It obeys a later leader.
     Older,
-    /// By its clock the due time lies too far ahead.
+    /// The due time is too far ahead of its clock.
     Early,
-    /// It keeps as many schedules as it may.
+    /// It already keeps the largest number of schedules.
     Full,
 }
 
-/// The leadership in which a leader speaks, without its name.
+/// The leadership of a leader, without the leader's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct LeaderNumber {
     pub(super) term: Term,
     pub(super) incarnation: Incarnation,
 }
 
-/// A leadership: later ones are larger. In the quorum mode the term alone decides, since no two leaders have
-/// one term.
+/// A leadership; later ones are larger. In the quorum mode the term alone decides, since two leaders never have one
+/// term.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct LeaderBallot {
     pub(super) number: LeaderNumber,
     pub(super) node: AgentId,
 }
 
-/// How far a schedule is.
+/// The progress of a schedule.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub(super) struct Mark {
-    /// No later due time was begun.
+    /// The latest due time that was begun.
     pub(super) begun: WallTime,
-    /// All due times up to this one are done with.
+    /// All due times up to this one are done.
     pub(super) done: WallTime,
 }
 
 impl Mark {
-    /// All up to that time is done with.
+    /// Returns the mark with which all due times up to that time are done.
     pub(super) const fn at(time: WallTime) -> Self {
         Self {
             begun: time,
@@ -124,7 +123,7 @@ impl Mark {
         }
     }
 
-    /// What both know.
+    /// Combines the knowledge of both.
     pub(super) fn join(self, other: Self) -> Self {
         Self {
             begun: self.begun.max(other.begun),

@@ -1,6 +1,6 @@
-//! Which due time is next, and what becomes of those that were missed.
+//! The next due time, and the handling of missed due times.
 //!
-//! Decided here: what each choice of [`Misfire`] means at one moment. Not here: whether the group knows of it
+//! Decided here: the meaning of each choice of [`Misfire`] at one moment. Not here: whether the group knows of the tick
 //! (`machine/`).
 
 use std::time::Duration;
@@ -9,28 +9,28 @@ use crate::clock::WallTime;
 
 use super::due::{DueTimes, count, newest, next};
 
-/// What becomes of a tick that cannot begin at its due time: none leads then, the work before it is still
-/// running, or the group does not acknowledge it in time.
+/// Handling of a tick that cannot begin at its due time: because there is no leader then, the work of the tick before
+/// it still runs, or the group does not acknowledge it in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfire {
-    /// It is not run. "In time" is within a second. The default.
+    /// It is not run. "In time" means within a second. The default.
     #[default]
     Skip,
-    /// It is run late, at most once, if it can begin within this span after its due time. Of several that were
-    /// missed the last one is run, and the others are skipped.
+    /// It is run late, at most once, if it can begin within this span after its due time. Of several missed ticks the
+    /// last is run, and the others are skipped.
     Late {
-        /// The span; below a second it counts as one.
+        /// The span; less than a second counts as one second.
         within: Duration,
     },
-    /// It is run in any case, however late, and so is each of several, in their order. One that was begun, and
-    /// of which the group does not know that it ended, is run again: its work has to take
-    /// [`Tick::key`](super::Tick::key) for what was done already.
+    /// It is run in any case, at any later time. Several missed ticks are run in their order. A tick that was begun is
+    /// run again if the group does not know that it ended: its work must use [`Tick::key`](super::Tick::key) to find
+    /// out which work was done already.
     AtLeastOnce,
 }
 
 impl Misfire {
-    /// So late a tick may begin; `None`: however late.
+    /// Longest time after the due time at which a tick may begin; `None`: without limit.
     pub(super) fn bound(self) -> Option<Duration> {
         match self {
             Self::Skip => Some(ON_TIME),
@@ -39,19 +39,19 @@ impl Misfire {
         }
     }
 
-    /// Whether a tick of that due time may begin now.
+    /// Returns whether a tick of that due time may begin now.
     pub(super) fn admits(self, due: WallTime, now: WallTime) -> bool {
         self.bound().is_none_or(|bound| now.since(due) <= bound)
     }
 }
 
-/// A tick that begins within this span after its due time is not late.
+/// Longest time after the due time at which a tick that begins is not late.
 pub(super) const ON_TIME: Duration = Duration::from_secs(1);
 
-/// What follows at one moment.
+/// The plan at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TickPlan {
-    /// So many due times are skipped by this.
+    /// Number of due times that the plan skips.
     pub(super) skipped: u64,
     /// Due times up to this one are settled.
     pub(super) settled: WallTime,
@@ -60,14 +60,14 @@ pub(super) struct TickPlan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextTick {
-    /// This one is to be run now.
+    /// This tick is run now.
     Now(WallTime),
-    /// This one is the next.
+    /// This tick is next.
     At(WallTime),
     Never,
 }
 
-/// Decides; due times up to `settled` are not considered again, whatever the clock says.
+/// Makes the plan. Due times up to `settled` are not considered again, whatever the clock shows.
 pub(super) fn plan(
     times: &dyn DueTimes,
     misfire: Misfire,
@@ -132,7 +132,7 @@ mod tests {
             assert_eq!(plan_of(misfire, 10, 19), (0, NextTick::At(at(20))));
             assert_eq!(plan_of(misfire, 10, 20), (0, NextTick::Now(at(20))));
             assert_eq!(plan_of(misfire, 10, 21), (0, NextTick::Now(at(20))));
-            // A clock that is behind repeats nothing.
+            // A clock that is behind repeats no tick.
             assert_eq!(plan_of(misfire, 50, 21), (0, NextTick::At(at(60))));
         }
     }

@@ -1,6 +1,7 @@
 //! One question of a leader to the others, and the answers so far.
 //!
-//! Decided here: when enough have answered. Not here: what is asked, and what follows (`machine/`).
+//! Decided here: when enough agents have answered. Not here: the content of the question, and the next step
+//! (`machine/`).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -14,15 +15,15 @@ use super::{
 /// The agents whose acknowledgement counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// The quorum mode: the voters, and those of former epochs. Every reading has a voter in common with every
-    /// writing, so that what was written is read.
+    /// The quorum mode: the present voters, and those of former epochs. Every reading has a voter in common with every
+    /// write, so a mark that was written is read.
     Voters(VoterLists),
-    /// The available mode: those that can be reached now, the leader itself among them.
+    /// The available mode: the agents that can be reached now, the leader included.
     Reachable(BTreeSet<AgentId>),
 }
 
 impl Audience {
-    /// Those that are asked: former voters know what was, and keep nothing new.
+    /// Returns the agents that are asked: former voters only report, and keep nothing new.
     fn asked(&self, purpose: Purpose) -> BTreeSet<AgentId> {
         match (self, purpose) {
             (Self::Voters(lists), Purpose::Read) => lists.asked(),
@@ -31,7 +32,7 @@ impl Audience {
         }
     }
 
-    /// Whether the voters have changed, as far as this agent knows.
+    /// Returns whether the voters have changed, as far as this agent knows.
     pub(super) fn has_former(&self) -> bool {
         match self {
             Self::Voters(lists) => lists.has_former(),
@@ -39,7 +40,7 @@ impl Audience {
         }
     }
 
-    /// Those that are waited for because they can be reached, and not because they vote.
+    /// Returns the agents whose answers are awaited only because they can be reached, not because they vote.
     fn reachable(&self) -> impl Iterator<Item = &AgentId> {
         let members = match self {
             Self::Voters(_) => None,
@@ -56,46 +57,47 @@ pub(super) enum Purpose {
     Write,
 }
 
-/// What a reading has found.
+/// The result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// What the present voters know is all that was written.
+    /// The present voters know all that was written.
     Present,
-    /// All that was written, and some of it by former voters alone.
+    /// All that was written is known, and some of it only to former voters.
     Former,
-    /// Too few of the former voters are left: some of it may be missing.
+    /// Too few of the former voters are left: some marks may be missing.
     Partial,
 }
 
-/// A question that goes on.
+/// A question that is not finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Poll {
     pub(super) round: Round,
     purpose: Purpose,
     began: Time,
-    /// When it was said last.
+    /// Time at which the question was last sent.
     said: Time,
-    /// The leader's own agent, until it is asked to keep what enough of the others have kept. By a clock that is wrong
-    /// it would keep alone what no other agent believes, and a successor that reads it there would wait for that time.
+    /// The leader's own agent, until it is asked to keep a mark that enough of the others have kept. With a wrong clock
+    /// it would otherwise keep a mark alone that no other agent believes, and a successor that reads this mark would
+    /// wait for that time.
     own: Option<AgentId>,
-    /// Those that can be reached, and are asked without being waited for.
+    /// Agents that can be reached, and are asked without a wait for their answers.
     silent: BTreeSet<AgentId>,
     held: BTreeSet<AgentId>,
-    /// Those by whose clocks the due time lies too far ahead.
+    /// Agents by whose clocks the due time is too far ahead.
     early: BTreeSet<AgentId>,
     pub(super) best: Option<Mark>,
-    /// The latest term whose leader wrote something of this, as far as those that held it said.
+    /// The latest term of a leader that wrote about this schedule, as far as the answers say.
     written: Option<Term>,
 }
 
-/// What an agent answered.
+/// The answer of an agent.
 pub(super) type PollOutcome = Result<Known, MarkRefusal>;
 
-/// What an agent knows of a schedule.
+/// An agent's knowledge of a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) mark: Option<Mark>,
-    /// The term in which it was written last; `None` where the agent does not say.
+    /// The term in which it was last written; `None` if the agent does not report it.
     pub(super) written: Option<Term>,
 }
 
@@ -108,18 +110,18 @@ impl From<Option<Mark>> for Known {
     }
 }
 
-/// A question is said again after this time, to those that have not acknowledged it.
+/// Time after which a question is sent again to agents that have not acknowledged it.
 pub(super) const AGAIN: Duration = Duration::from_millis(200);
 
-/// In the available mode an agent that does not answer is waited for no longer: it may have no part in schedules.
+/// Longest wait for an agent in the available mode: it may have no part in schedules.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// So long the voters of former epochs are waited for: they may be gone for good, and then what they alone knew is
-/// made up for (`machine/`).
+/// Longest wait for the voters of former epochs. They may be gone for good; then `machine/` makes up for the marks that
+/// only they knew.
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {
-    /// What is written is written to the own agent last.
+    /// Begins a question. A write reaches the own agent last.
     pub(super) fn new(
         round: Round,
         purpose: Purpose,
@@ -164,7 +166,7 @@ impl Poll {
         }
     }
 
-    /// Whether enough have acknowledged it.
+    /// Returns whether enough agents have acknowledged the question.
     pub(super) fn is_carried(&self, audience: &Audience, now: Time) -> bool {
         self.is_carried_by(&self.held, audience, now)
     }
@@ -193,7 +195,7 @@ impl Poll {
         }
     }
 
-    /// What is to be made of a reading that enough have answered.
+    /// Returns the result of a reading that enough agents have answered.
     pub(super) fn reading(&self, audience: &Audience) -> Reading {
         match audience {
             Audience::Reachable(_) => Reading::Present,
@@ -205,7 +207,7 @@ impl Poll {
         }
     }
 
-    /// Those that can be reached, and of whom no answer has come.
+    /// Returns the agents that can be reached, and have not answered.
     pub(super) fn unheard<'a>(
         &'a self,
         audience: &'a Audience,
@@ -214,7 +216,7 @@ impl Poll {
         audience.reachable().filter(move |id| !is_heard(id))
     }
 
-    /// The own agent, once nothing but its acknowledgement may be missing.
+    /// Returns the own agent, once only its acknowledgement may be missing.
     fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
         let own = self.own.as_ref()?;
         let mut held = self.held.clone();
@@ -224,12 +226,12 @@ impl Poll {
             .take_if(|own| is_next && audience.asked(self.purpose).contains(own))
     }
 
-    /// When it is to be looked at again.
+    /// Returns the time until the next look.
     pub(super) fn look_in(&self, now: Time) -> Duration {
         self.said.after(AGAIN).since(now)
     }
 
-    /// Those that are asked and have not acknowledged it.
+    /// Returns the asked agents that have not acknowledged the question.
     pub(super) fn left(&self, audience: &Audience) -> Vec<AgentId> {
         let asked = audience.asked(self.purpose);
         let left = asked.difference(&self.held);
@@ -238,7 +240,8 @@ impl Poll {
             .collect()
     }
 
-    /// Those to say it to now: again to those that are left, or for the first time to the own agent.
+    /// Returns the agents to which the question is sent now: again to those without an acknowledgement, or for the
+    /// first time to the own agent.
     pub(super) fn say_again(&mut self, audience: &Audience, now: Time) -> Vec<AgentId> {
         let own = self.take_own(audience, now);
         if !self.look_in(now).is_zero() {
@@ -311,7 +314,7 @@ mod tests {
         assert_eq!(names(silent.say_again(&two, Time::ZERO)), [""; 0]);
         let late = Time::ZERO.after(PATIENCE);
         assert_eq!(names(silent.say_again(&two, late)), ["a", "b"]);
-        // One that does not take part is not asked, and reading asks all at once.
+        // An agent without a part in schedules is not asked, and a reading asks all agents at once.
         let mut stranger = poll(Purpose::Write);
         let others = Audience::Reachable(ids(&["b"]));
         note(&mut stranger, "b", Ok(Known::default()));
@@ -349,13 +352,13 @@ mod tests {
         note(&mut poll, "b", Ok(Known::default()));
         assert!(!poll.is_carried(&audience, Time::ZERO));
         assert!(poll.is_carried(&audience, late));
-        // One that let another question run out of patience is asked, and not waited for.
+        // An agent that did not answer another question in time is asked, and not waited for.
         let mut knowing = poll.clone();
         knowing.silent = ids(&["c"]);
         assert!(knowing.is_carried(&audience, Time::ZERO));
         assert_eq!(names(knowing.unheard(&audience).cloned().collect()), ["c"]);
         assert_eq!(names(knowing.left(&audience)), ["c"]);
-        // One that is gone is not waited for.
+        // An agent that is gone is not waited for.
         let fewer = Audience::Reachable(ids(&["a", "b"]));
         assert!(poll.is_carried(&fewer, Time::ZERO));
     }

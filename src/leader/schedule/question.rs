@@ -1,6 +1,6 @@
-//! What a leader says to the others, of one question.
+//! The messages of one question of a leader.
 //!
-//! Decided here: by which messages. Not here: to whom, and when (`machine/`).
+//! Decided here: the kind of message. Not here: its receivers and its time (`machine/`).
 
 use crate::protocol::{AgentId, Round};
 
@@ -9,7 +9,7 @@ use super::{
     message::{LeaderNumber, Mark, Read, ScheduleMessage, Write},
 };
 
-/// Says it, if there is any agent to say it to: to keep this mark, or to tell what it knows.
+/// Sends the question, if it has receivers: to keep this mark, or to report their mark.
 pub(super) fn say(
     rule: &Rule,
     (ballot, round): (LeaderNumber, Round),

@@ -1,9 +1,9 @@
-//! What one agent keeps of the schedules, and which leader it obeys.
+//! The marks that one agent keeps, and the leader that it obeys.
 //!
-//! Decided here: what is answered to a leader. No leader is obeyed after a later one was heard; what is kept only
-//! grows; and a due time that lies far ahead by the own clock is not kept, so that one host whose clock is wrong
-//! does not use up the due times of a year. Also how many schedules are kept, and which of them gives way. Not here: that an answer leaves only after what it says is stored
-//! (`replica.rs`).
+//! Decided here: the answers to a leader. No leader is obeyed after a later one was heard. A mark only grows. A due
+//! time that is far ahead of the own clock is not kept: otherwise one host with a wrong clock would use up the due
+//! times of a year. Also the number of marks, and which mark is replaced. Not here: an answer is sent only after its
+//! content is stored (`replica.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,17 +25,18 @@ use super::{
     },
 };
 
-/// What one agent must not forget of the schedules: the latest leader that it heard, and how far each schedule
-/// is. It is the record of the store of [`SchedulesBuilder::store`](super::SchedulesBuilder::store), as in
+/// The data that one agent must not forget about the schedules: the latest leader that it heard, and the mark of each
+/// schedule. It is the record of the store of [`SchedulesBuilder::store`](super::SchedulesBuilder::store), as in
 /// `FileStore::<ScheduleRecord>::open(..)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleRecord {
     pub(super) promised: Option<LeaderBallot>,
     pub(super) marks: BTreeMap<AgentId, Mark>,
-    /// In which term each of them was written last. Releases before voters could change kept none.
+    /// The term in which each mark was last written. Releases before voters could change kept no terms.
     #[serde(default)]
     pub(super) written: BTreeMap<AgentId, Term>,
-    /// When a leader has asked for each of them last, by the marks that were kept then, to the day.
+    /// Time of a leader's last question for each mark, measured by the marks that were kept then, with the precision of
+    /// a day.
     #[serde(default)]
     pub(super) asked: BTreeMap<AgentId, WallTime>,
     /// The lists of voters that this agent has known, by their epochs.
@@ -43,14 +44,14 @@ pub struct ScheduleRecord {
     pub(super) lists: BTreeMap<u64, QuorumList>,
 }
 
-/// Most schedules of which an agent keeps the marks: what a leader says is bounded by nothing else.
+/// Most schedules of which an agent keeps the marks: nothing else limits the questions of a leader.
 pub(super) const MOST: usize = 256;
 
-/// A due time may lie so far ahead, by the clock of the agent that keeps it.
+/// Longest time by which a due time may be ahead of the clock of the agent that keeps it.
 pub(crate) const AHEAD: Duration = Duration::from_secs(10);
 
 impl ScheduleRecord {
-    /// Answers a leader's question.
+    /// Answers a leader's question for a mark.
     pub(super) fn read(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
         let ballot = LeaderBallot {
             number: read.ballot,
@@ -69,7 +70,7 @@ impl ScheduleRecord {
         }
     }
 
-    /// The same after a change of the voters, with the term in which it was written.
+    /// The same after a change of the voters, with the term in which the mark was written.
     pub(super) fn survey(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
         match self.read(from, read) {
             ScheduleMessage::Held(held) => ScheduleMessage::Surveyed(Surveyed {
@@ -85,7 +86,7 @@ impl ScheduleRecord {
         }
     }
 
-    /// Keeps what a leader says.
+    /// Keeps a leader's mark.
     pub(super) fn write(
         &mut self,
         from: &AgentId,
@@ -137,7 +138,7 @@ impl ScheduleRecord {
         Ok(mark)
     }
 
-    /// The present time as the marks tell it. No clock of one host alone can make a mark old.
+    /// Returns the present time according to the marks. A wrong clock of one host alone cannot make a mark old.
     fn newest(&self) -> WallTime {
         let begun = self.marks.values().map(|mark| mark.begun);
         begun.max().unwrap_or_default()
@@ -157,7 +158,7 @@ impl ScheduleRecord {
         asked.unwrap_or_default().max(mark.begun)
     }
 
-    /// Forgets the mark that no leader has asked for longest, if that is long enough.
+    /// Forgets the mark with the oldest question of a leader, if that is old enough.
     fn make_room(&mut self, begun: WallTime) -> Result<(), MarkRefusal> {
         let now = self.newest().max(begun);
         let asked = self.marks.iter();
@@ -173,7 +174,7 @@ impl ScheduleRecord {
         Ok(())
     }
 
-    /// Whether the mark of one schedule more fits beside those that are kept, and those that were started here.
+    /// Returns whether one more mark fits beside the marks that are kept and those of schedules that were started here.
     pub(super) fn has_room(
         &self,
         more: &AgentId,
@@ -260,7 +261,7 @@ mod tests {
     fn no_leader_is_obeyed_after_a_later_one_was_heard() {
         let mut record = ScheduleRecord::default();
         assert_eq!(write(&mut record, 1, "x", 50), held(Some(50)));
-        // A question is enough, of whatever schedule.
+        // One question is enough, for any schedule.
         assert_eq!(read(&mut record, 2, "y"), held(None));
         assert_eq!(write(&mut record, 1, "x", 60), refused(MarkRefusal::Older));
         assert_eq!(read(&mut record, 1, "x"), refused(MarkRefusal::Older));
@@ -274,7 +275,7 @@ mod tests {
         assert_eq!(write(&mut record, 1, "x", 110), held(Some(110)));
         assert_eq!(write(&mut record, 1, "x", 111), refused(MarkRefusal::Early));
         assert_eq!(read(&mut record, 1, "x"), held(Some(110)));
-        // What is kept already may be said again, whatever the clock says by now.
+        // A mark that is already kept may be sent again, whatever the clock shows now.
         let mark = Mark::at(WallTime::from_millis(500_000));
         record.marks.insert(id("x"), mark);
         assert_eq!(write(&mut record, 1, "x", 500), held(Some(500)));
@@ -309,7 +310,7 @@ mod tests {
         for schedule in 0..MOST {
             write(&mut record, &schedule.to_string(), 1);
         }
-        // It runs once a year, and its leader asks for it.
+        // The schedule runs once a year, and its leader asks for its mark.
         write(&mut record, "1", 25);
         assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
         assert_eq!(write(&mut record, "more", 31), refused(MarkRefusal::Full));

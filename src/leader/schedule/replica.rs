@@ -1,7 +1,7 @@
-//! One agent's answers, each of which waits until what it says is stored.
+//! One agent's answers. Each answer waits until its content is stored.
 //!
-//! Decided here: the order of storing and answering. An agent that is restarted knows all that it has ever
-//! acknowledged, so what a restart forgets does not matter. Not here: the answers (`register.rs`), and the store.
+//! Decided here: the order of storing and answering. A restarted agent knows everything that it has ever acknowledged,
+//! so losing the rest does no harm. Not here: the answers (`register.rs`), and the store.
 
 use std::{collections::BTreeMap, mem};
 
@@ -13,14 +13,14 @@ use super::{lists::QuorumList, message::ScheduleMessage, register::ScheduleRecor
 #[derive(Debug, Default)]
 pub(super) struct Replica {
     record: ScheduleRecord,
-    /// What the store is known to hold.
+    /// The known content of the store.
     stored: ScheduleRecord,
-    /// What is being stored, and the answers that may leave then.
+    /// The record that is being stored, and the answers that may be sent after that.
     saving: Option<(ScheduleRecord, Vec<Reply>)>,
     waiting: Vec<Reply>,
 }
 
-/// An answer, and to which agent it goes.
+/// An answer, and the agent that receives it.
 pub(super) type Reply = (AgentId, ScheduleMessage);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -30,11 +30,11 @@ pub(super) enum ReplicaStep {
     Answer(Vec<Reply>),
 }
 
-/// So many answers wait for the store; further questions are asked again.
+/// Most answers that wait for the store; further questions are asked again.
 const MOST: usize = 1_024;
 
 impl Replica {
-    /// Begins with what the store holds.
+    /// Begins with the content of the store.
     pub(super) fn new(stored: ScheduleRecord) -> Self {
         Self {
             record: stored.clone(),
@@ -43,7 +43,7 @@ impl Replica {
         }
     }
 
-    /// A leader asks. What is no question changes nothing.
+    /// Handles a leader's question. Other messages change nothing.
     pub(super) fn ask(
         &mut self,
         from: AgentId,
@@ -65,13 +65,13 @@ impl Replica {
         self.step()
     }
 
-    /// Other lists of voters are known: no answer waits for that, and a restart must know it.
+    /// Notes other lists of voters. No answer waits for them, but a restarted agent must know them.
     pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, QuorumList>) -> ReplicaStep {
         self.record.lists.clone_from(lists);
         self.step()
     }
 
-    /// What was to be stored is stored, or could not be: then the answers are lost, and asked for again.
+    /// Handles the end of a save. If it failed, the answers are lost, and leaders ask again.
     pub(super) fn saved(&mut self, is_stored: bool) -> (Vec<Reply>, ReplicaStep) {
         let Some((record, answers)) = self.saving.take() else {
             return (Vec::new(), ReplicaStep::Nothing);
@@ -145,7 +145,7 @@ mod tests {
     fn an_answer_waits_until_it_is_stored() {
         let mut replica = Replica::default();
         let first = stored(replica.ask(id("a"), &write(10), NOW));
-        // Said again it is no news, and waits all the same; so does what comes meanwhile.
+        // A repeated question changes nothing, but its answer waits too, and so do later ones.
         assert_eq!(replica.ask(id("a"), &write(10), NOW), ReplicaStep::Nothing);
         assert_eq!(replica.ask(id("a"), &write(20), NOW), ReplicaStep::Nothing);
         let (answers, step) = replica.saved(true);
@@ -155,7 +155,7 @@ mod tests {
         let (answers, step) = replica.saved(true);
         assert_eq!(answers, [held(10), held(20)]);
         assert_eq!(step, ReplicaStep::Nothing);
-        // What is stored is acknowledged at once.
+        // A stored mark is acknowledged at once.
         let known = replica.ask(id("a"), &write(20), NOW);
         assert_eq!(known, ReplicaStep::Answer(vec![held(20)]));
         assert_eq!(Replica::new(second).ask(id("a"), &write(20), NOW), known);

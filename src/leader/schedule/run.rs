@@ -1,7 +1,7 @@
 //! A schedule under one leadership, as the work of a leader.
 //!
-//! Decided here: how the machine is driven, and that a panic of the user's work is contained and never ends the
-//! leadership. Not here: any decision (`machine/`), and that nothing is polled after the leadership (`agent/lead.rs`).
+//! Decided here: how the machine is driven; a panic of the user's work is contained and never ends the leadership. Not
+//! here: any decision (`machine/`), and the rule that nothing is polled after the leadership (`agent/lead.rs`).
 
 use std::{
     cell::{Cell, RefCell},
@@ -41,16 +41,16 @@ use super::{
 /// The user's work: called for each tick.
 pub(super) type TickWork = Box<dyn FnMut(Tick) -> LocalBoxFuture<'static, Result<(), TickFailed>>>;
 
-/// What a schedule is made of, through all leaderships.
+/// The parts of a schedule that stay through all leaderships.
 pub(super) struct Schedule {
     pub(super) rule: Rule,
-    /// What the stream told, where it is no other rule.
+    /// The due times of the stream, if the schedule has no rule.
     pub(super) stream: Option<Arc<DueStream>>,
     pub(super) work: RefCell<TickWork>,
     pub(super) service: Arc<ScheduleService>,
     pub(super) record: Arc<StatusRecord>,
     pub(super) hand_over: HandOver,
-    /// The mark ahead of the clock that was logged last.
+    /// The mark ahead of the clock that was last logged.
     pub(super) told_ahead: Cell<Option<WallTime>>,
 }
 
@@ -63,11 +63,11 @@ struct ScheduleTenure<'a> {
     questions: LeaderQuestions,
     /// Agents that keep too many marks.
     full: BTreeSet<AgentId>,
-    /// The work of the tick that runs.
+    /// The work of the running tick.
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
 
-/// Notes the end of a leadership, however it comes about.
+/// Notes the end of a leadership for any reason.
 struct Resting<'a>(&'a Schedule);
 
 impl Drop for Resting<'_> {
@@ -81,7 +81,7 @@ impl Drop for Resting<'_> {
 }
 
 impl Schedule {
-    /// Runs what is due until the agent has to hand over, while its clock can be trusted.
+    /// Runs due ticks until the agent has to hand over, while its clock can be trusted.
     pub(super) async fn lead(&self, leader: LeaderGuard) {
         let _resting = Resting(self);
         let watched = self.service.clock_watch().watch(&self.hand_over);
@@ -119,15 +119,15 @@ impl Schedule {
     }
 }
 
-/// Why a schedule has come to rest.
+/// Reason why a schedule has stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TenureEnd {
     HandsOver,
-    /// It begins once more: the clock is not trusted any more, or the mark is read again.
+    /// It begins again: the clock is not trusted any more, or the mark is read again.
     Again,
 }
 
-/// Ends when the schedule has to come to rest.
+/// Ends when the schedule has to stop.
 async fn tenure_end(leader: &LeaderGuard, watched: &WatchedClock, is_ahead: &Notify) -> TenureEnd {
     let (hands_over, untrusted) = (leader.stepping_down(), watched.untrusted());
     let reads_again = async {
@@ -141,10 +141,10 @@ async fn tenure_end(leader: &LeaderGuard, watched: &WatchedClock, is_ahead: &Not
     }
 }
 
-/// Time after which a mark that lies ahead is read again.
+/// Time after which a mark ahead of the clock is read again.
 const READS_AGAIN: Duration = Duration::from_secs(10);
 
-/// The number of a leadership; it grows when the leadership is renewed.
+/// Returns the number of a leadership. It grows when the leadership is renewed.
 fn ballot(leader: &LeaderGuard) -> LeaderNumber {
     let token = leader.token();
     LeaderNumber {
@@ -216,7 +216,7 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Breaks when nothing is left to do.
+    /// Carries out an effect. Breaks when nothing is left to do.
     fn follow(&mut self, effect: ScheduleEffect) -> ControlFlow<()> {
         match effect {
             ScheduleEffect::Say { to, said } => self.schedule.service.say(&to, &said),
@@ -226,7 +226,7 @@ impl ScheduleTenure<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Notes which agents keep no mark because they keep too many.
+    /// Notes the agents that keep no mark because they keep too many.
     fn note_full(&mut self, answer: &ScheduleAnswer) {
         let has_changed = if answer.outcome == Err(MarkRefusal::Full) {
             self.full.insert(answer.from.clone())
@@ -247,7 +247,7 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Shows how far it is.
+    /// Shows the progress.
     fn show(&self) {
         self.schedule.record.note(&self.machine);
         if let Some(stream) = &self.schedule.stream {
@@ -255,8 +255,8 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// No due time is run that is not later than the last one: whoever waits for a tick is told why none comes. A mark in
-    /// a store is read again, since an operator may remove it.
+    /// Reports a mark ahead of the clock. No due time is run that is not later than the last one, so a user must learn
+    /// why no tick comes. A mark in a store is read again, since an operator may remove it.
     fn tell_of_mark(&self, now: Now, reads_again: &Notify) {
         let (last, service) = (self.machine.last(), &self.schedule.service);
         let schedule = self.schedule.rule.name.clone();
@@ -309,7 +309,7 @@ impl ScheduleTenure<'_> {
             Err(reason) => Err(reason),
         };
         let ended = self.running.take();
-        // What the work held may panic when it is dropped: that is a panic of the work as well.
+        // Dropping the data of the work may panic: that is a panic of the work as well.
         let end = polled.and_then(|end| contain(|| drop(ended)).map(|()| end));
         Some(end.unwrap_or_else(|reason| {
             self.panicked(&reason);

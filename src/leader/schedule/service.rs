@@ -1,5 +1,5 @@
-//! What one agent does for the schedules of its group: it keeps what leaders say, answers them, and asks the
-//! others while it leads.
+//! One agent's service for the schedules of its group: it keeps the marks of leaders, answers them, and asks the others
+//! while it leads.
 //!
 //! ```text
 //!   leader's schedule ── say ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
@@ -7,8 +7,8 @@
 //!          └──────── route of the question ◀──────────────┘
 //! ```
 //!
-//! Decided here: the way of questions and answers. Not here: what is answered (`register.rs`) and when an answer may
-//! leave (`replica.rs`). The agent's own answer takes the same way as those of others.
+//! Decided here: the way of questions and answers. Not here: the answers (`register.rs`), and when an answer may be
+//! sent (`replica.rs`). The agent's own answer takes the same way as those of others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -45,30 +45,30 @@ use super::{
 /// The store of one agent's record.
 pub(super) type RecordStore = Arc<dyn TermStore<ScheduleRecord>>;
 
-/// One agent's part, as its schedules see it.
+/// One agent's service, as its schedules use it.
 pub(super) struct ScheduleService {
     pub(super) clock: Arc<dyn WallClock>,
     clock_watch: Arc<ClockWatch>,
     id: AgentId,
-    /// The agent keeps this service.
+    /// Weak, because the agent keeps this service.
     agent: WeakAgentReader,
-    /// Incarnation of the agent's endpoint for messages: later than that of any former process.
+    /// Incarnation of the agent's endpoint for messages. It is later than that of any former process.
     asker: Incarnation,
     answerers: Answerers,
     routes: Arc<AnswerRoutes>,
     names: RunningNames,
 }
 
-/// The keepers of the schedules' marks.
+/// The agents or the store that keep the schedules' marks.
 enum Answerers {
     /// The agents of the group.
     Agents {
         voters: Voters,
         channel: Channel<ScheduleMessage>,
-        /// Those of this agent.
+        /// The marks of this agent.
         marks: Arc<Mutex<Replica>>,
     },
-    /// The store of the lease: the agent asks for itself alone.
+    /// The store of the lease: the agent asks only for itself.
     Store(MarkTasks),
 }
 
@@ -80,7 +80,7 @@ pub(super) struct ScheduleAnswer {
     pub(super) outcome: PollOutcome,
 }
 
-/// Which answers go where: each leadership of a schedule asks under numbers of its own.
+/// The routes of answers: each leadership of a schedule asks under numbers of its own.
 #[derive(Debug, Default)]
 pub(super) struct AnswerRoutes(Mutex<RouteTable>);
 
@@ -90,8 +90,8 @@ struct RouteTable {
     open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
 }
 
-/// Bits that count the questions of one leadership of a schedule: enough for one each millisecond for 50 days, before
-/// its numbers would be those of the next leadership.
+/// Bits that count the questions of one leadership of a schedule. They last for one question per millisecond for 50
+/// days, before its numbers would be those of the next leadership.
 const NUMBERS: u32 = 32;
 
 /// Most answers that wait for a schedule. A leader asks again if an answer finds no room.
@@ -119,12 +119,12 @@ impl AnswerRoutes {
     }
 
     fn table(&self) -> MutexGuard<'_, RouteTable> {
-        // Each change under the lock is whole at once.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The questions of one leadership of a schedule, until it is dropped.
+/// The questions of one leadership of a schedule. Dropping it ends the route of their answers.
 pub(super) struct LeaderQuestions {
     service: Arc<ScheduleService>,
     number: u64,
@@ -132,7 +132,7 @@ pub(super) struct LeaderQuestions {
 }
 
 impl LeaderQuestions {
-    /// The number before the first question.
+    /// Returns the number before the first question.
     pub(super) fn before_first(&self) -> Round {
         Round {
             incarnation: self.service.asker,
@@ -194,7 +194,7 @@ impl ScheduleService {
         })
     }
 
-    /// With the marks in the store of the agent's lease.
+    /// Makes a service with the marks in the store of the agent's lease.
     pub(super) fn with_store(
         agent: &AgentReader,
         keeper: Arc<Keeper>,
@@ -210,7 +210,7 @@ impl ScheduleService {
             clock,
             id: agent.id().clone(),
             agent: agent.downgrade(),
-            // Its own process alone hears the answers.
+            // Only its own process receives the answers.
             asker: Incarnation::default(),
             answerers: Answerers::Store(marks),
             routes,
@@ -231,7 +231,7 @@ impl ScheduleService {
         }
     }
 
-    /// Those whose acknowledgement counts now, for a leader of that term.
+    /// Returns the agents whose acknowledgement counts now, for a leader of that term.
     pub(super) fn audience(&self, term: Term) -> Audience {
         let own = BTreeSet::from([self.id.clone()]);
         let Answerers::Agents { voters, .. } = &self.answerers else {
@@ -253,7 +253,7 @@ impl ScheduleService {
         })
     }
 
-    /// Says this to those agents; to those that cannot be reached it will be said again.
+    /// Sends a question to those agents. Agents that cannot be reached get it again later.
     pub(super) fn say(&self, to: &[AgentId], said: &ScheduleMessage) {
         match &self.answerers {
             Answerers::Agents { channel, .. } => {
@@ -261,12 +261,12 @@ impl ScheduleService {
                     channel.send_to(to, said).ok();
                 }
             }
-            // The store answers for the one agent that asks.
+            // The store answers for the only agent that asks.
             Answerers::Store(marks) => to.iter().for_each(|_| marks.ask(said.clone())),
         }
     }
 
-    /// The store that has the marks, where one has them.
+    /// Returns the name of the store with the marks, if a store keeps them.
     pub(super) fn store(&self) -> Option<&str> {
         match &self.answerers {
             Answerers::Agents { .. } => None,
@@ -274,14 +274,15 @@ impl ScheduleService {
         }
     }
 
-    /// What is found of a schedule that leads; `None` if nothing is, or it leads no more.
+    /// Notes a finding about a schedule that leads. `None`: there is no finding, or the schedule does not lead any
+    /// more.
     pub(super) fn note(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         if let Some(agent) = self.agent.upgrade() {
             agent.note_schedule(schedule, found);
         }
     }
 
-    /// Whether the agents keep the mark of one schedule more, as far as this agent knows.
+    /// Returns whether the agents keep one more mark, as far as this agent knows.
     pub(super) fn has_room(&self, name: &AgentId) -> bool {
         match &self.answerers {
             Answerers::Agents { marks, .. } => {
@@ -292,7 +293,7 @@ impl ScheduleService {
         }
     }
 
-    /// Keeps the name of a schedule; says whether it was free.
+    /// Reserves the name of a schedule. Returns whether it was free.
     pub(super) fn take_name(&self, name: &AgentId) -> bool {
         self.names().insert(name.clone())
     }
@@ -310,7 +311,7 @@ fn locked(replica: &Mutex<Replica>) -> MutexGuard<'_, Replica> {
     replica.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store that was begun, and what it held.
+/// A store that was begun, and its record.
 pub(super) struct BegunStore {
     store: RecordStore,
     generation: Generation,
@@ -329,7 +330,7 @@ impl BegunStore {
     }
 }
 
-/// Answers for one agent. It ends when the agent's endpoint does, which gives up its address.
+/// Answers for one agent. It ends when the agent's endpoint drops its address.
 struct ServiceActor {
     agent: AgentId,
     reader: WeakAgentReader,
@@ -347,7 +348,7 @@ impl Actor for ServiceActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        // Each list is noted while it holds: a later leader asks its voters.
+        // Each list is noted while it is valid: a later leader asks its voters.
         if let Some(agent) = self.reader.upgrade() {
             ctx.add_stream(agent.changes());
         }

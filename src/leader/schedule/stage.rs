@@ -1,6 +1,6 @@
-//! Where a schedule is under one leadership.
+//! The stage of a schedule under one leadership.
 //!
-//! Not here: how it comes from one to the next (`machine/`).
+//! Not here: the transitions (`machine/`).
 
 use crate::{clock::WallTime, protocol::Time};
 
@@ -14,7 +14,7 @@ pub(super) enum ScheduleStage {
     Waiting(Option<WallTime>),
     Claiming(Poll, TickClaim),
     Running(WallTime),
-    /// The work failed, and is tried again after that time.
+    /// The work failed, and is tried again at that time.
     Pausing(Time),
     Finished,
 }
@@ -26,7 +26,7 @@ pub(super) struct TickClaim {
 }
 
 impl ScheduleStage {
-    /// What is asked now, and what the others are to keep, if anything.
+    /// Returns the present question, and the mark that the others should keep, if any.
     pub(super) fn asked(&mut self) -> Option<(&mut Poll, Option<Mark>)> {
         match self {
             Self::Reading(poll) => Some((poll, None)),
@@ -36,7 +36,7 @@ impl ScheduleStage {
         }
     }
 
-    /// The due time that is claimed or run.
+    /// Returns the due time that is claimed or run.
     pub(super) const fn busy(&self) -> Option<WallTime> {
         match self {
             Self::Claiming(_, TickClaim { due, .. }) | Self::Running(due) => Some(*due),

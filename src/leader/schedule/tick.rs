@@ -1,4 +1,4 @@
-//! What the work of a tick is given.
+//! The data for the work of a tick.
 
 use std::fmt;
 
@@ -10,31 +10,31 @@ use crate::{
     protocol::AgentId,
 };
 
-/// One tick of a schedule. Its identity is the schedule's name and the due time, the same at every agent.
+/// One tick of a schedule. It is identified by the schedule's name and the due time, which are the same at every agent.
 #[derive(Clone, Message)]
 #[rtype(result = "()")]
 #[non_exhaustive]
 pub struct Tick {
     /// The schedule's name.
     pub schedule: AgentId,
-    /// When it was due.
+    /// The time at which it was due.
     pub due: WallTime,
-    /// Whether it begins more than a second after it was due.
+    /// Whether it begins more than a second after that time.
     pub is_late: bool,
-    /// Whether it may have been run before, by this leader or another: with
-    /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce) only.
+    /// Whether it may have been run before, by this leader or another one. Only with
+    /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce).
     pub is_repeat: bool,
     /// The leadership in which it runs.
     pub leader: LeaderGuard,
 }
 
 impl Tick {
-    /// The identity as a text, `nightly@1767323045000`: a key for what must not be done twice.
+    /// Returns the identity as a text, `nightly@1767323045000`: a key for work that must not be done twice.
     pub fn key(&self) -> String {
         format!("{}@{}", self.schedule, self.due.as_millis())
     }
 
-    /// The newest fence of this leadership, for each write of the work; `None` in the available mode.
+    /// Returns the newest fence of this leadership, for each write of the work; `None` in the available mode.
     pub fn fence(&self) -> Option<Fence> {
         self.leader.fence()
     }

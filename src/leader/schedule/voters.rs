@@ -1,7 +1,7 @@
-//! The voters that one agent knows of, as its schedules see them: its leader's side and its own share them.
+//! The voters that one agent knows, for its schedules: the leader's side and the agent's own side share them.
 //!
-//! Decided here: that a list is noted as soon as the agent has it. Not here: which lists matter (`lists.rs`), and that
-//! they are stored (`replica.rs`).
+//! Decided here: a list is noted as soon as the agent has it. Not here: which lists matter (`lists.rs`), and their
+//! storage (`replica.rs`).
 
 use std::{
     collections::BTreeMap,
@@ -18,12 +18,12 @@ use super::{
     poll::Audience,
 };
 
-/// Clones are the same.
+/// The lists of voters. Clones share them.
 #[derive(Clone, Debug)]
 pub(super) struct Voters(Option<Arc<Mutex<VoterLists>>>);
 
 impl Voters {
-    /// With the lists that were stored. In the available mode there are none.
+    /// Begins with the stored lists. The available mode has no lists.
     pub(super) fn new(requirements: &Requirements, stored: &BTreeMap<u64, QuorumList>) -> Self {
         let present = QuorumList::of(requirements);
         Self(present.map(|list| {
@@ -35,7 +35,7 @@ impl Voters {
 
     /// Notes the present list of the agent.
     pub(super) fn note(&self, agent: Option<&AgentReader>) {
-        // The registry of the group has a lock of its own: it is asked before this one is taken.
+        // The registry of the group has a lock of its own: it is read before this lock is taken.
         let requirements = agent.and_then(AgentReader::requirements);
         let list = requirements.as_ref().and_then(QuorumList::of);
         if let (Some(requirements), Some(list)) = (requirements, list) {
@@ -43,21 +43,21 @@ impl Voters {
         }
     }
 
-    /// Those that a leader of that term asks; `None` in the available mode.
+    /// Returns the agents that a leader of that term asks; `None` in the available mode.
     pub(super) fn audience(&self, term: Term) -> Option<Audience> {
         self.lists(|lists| Audience::Voters(lists.up_to(term)))
     }
 
-    /// Whether that agent may lead, now or in an epoch that is just over.
+    /// Returns whether that agent may lead, now or in an epoch that has just ended.
     pub(super) fn may_lead(&self, id: &AgentId) -> bool {
         self.lists(|lists| lists.asked().contains(id))
             .unwrap_or(true)
     }
 
-    /// Works on the lists, if there are any.
+    /// Calls `of` with the lists, if there are any.
     pub(super) fn lists<T>(&self, of: impl FnOnce(&mut VoterLists) -> T) -> Option<T> {
         let lists = self.0.as_ref()?;
-        // Each change under the lock is whole at once.
+        // Each change under the lock is complete, so a panic leaves no half-made change.
         Some(of(&mut lists
             .lock()
             .unwrap_or_else(PoisonError::into_inner)))

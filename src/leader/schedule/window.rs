@@ -1,7 +1,7 @@
-//! The due times that an agent's own stream has told and that may still be run.
+//! The due times from an agent's own stream that may still be run.
 //!
-//! Decided here: which of them are taken, how many are kept, and when the stream is read on. Not here: the reading
-//! (`feed.rs`), and which of them is run (`planner.rs`, for which they are a rule like any other).
+//! Decided here: which due times are taken, how many are kept, and when reading continues. Not here: the reading
+//! (`feed.rs`), and which due times are run (`planner.rs`, for which they are a rule like any other).
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::planner::Misfire;
 #[derive(Debug, Default)]
 pub(super) struct DueWindow {
     times: BTreeSet<WallTime>,
-    /// The latest that the stream has told.
+    /// The latest due time of the stream.
     latest: WallTime,
     frontier: Frontier,
     leads: WindowLeads,
@@ -21,18 +21,18 @@ pub(super) struct DueWindow {
     has_ended: bool,
 }
 
-/// How far a leader is with a schedule.
+/// The progress of a leader with a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frontier {
-    /// All up to this one are done with, in the whole group.
+    /// All due times up to this one are done, in the whole group.
     pub(super) known: WallTime,
-    /// Those up to this one are not considered again, as long as the clock goes on.
+    /// Due times up to this one are not considered again, unless the clock is set back.
     pub(super) settled: WallTime,
-    /// What is claimed or run now: with its end all before it are done with.
+    /// The due time that is claimed or run now. When it ends, all earlier due times are done.
     pub(super) busy: Option<WallTime>,
 }
 
-/// Whether the agent leads, and says by its [`Frontier`] what it needs no more.
+/// Whether the agent leads. A leader shows by its [`Frontier`] which due times it does not need any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WindowLeads {
     #[default]
@@ -40,21 +40,21 @@ enum WindowLeads {
     Yes,
 }
 
-/// What became of a due time that the stream told.
+/// The outcome of a due time from the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     Taken,
-    /// The group is further than the stream: another leader has run it, or what followed it.
+    /// The group is further than the stream: another leader has run it, or a later due time.
     Passed,
-    /// It was told before, or comes after a later one that has begun or was skipped.
+    /// It was given before, or comes after a later one that has begun or was skipped.
     Misordered,
 }
 
-/// So many due times are kept, and the stream is read no further.
+/// Most due times that are kept. With more the stream is not read.
 pub(super) const MOST: usize = 1_024;
 
 impl DueWindow {
-    /// The stream tells a due time.
+    /// Takes a due time of the stream.
     pub(super) fn offer(&mut self, due: WallTime) -> Offer {
         let is_newest = due > self.latest;
         self.latest = self.latest.max(due);
@@ -70,12 +70,12 @@ impl DueWindow {
         Offer::Misordered
     }
 
-    /// The stream tells no more.
+    /// Notes the end of the stream.
     pub(super) fn end(&mut self) {
         self.has_ended = true;
     }
 
-    /// The agent leads, and is so far; says whether that makes room.
+    /// Notes the progress of the leading agent. Returns whether that makes room.
     pub(super) fn lead(&mut self, frontier: Frontier) -> bool {
         let was_full = self.is_full();
         self.frontier = frontier;
@@ -84,22 +84,22 @@ impl DueWindow {
         was_full
     }
 
-    /// The agent does not lead any more: how far the others are is not known, but that they do not go back.
+    /// Notes that the agent does not lead any more. The progress of the others is unknown, but it never goes back.
     pub(super) fn follow(&mut self) {
         self.leads = WindowLeads::No;
         self.frontier.settled = self.frontier.known;
         self.frontier.busy = None;
     }
 
-    /// Whether the stream is to be read on. Where too much is kept, what is needed least makes room.
+    /// Returns whether reading continues. If the window is full, the least needed due times are removed.
     pub(super) fn has_room(&mut self, misfire: Misfire, now: WallTime) -> bool {
         if self.is_full() {
             match (self.leads, misfire) {
-                // What was skipped is forgotten, even if the clock should be set back.
+                // Skipped due times are forgotten, even if the clock is set back later.
                 (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
-                // It may be that none of them was run: they are read on when the group tells how far it is.
+                // Perhaps none of them was run: reading continues when the group reports its progress.
                 (WindowLeads::No, Misfire::AtLeastOnce) => {}
-                // Of those that were missed, only the last is ever run.
+                // Of the missed due times, only the last is ever run.
                 (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {
                     let newest = self.times.range(..=now).next_back().copied();
                     self.times = self.times.split_off(&newest.unwrap_or_default());
@@ -114,7 +114,7 @@ impl DueWindow {
         &self.times
     }
 
-    /// How many came again or too late.
+    /// Returns the number of due times that were repeated or too late.
     pub(super) const fn misordered(&self) -> u64 {
         self.misordered
     }
@@ -155,7 +155,7 @@ mod tests {
         times.map(|due| due.as_millis() / 1_000).collect()
     }
 
-    /// A leader that is so far.
+    /// A leader with this progress.
     fn front(known: u64, settled: u64, busy: Option<u64>) -> Frontier {
         Frontier {
             known: at(known),
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(window.offer(at(25)), Offer::Misordered, "30 runs");
         assert_eq!(seconds(&window), [30, 40], "and may have to run again");
         assert_eq!(window.misordered(), 2);
-        // The next leadership asks the group anew, and what was only skipped counts again.
+        // The next leadership asks the group anew, and due times that were only skipped count again.
         window.follow();
         assert_eq!(window.offer(at(15)), Offer::Taken);
     }

@@ -1,5 +1,5 @@
-//! One schedule under one leadership, as a pure machine: it asks what is known, and lets no tick begin that the
-//! group does not know of.
+//! One schedule under one leadership, as a pure machine: it reads the marks of the group, and a tick begins only after
+//! the group knows of it.
 //!
 //! ```text
 //!             nothing known
@@ -11,8 +11,8 @@
 //!      └────────────────────────────────┴──────────────┴─────────────────────────┘
 //! ```
 //!
-//! Decided here: the order of reading, writing and running. Not here: when enough have answered (`poll.rs`), and
-//! what is due (`planner.rs`). `shown.rs` is what its driver reads.
+//! Decided here: the order of reading, writing and running. Not here: when enough agents have answered (`poll.rs`), and
+//! which tick is due (`planner.rs`). `shown.rs` has the queries of its driver.
 
 mod shown;
 
@@ -33,14 +33,14 @@ use super::{
     stage::{ScheduleStage, TickClaim},
 };
 
-/// The longest wait for a tick without a look at the wall clock. A clock that is slewed goes wrong by half a millisecond
-/// in a second, so a tick is late by no more than 30 ms; `clock_watch.rs` notices a clock that is set.
+/// Longest wait for a tick without a look at the wall clock. A slewed clock is wrong by half a millisecond per second,
+/// so a tick is at most 30 ms late. `clock_watch.rs` notices a clock that is set.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Longest time without a question about the mark.
 const ASKS: Duration = Duration::from_secs(24 * 3_600);
 
-/// After work that failed; twice as long after each further failure, up to [`LONGEST_PAUSE`].
+/// Pause after work that failed. It doubles after each further failure, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -50,28 +50,28 @@ pub(super) struct ScheduleMachine<'a> {
     own: AgentId,
     ballot: LeaderNumber,
     audience: Audience,
-    /// Those that had no answer when a question was carried without them, and have given none since.
+    /// Agents that had not answered when a question had enough answers, and have not answered since.
     silent: BTreeSet<AgentId>,
     rounds: Round,
     stage: ScheduleStage,
-    /// That a tick is done with is told beside the waiting for the next one.
+    /// The question that reports the end of a tick. It runs beside the wait for the next tick.
     confirming: Option<Poll>,
-    /// What the group is known to know, and what this leader added.
+    /// The known mark of the group, with the additions of this leader.
     mark: Mark,
     /// Due times up to this one are not considered again.
     settled: WallTime,
-    /// Some agent obeys a later leader.
+    /// An agent obeys a later leader.
     is_refused: bool,
     is_stepping_down: bool,
     is_established: bool,
     failures: u32,
-    /// When anything was asked last.
+    /// Time of the last question.
     asked_at: Time,
     counts: TickCounts,
 }
 
 impl<'a> ScheduleMachine<'a> {
-    /// `rounds` is the last question that was asked in this process, `counts` what was counted so far.
+    /// Makes the machine. `rounds` is the last question that was asked in this process, `counts` has the counts so far.
     pub(super) fn new(
         rule: &'a Rule,
         own: AgentId,
@@ -144,8 +144,8 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn look(&mut self, now: Now, ballot: LeaderNumber, out: &mut Vec<ScheduleEffect>) {
-        // A leadership that was renewed in a later term asks anew, between two ticks: another leader may have
-        // been heard meanwhile.
+        // After a renewal in a later term the leadership asks anew, between two ticks: the agents may have heard
+        // another leader in the meantime.
         let is_between = !matches!(
             self.stage,
             ScheduleStage::Running(_) | ScheduleStage::Finished
@@ -166,7 +166,7 @@ impl<'a> ScheduleMachine<'a> {
         self.settle(now, out);
     }
 
-    /// It is too late for the tick that is claimed.
+    /// Handles a claimed tick that is too late.
     fn give_up(&mut self, now: Now, plan: TickPlan, out: &mut Vec<ScheduleEffect>) {
         if self.is_stepping_down {
             self.counts.skipped = self.counts.skipped.saturating_add(1);
@@ -175,7 +175,7 @@ impl<'a> ScheduleMachine<'a> {
         self.follow(now, plan, out);
     }
 
-    /// A mark that no leader asks for gives way to that of another schedule some day.
+    /// Asks for the mark daily: if no leader asks for a mark, it may be replaced by that of another schedule.
     fn ask_daily(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         let is_waiting = matches!(self.stage, ScheduleStage::Waiting(_));
         let is_quiet = self.is_established && self.confirming.is_none() && !self.is_stepping_down;
@@ -202,7 +202,7 @@ impl<'a> ScheduleMachine<'a> {
         }
     }
 
-    /// Goes on where something has come to its end.
+    /// Continues after a question or a wait that is complete.
     fn settle(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         if let Some((poll, _)) = self.stage.asked()
             && poll.is_carried(&self.audience, now.time)
@@ -223,7 +223,7 @@ impl<'a> ScheduleMachine<'a> {
                         self.found(now, best.unwrap_or(is_here), out);
                     }
                     (Reading::Partial, best) => {
-                        // What is lost was due by some clock that most believed.
+                        // A lost tick was due by some clock that most agents believed.
                         let begun = now.wall.after(AHEAD);
                         let known = best.unwrap_or(is_here);
                         self.found(now, Mark { begun, ..known }.join(known), out);
@@ -260,8 +260,8 @@ impl<'a> ScheduleMachine<'a> {
         self.stage = ScheduleStage::Reading(poll);
     }
 
-    /// No agent knows of the schedule: it begins now, for all leaders that follow. Or the voters have changed, and a
-    /// quorum of these has to know what the former ones did, before anything else begins.
+    /// Writes a first mark. If no agent knows the schedule, it begins now, for all later leaders. After a change of the
+    /// voters, a quorum of the new voters must learn the mark of the former ones before any tick begins.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Founding(poll, mark);
@@ -274,7 +274,7 @@ impl<'a> ScheduleMachine<'a> {
         self.go_on(now, out);
     }
 
-    /// No due time up to this one is run, whatever a clock says.
+    /// Returns the due time up to which no tick is run, whatever a clock shows.
     const fn known(&self) -> WallTime {
         match self.rule.misfire {
             Misfire::AtLeastOnce => self.mark.done,
@@ -282,10 +282,10 @@ impl<'a> ScheduleMachine<'a> {
         }
     }
 
-    /// Waits for the next due time, or claims the one that is due.
+    /// Waits for the next due time, or claims the due tick.
     fn go_on(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         if self.is_stepping_down {
-            // The successor would repeat what it does not know to be done with.
+            // Without this mark the successor would repeat a tick that is done.
             if self.confirming.is_none() {
                 self.finish(out);
             } else {
@@ -298,7 +298,7 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn plan(&mut self, now: Now) -> TickPlan {
-        // What was skipped by a clock that was ahead, and was set back, was not missed.
+        // A clock was ahead and was set back: due times that were skipped by it were not missed.
         if now.wall < self.settled {
             self.settled = self.known();
         }
@@ -322,19 +322,19 @@ impl<'a> ScheduleMachine<'a> {
             Misfire::Skip | Misfire::Late { .. } => begun,
         };
         let mark = self.mark.join(Mark { begun, done });
-        // It says what the one before would say.
+        // The claim includes the mark of the former question.
         self.confirming = None;
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Claiming(poll, TickClaim { due, mark });
     }
 
-    /// The group knows that a tick begins.
+    /// Begins a tick after the group has learned of it.
     fn claimed(&mut self, now: Now, claim: TickClaim, known: Mark, out: &mut Vec<ScheduleEffect>) {
         let TickClaim { due, mark } = claim;
         let is_repeat = due <= self.mark.begun;
         self.mark = self.mark.join(mark);
         let is_once = self.rule.misfire != Misfire::AtLeastOnce;
-        // In the available mode another leader may be further.
+        // In the available mode another leader may have begun later ticks.
         if is_once && (known.begun > due || !self.rule.misfire.admits(due, now.wall)) {
             self.counts.skipped = self.counts.skipped.saturating_add(1);
             return self.establish(now, known, out);
@@ -384,7 +384,7 @@ impl<'a> ScheduleMachine<'a> {
         out.push(ScheduleEffect::Finish);
     }
 
-    /// Asks all that count: to tell what they know, or to keep this.
+    /// Asks all agents that count: to report their mark, or to keep this mark.
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
         self.asked_at = now.time;
         self.rounds.counter = self.rounds.counter.saturating_add(1);

@@ -1,6 +1,6 @@
-//! What the driver of a schedule reads of its machine.
+//! The queries of a schedule's driver on its machine.
 //!
-//! Decided here: when the machine is to look again. Not here: what it does then (`mod.rs`).
+//! Decided here: when the machine must be called again. Not here: its work then (`mod.rs`).
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ impl ScheduleMachine<'_> {
         self.counts
     }
 
-    /// The last due time that was begun, as far as it is known.
+    /// Returns the last known due time that was begun.
     pub(in crate::leader::schedule) const fn last(&self) -> WallTime {
         self.mark.begun
     }
 
-    /// The next due time.
+    /// Returns the next due time.
     pub(in crate::leader::schedule) fn upcoming(&self) -> Option<WallTime> {
         match &self.stage {
             ScheduleStage::Waiting(due) => *due,
@@ -38,7 +38,7 @@ impl ScheduleMachine<'_> {
         }
     }
 
-    /// Whether the group has acknowledged the leader.
+    /// Returns whether the group has acknowledged the leader.
     pub(in crate::leader::schedule) const fn is_established(&self) -> bool {
         self.is_established
     }
@@ -47,7 +47,7 @@ impl ScheduleMachine<'_> {
         matches!(self.stage, ScheduleStage::Running(_))
     }
 
-    /// How far it is, for what tells it due times.
+    /// Returns the progress of the schedule, for the source of its due times.
     pub(in crate::leader::schedule) fn frontier(&self) -> Frontier {
         Frontier {
             known: self.known(),
@@ -56,7 +56,7 @@ impl ScheduleMachine<'_> {
         }
     }
 
-    /// Whether nothing is due, now or later, and the group knows of all that was.
+    /// Returns whether no tick is due, now or later, and the group knows of all former ticks.
     pub(in crate::leader::schedule) fn is_idle(&self) -> bool {
         matches!(self.stage, ScheduleStage::Waiting(None))
             && self.is_established
@@ -64,7 +64,7 @@ impl ScheduleMachine<'_> {
             && next(&*self.rule.times, self.settled).is_none()
     }
 
-    /// After how long it is to look again, unless somebody sets the wall clock.
+    /// Returns the time until the next call of the machine, unless the wall clock is set.
     pub(in crate::leader::schedule) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
             ScheduleStage::Reading(poll)
