@@ -23,8 +23,8 @@ impl<M: PeerMessage> Group<M> {
         WeakGroup(Arc::downgrade(&self.0))
     }
 
-    /// Every incarnation that begins from now on is later than `floor`, so that none is taken for one of another
-    /// process.
+    /// Makes every incarnation that begins from now on later than `floor`, so that none is taken for an incarnation of
+    /// another process.
     pub(crate) fn begin_after(&self, floor: Incarnation) {
         self.registry().raise_floor(floor);
     }

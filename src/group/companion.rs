@@ -21,7 +21,7 @@ use super::{Group, LocalWire};
 /// The companion's name is its group's with this at the end. No other group's name ends like this.
 pub(super) const SUFFIX: &str = "!messages";
 
-/// The group that a companion belongs to, if it is the name of one.
+/// Returns the group that a companion belongs to, if the name is a companion's.
 pub(crate) fn companion_of(name: &str) -> Option<&str> {
     name.strip_suffix(SUFFIX)
 }
@@ -41,7 +41,7 @@ impl<M: PeerMessage> Group<M> {
         self.companion_by(None)
     }
 
-    /// The same; if this is the call that makes it, its local messages all go through `wire`.
+    /// The same; if this call makes it, all its local messages go through `wire`.
     pub(super) fn companion_by(
         &self,
         wire: Option<Arc<dyn LocalWire<AppMessage>>>,
@@ -87,12 +87,12 @@ impl PeerMessage for AppMessage {
         Self::KIND
     }
 
-    // Whether it may be a member is asked when it is announced, by the rights of the group itself.
+    // The rights of the group itself decide at the announcement whether the sender may be a member.
     fn needs(&self, _: &AgentId) -> MinimumRole {
         MinimumRole::Observer
     }
 
-    // A name that begins so is one of this crate's own.
+    // A name that begins like this belongs to this crate.
     fn application_bytes(&self) -> Option<usize> {
         let is_own = self.name.as_str().starts_with('!') || self.kind >= Self::ANSWERS;
         (!is_own).then(|| self.body.0.len())

@@ -1,4 +1,4 @@
-//! Why a group, or a membership in it, is refused.
+//! Errors of a group, and of a membership in it.
 
 use std::{fmt, sync::Arc};
 
@@ -85,7 +85,7 @@ pub enum JoinError {
         theirs: Option<Box<Electorate>>,
         /// The voters of the agent that wants to join.
         mine: Option<Box<Electorate>>,
-        /// Which of them only one side names.
+        /// The voters that only one side names.
         unshared: Box<Unshared>,
     },
 }
@@ -106,7 +106,7 @@ pub enum OpenError {
     },
     /// A member began before the group was opened.
     ///
-    /// After a restart of the process its incarnation could not be told from the former one.
+    /// After a restart of the process, the new incarnation would look like the former one.
     #[error(
         "{id} is there already: open the group to other hosts first, then start its agents, so that their incarnations differ from those before a restart"
     )]

@@ -12,7 +12,7 @@ use std::{
 pub(crate) struct Attachments(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
 impl Attachments {
-    /// The one of that type, which is made when it is first asked for.
+    /// Returns the value of that type, and makes it at the first call.
     ///
     /// # Errors
     /// What `make` failed with: nothing is kept.

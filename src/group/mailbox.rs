@@ -43,18 +43,18 @@ impl<M> RemoteEnvelope<M> {
 
 /// The mailbox of a member of this process.
 ///
-/// One object for all that goes there: each `Recipient` of actix holds three allocations.
+/// One object for all messages: each `Recipient` of actix holds three allocations.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
-    /// Takes a message of this process. One that is repeated needs room; any other is queued.
+    /// Takes a message of this process. A repeated message needs room; any other is queued.
     fn put(&self, envelope: Envelope<M>) -> PutOutcome;
 
     /// Takes a message of another host.
     fn put_remote(&self, envelope: Envelope<M>, size: Size) -> PutOutcome;
 
-    /// Tells of a change of the membership.
+    /// Sends a notice of a change of the membership.
     fn notify(&self);
 
-    /// Where a wire delivers.
+    /// Returns the recipient to which a wire delivers.
     fn inbox(&self) -> Recipient<Envelope<M>>;
 }
 
@@ -75,8 +75,8 @@ impl PutOutcome {
         if !to.connected() {
             return Self::Closed;
         }
-        // do_send: said once by an agent of this process, or of another host within the limits of its mailbox; a lost
-        // one would hold an election up.
+        // do_send: a message that is not repeated, of an agent of this process, or of another host within the limits of
+        // its mailbox. Its loss would hold up an election.
         to.do_send(envelope);
         Self::Queued
     }
@@ -193,7 +193,7 @@ where
     }
 
     fn notify(&self) {
-        // do_send: one for each change of the membership, and an agent that missed one would count on who is gone.
+        // do_send: one for each change of the membership. An agent that missed it would count on members that are gone.
         self.addr.do_send(MembersChanged);
     }
 
@@ -229,7 +229,7 @@ impl<M: PeerMessage> Mailbox<M> for PlainMailbox<M> {
     }
 }
 
-/// How much a message counts, and how much may wait.
+/// The size of a message, and the limit for waiting bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     bytes: usize,
@@ -237,7 +237,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The size of a message whose payload is that long.
+    /// Returns the size of a message with a payload of that length.
     pub(crate) fn of(payload: usize, most: usize) -> Self {
         let bytes = payload.saturating_add(OVERHEAD);
         Self { bytes, most }
@@ -261,7 +261,7 @@ pub(crate) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// One message has room in any case: a limit below its size would shut the mailbox for ever.
+    /// A single message always has room: a limit below its size would block the mailbox for ever.
     fn hold(waiting: &Arc<AtomicUsize>, Size { bytes, most }: Size) -> Option<Self> {
         // Added before it is judged: two senders cannot both take the last room.
         let before = waiting.fetch_add(bytes, Relaxed);

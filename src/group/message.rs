@@ -17,7 +17,7 @@ pub struct Envelope<M> {
 }
 
 impl<M> Envelope<M> {
-    /// The same envelope with another message.
+    /// Returns the same envelope with another message.
     pub fn map<N>(self, into: impl FnOnce(M) -> N) -> Envelope<N> {
         Envelope {
             from: self.from,

@@ -180,7 +180,7 @@ impl<M: PeerMessage> Group<M> {
         self.registry().note_record(id);
     }
 
-    /// Whether an agent of that name has made a record durable by these rules.
+    /// Returns whether an agent of that name has made a record durable by these rules.
     pub(crate) fn had_record(&self, id: &AgentId, requirements: &Requirements) -> bool {
         self.registry().had_record(id, requirements)
     }

@@ -1,8 +1,8 @@
-//! Groups of one name in one process.
+//! Several groups of one name in one process.
 //!
-//! Decided here: a second one has no agents. The two would not know each other, and each would elect a leader of its own
-//! without a word of it. Several hosts may be simulated in one process: their groups are opened to a bridge, or go through a wire
-//! of a test.
+//! Decided here: a second group of the same name has no agents. The two would not know each other, and each would
+//! silently elect a leader of its own. Several hosts may be simulated in one process: their groups are opened to a
+//! bridge, or go through a wire of a test.
 
 use std::{
     any::{Any, TypeId},
@@ -15,12 +15,12 @@ use crate::protocol::PeerMessage;
 
 use super::{Group, GroupState};
 
-/// The groups of this process that had agents. Those that are gone are removed at the next look.
+/// The groups of this process that had agents. Dropped groups are removed at the next look.
 static GROUPS: Mutex<Vec<KnownGroup>> = Mutex::new(Vec::new());
 
 struct KnownGroup {
     name: String,
-    /// The System whose process it is, as it were.
+    /// The System that stands for a process.
     system: usize,
     messages: TypeId,
     group: Weak<dyn Any + Send + Sync>,
@@ -44,7 +44,7 @@ impl<M: PeerMessage> Group<M> {
         for known in groups.iter() {
             let is_like =
                 known.name == self.name() && (known.system, known.messages) == (system, messages);
-            // The others are not even held: the last one to hold a group drops it, here under the lock.
+            // Other groups are not upgraded: a last reference here would drop its group under the lock.
             let other = is_like.then(|| known.group.upgrade()).flatten();
             let Some(Ok(other)) = other.map(Arc::downcast::<GroupState<M>>) else {
                 continue;

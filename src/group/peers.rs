@@ -18,7 +18,7 @@ use crate::{
 
 use super::{Group, snapshot::Route};
 
-/// Another node that a group is carried to, as this one sees it.
+/// Another node to which a group is carried, as this node sees it.
 ///
 /// As JSON it has these names; spans are milliseconds, under keys that end in `_ms`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -32,41 +32,40 @@ pub struct PeerReport {
     pub node: String,
     /// The address that this node dials; `None` if the peer has to dial.
     pub address: Option<String>,
-    /// For how long there has been no link with it, or since this side began; `None` while there is one. As
-    /// JSON: `unlinked_ms`.
+    /// Time without a link to it, or since this side began; `None` while there is a link. As JSON: `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
-    /// Why the last link ended or the last attempt came to nothing, since it was last linked. For people: the
-    /// words may change.
+    /// The error that ended the last link, or the last attempt, since the last link. For people: the words may change.
     pub last_error: Option<String>,
-    /// How long the last question to it took to be answered, there and back. As JSON: `echo_ms`.
+    /// Round-trip time of the last question to it. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
     /// The advice for [`last_error`](Self::last_error), where there is one. For people: the words may change.
     pub advice: Option<&'static str>,
     /// The last refusal was because another process has this node's name, or had it later.
     pub is_name_disputed: bool,
-    /// A later process says that it is this node, and was refused in the last minute because an earlier one is linked.
+    /// A later process claims to be this peer. It was refused in the last minute because an earlier process is
+    /// linked.
     pub is_contested: bool,
-    /// In the last minute it said that it refused another, earlier process of this node's name.
+    /// In the last minute it reported that it refused another, earlier process of this node's name.
     pub has_twin: bool,
     /// In the last minute it named terms that are later than the clock of this host allows: its clock is ahead, or this one
     /// is behind. Its messages with these terms are dropped.
     pub is_clock_ahead: bool,
     /// It is linked, and has named no agent of this group.
     pub lacks_group: bool,
-    /// It is linked, and has groups, none of which this node carries.
+    /// It is linked and has groups, but this node carries none of them.
     pub shares_no_group: bool,
-    /// The first groups that it carries in place of this one.
+    /// The first groups that it carries, without this one.
     pub other_groups: Vec<String>,
     /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
     /// mine.
     pub mismatch: Option<(String, String)>,
     /// Its agents have other timings than those here: theirs, then mine.
     pub timings: Option<(String, String)>,
-    /// Which choice of voters its agents in this group follow, as it said last.
+    /// The epoch of the voters that its agents in this group follow, by its last report.
     pub epoch: Option<u64>,
-    /// Its agents whose names other agents have here.
+    /// Its agents whose names belong to other agents here.
     pub refused: Vec<AgentId>,
 }
 
@@ -104,15 +103,15 @@ impl fmt::Display for Pace {
 pub(crate) trait PeerReporter: Send + Sync {
     /// The nodes that it carries the group of that name to.
     fn report_peers(&self, group: &str) -> Vec<PeerReport>;
-    /// The voters of the group of that name, as they were decided: their nodes become peers. Lists may be told in another
-    /// order than they were decided in; their epochs say which one is the latest.
+    /// Notes the decided voters of the group of that name: their nodes become peers. Lists may arrive in another order
+    /// than they were decided in; their epochs show which list is the latest.
     fn note_voters(&self, group: &str, decree: &Decree);
     /// Notes that the agent `new` of the group shall become a voter, and that the leader has not heard it. Its node
     /// becomes a peer until the next list, as a node that may only observe.
     fn want_voter(&self, group: &str, new: &NewVoter);
 }
 
-/// Those that carry a group.
+/// The carriers of a group.
 #[derive(Default)]
 pub(super) struct Reporters(Mutex<Carriers>);
 
@@ -169,13 +168,13 @@ pub(crate) struct ReachableMember {
     pub(crate) node: Option<Arc<str>>,
     /// It is up, and its node is linked.
     pub(crate) is_reachable: bool,
-    /// Which choice of voters it follows; `None` where it runs elsewhere, since its node says that of all of its agents
-    /// ([`PeerReport::epoch`]).
+    /// The epoch of the voters that it follows. `None` where it runs elsewhere: its node reports the epoch of all of
+    /// its agents ([`PeerReport::epoch`]).
     pub(crate) epoch: Option<u64>,
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// Tells who is asked about the nodes that the group is carried to, for as long as it lives.
+    /// Adds a reporter about the nodes to which the group is carried, for as long as the reporter lives.
     pub(crate) fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>) {
         let decree = self.0.reporters.add(Weak::clone(reporter));
         if let (Some(decree), Some(bridge)) = (decree, reporter.upgrade()) {
@@ -183,7 +182,7 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// These are the voters from now on: their nodes become peers of this one, wherever the group is carried.
+    /// Notes the voters from now on: their nodes become peers of this one, wherever the group is carried.
     pub(crate) fn note_voters(&self, decree: &Decree) {
         if self.0.reporters.keep(decree) {
             // Not under the lock: a bridge takes locks of its own.
@@ -193,7 +192,7 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// That agent, which its host's contact is known of, shall be heard wherever the group is carried.
+    /// Asks every carrier of the group to connect to that agent, whose host's contact is known.
     pub(crate) fn want_voter(&self, new: &NewVoter) {
         for bridge in self.0.reporters.all() {
             bridge.want_voter(self.name(), new);

@@ -9,7 +9,7 @@ use crate::protocol::{AgentId, Incarnation, Leader, Member, PeerMessage};
 
 use super::{Group, Snapshot, snapshot::Route};
 
-/// One other node's route into a group; made by [`Group::remote`]. Clones are the same route.
+/// The route of one other node into a group; made by [`Group::remote`]. Clones are the same route.
 ///
 /// A new route is not up: the names of its members are free for others to take, until
 /// [`set_up`](Self::set_up).
@@ -22,16 +22,16 @@ pub struct Remote<M: PeerMessage> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Update {
-    /// It is a member: new, or with all that is known of it now.
+    /// It is a member: a new one, or with its present state.
     Known(Member),
     /// It may have ended in this incarnation.
     Suspect(AgentId, Incarnation),
-    /// A sentinel told it: it has certainly ended in this incarnation, and may come back in another one.
+    /// A sentinel reported that it has certainly ended in this incarnation. It may come back in another one.
     #[cfg(feature = "sentinel")]
     Ended(AgentId, Incarnation),
-    /// Its node refuses this process, since it knows a later one of its name; or does not any more.
+    /// Its node refuses this process, since it knows a later process of this name; `false` when it refuses it no more.
     Disowns(AgentId, bool),
-    /// It is a member no more. Its last incarnation, if the end of that one is confirmed.
+    /// It is not a member any more. With its last incarnation, if the end of that one is confirmed.
     Left(AgentId, Option<Incarnation>),
 }
 
@@ -45,17 +45,17 @@ impl<M: PeerMessage> Remote<M> {
         &self.group
     }
 
-    /// Notes whether the node can be reached. As long as it can, no other agent takes the name of
-    /// a member there, unless the end of that member is confirmed.
+    /// Notes whether the node can be reached. While it can, no other agent takes the name of a member there, unless the
+    /// end of that member is confirmed.
     pub fn set_up(&self, is_up: bool) {
         self.route.set_up(is_up);
     }
 
-    /// Applies reports of the node, in one step however many they are; gives back the members whose
-    /// names are held elsewhere. A report about a member of another route changes nothing.
+    /// Applies reports of the node, in one step whatever their number; returns the members whose names other agents
+    /// hold. A report about a member of another route changes nothing.
     ///
-    /// A name whose holder's route is not up, or whose holder's end is confirmed, is taken over:
-    /// the route that had it is told.
+    /// A name is taken over if its holder's route is not up, or its holder's end is confirmed. The former route is
+    /// notified.
     pub fn apply(&self, updates: impl IntoIterator<Item = Update>) -> Vec<Member> {
         self.group.registry().apply(&self.route, updates)
     }
@@ -65,7 +65,7 @@ impl<M: PeerMessage> Remote<M> {
         self.group.registry().note_leader(leader, Some(&self.route));
     }
 
-    /// Whether a member belongs to this route.
+    /// Returns whether a member belongs to this route.
     pub(crate) fn has(&self, snapshot: &Snapshot<M>, id: &AgentId) -> bool {
         snapshot.is_routed(id, &self.route)
     }

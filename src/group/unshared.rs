@@ -1,18 +1,18 @@
-//! The names that only one of two lists of voters has: what to look for in two configurations.
+//! The names that only one of two lists of voters has: the differences between two configurations.
 
 use std::fmt;
 
 use crate::protocol::AgentId;
 
-/// The names that only one of two lists of voters has, in alphabetical order and at most
-/// `MOST` of each side: a refusal stays short however long the lists are.
+/// The names that only one of two lists of voters has, in alphabetical order and at most `MOST` of each side: a refusal
+/// stays short even for long lists.
 ///
-/// Both sides are empty where the lists are the same, so that the quorums differ, and where the names
-/// of one side are not known.
+/// Both sides are empty if the lists are the same and only the quorums differ, and if the names of one side are not
+/// known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unshared {
-    /// Those that only the members name.
+    /// Names that only the members have.
     pub theirs: Vec<AgentId>,
     /// Names that only the agent that wants to join has.
     pub mine: Vec<AgentId>,

@@ -1,7 +1,7 @@
 //! Watching a membership from outside, as a bridge does for another host.
 //!
-//! Decided here: that a watcher is told once, and again only after it has looked: a thousand
-//! changes in one turn are one look.
+//! Decided here: a watcher is notified once, and again only after it has looked: a thousand changes in one turn are one
+//! look.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use super::{Group, Snapshot, signal::Signal};
 
 /// Looks at a group's membership from outside; made by [`Group::watch`].
 ///
-/// Drop it, and nothing is told any more.
+/// The watch ends when it is dropped.
 pub struct MembershipWatch<M: PeerMessage> {
     group: Group<M>,
     signal: Arc<Signal>,

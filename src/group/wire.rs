@@ -27,7 +27,8 @@ pub trait RemoteLink<M>: Debug + Send + Sync {
         let _ = (id, to);
     }
 
-    /// Somebody asks for the name of a member of this route, which has it only as long as its node is there: a link
-    /// that is seldom used is asked now. Called under the group's lock, as [`lost`](Self::lost). Default: nothing.
+    /// Called when another agent asks for the name of a member of this route. The route keeps the name only while its
+    /// node is there, so a link that is seldom used is checked now. Called under the group's lock, as
+    /// [`lost`](Self::lost). Default: nothing.
     fn verify(&self) {}
 }

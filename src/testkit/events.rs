@@ -17,8 +17,7 @@ use crate::{
     protocol::{AgentId, Election, Event, Time},
 };
 
-/// The events of one agent, in their order. The first one is its present state, where that is one: the
-/// leadership that it has or follows.
+/// The events of one agent, in their order. The first one is its present state, if it leads or follows a leader.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +46,7 @@ pub struct EventLog {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedEvent {
-    /// When it came.
+    /// The time of its arrival.
     pub at: Time,
     /// The event.
     pub event: Event,
@@ -145,7 +144,7 @@ pub struct Unexpected {
     pub expected: String,
     /// Within which time.
     pub within: Duration,
-    /// What came in that time.
+    /// The events that came in that time.
     pub came: Vec<LoggedEvent>,
 }
 

@@ -1,7 +1,7 @@
 //! Faults of agents and bridges, to be had on purpose.
 //!
-//! Only a build with the feature `testkit` knows these messages, so that in production no address
-//! of an agent or a bridge lets its holder crash or hang it.
+//! Only a build with the feature `testkit` knows these messages. In production, the address of an agent or a bridge
+//! cannot be used to crash or hang it.
 
 use std::{fmt, future::Future, panic::resume_unwind, pin::Pin};
 

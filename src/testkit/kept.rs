@@ -1,9 +1,8 @@
 //! A store in memory that counts as durable, for groups that reach other hosts of a test.
 //!
-//! Decided here: that a test may say so. An agent that keeps votes in memory is refused where other hosts rely
-//! on them, since its process takes them along; the hosts of a test are all in one process, and the store
-//! outlives each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can have this
-//! one inside).
+//! Decided here: a test may declare its store durable. An agent that keeps votes in memory is refused where other hosts
+//! rely on them, since its process takes them along. The hosts of a test are all in one process, and the store outlives
+//! each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can contain this store).
 
 use std::fmt::Debug;
 

@@ -68,7 +68,7 @@ struct ProcessState {
 
 enum Tasks {
     Idle(LocalSet),
-    /// They are polled at this moment, or others are started.
+    /// They are polled at this moment, or other tasks are started.
     Busy,
     Killed,
 }
@@ -132,13 +132,13 @@ impl Process {
         self.state().is_frozen = true;
     }
 
-    /// It goes on, late for everything.
+    /// Resumes the process: its timers fire late.
     pub fn resume(&self) {
         self.state().is_frozen = false;
         self.0.wake();
     }
 
-    /// Whether it stands still.
+    /// Returns whether it stands still.
     pub fn is_frozen(&self) -> bool {
         self.state().is_frozen
     }
@@ -155,7 +155,7 @@ impl Process {
 
 impl ProcessOwner {
     fn kill(&self) {
-        // Dropped only when the state is free again: what ends may look at the process.
+        // Dropped only when the state is free again: an ending task may look at the process.
         let tasks = mem::replace(&mut self.0.borrow_mut().tasks, Tasks::Killed);
         drop(tasks);
         self.wake();

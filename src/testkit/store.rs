@@ -1,5 +1,5 @@
-//! A store with a bad disk, for tests: of the driver, and of applications that want to see what
-//! their agents do.
+//! A store with a bad disk, for tests of the driver, and of applications that want to see the behaviour of their
+//! agents.
 
 use std::{
     io,
@@ -13,8 +13,7 @@ use crate::{
     store::{Generation, Incarnations, Saving, StoreError, StoreIdentity, TermStore},
 };
 
-/// A store whose saves fail or take their time when a test says so; until then it is the one
-/// inside.
+/// A store whose saves fail or take time when a test asks for it; until then it behaves as the store inside.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -49,7 +48,7 @@ enum FaultyDisk {
 }
 
 impl<S> FaultyStore<S> {
-    /// A store that works as the one inside.
+    /// Makes a store that works as the store inside.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -58,8 +57,8 @@ impl<S> FaultyStore<S> {
         }
     }
 
-    /// The n-th save from now fails before anything is written, and so does all that follows.
-    /// The next one is the first; 0 is taken for 1.
+    /// Makes the n-th save from now fail before anything is written, and all later saves as well. The next save is the
+    /// first; 0 is taken for 1.
     pub fn fail_at(&self, save: u32) {
         *self.disk() = FaultyDisk::Wearing(save.saturating_sub(1));
     }
@@ -102,7 +101,7 @@ impl<S> FaultyStore<S> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one save; whether it may be tried.
+    /// Counts one save; returns an error if it must not be tried.
     fn wear(&self) -> Result<(), StoreError> {
         let mut disk = self.disk();
         *disk = match *disk {
@@ -141,7 +140,7 @@ impl<D, S: TermStore<D>> TermStore<D> for FaultyStore<S> {
         let mut held = self.held.subscribe();
         let saving = self.wear().map(|()| self.inner.save(by, record));
         Box::pin(async move {
-            // An error says that the store is gone, and with it any caller that could release it.
+            // An error means that the store is gone, and with it any caller that could release it.
             drop(held.wait_for(|held| !held).await);
             saving?.await
         })

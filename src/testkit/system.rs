@@ -1,8 +1,8 @@
 //! A System whose time is virtual.
 //!
-//! Time passes only when nothing else is left to do, so that an hour of elections takes a moment,
-//! and begins at a whole millisecond, so that two runs are the same. Keep everything on its one
-//! thread: another arbiter, a socket or a blocking task has real time.
+//! Time passes only when nothing else is left to do, so that an hour of elections takes a moment. It begins at a whole
+//! millisecond, so that two runs are the same. Keep everything on its one thread: another arbiter, a socket or a
+//! blocking task has real time.
 
 use actix_rt::{System, SystemRunner};
 use tokio::runtime::Builder;
@@ -22,7 +22,7 @@ use tokio::runtime::Builder;
 /// ```
 ///
 /// # Panics
-/// When the operating system refuses what every runtime needs.
+/// When the operating system refuses a resource that every runtime needs.
 pub fn virtual_system() -> SystemRunner {
     #[expect(clippy::expect_used, reason = "without a runtime there is no test")]
     System::with_tokio_rt(|| {

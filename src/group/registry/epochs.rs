@@ -14,8 +14,8 @@ use crate::{
 use super::{NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// A running agent goes on as its election says now: in a later epoch, and as a voter or an observer. Those that
-    /// watch the group hear of it. An incarnation that has ended changes nothing.
+    /// Updates a running agent to the present state of its election: a later epoch, or its kind as a voter or an
+    /// observer. Watchers of the group are notified. An incarnation that has ended changes nothing.
     pub(in crate::group) fn advance(
         &mut self,
         id: &AgentId,
@@ -51,7 +51,7 @@ impl<M: PeerMessage> Registry<M> {
         Ok(())
     }
 
-    /// The epoch that a member of this process is in; `None` for one of another node.
+    /// Returns the epoch of a member of this process; `None` for a member of another node.
     pub(in crate::group) fn epoch_of(&self, id: &AgentId) -> Option<u64> {
         let name = self.names.get(id)?;
         (name.state == NameState::Held).then_some(name.epoch)

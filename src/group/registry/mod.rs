@@ -35,7 +35,7 @@ pub(super) struct Registry<M: PeerMessage> {
     /// The requirements that all of them share, as the first agent of the latest epoch stated them; `None` before there
     /// was an agent.
     requirements: Option<Requirements>,
-    /// Every incarnation that is handed out is later than this one.
+    /// Every new incarnation is later than this one.
     floor: Incarnation,
     /// The agents whose votes are lost with this process.
     volatile: BTreeSet<AgentId>,
@@ -73,7 +73,7 @@ pub(super) struct Registry<M: PeerMessage> {
     /// The members that are notified a turn later than the highest in rank.
     due: RankSet,
     is_due: bool,
-    /// Calls `notify_remaining` after this turn; says whether it will.
+    /// Calls `notify_remaining` after this turn; returns whether it will.
     later: Later,
 }
 
@@ -84,12 +84,12 @@ pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 struct NameRecord {
     incarnation: Incarnation,
     state: NameState,
-    /// Which choice of voters its holder follows, as it said last.
+    /// The epoch of the voters that its holder follows, by its last report.
     epoch: u64,
 }
 
 impl NameRecord {
-    /// Whether the member whose last incarnation is `last` holds the name, and no later agent.
+    /// Returns whether the member whose last incarnation is `last` holds the name, and no later agent.
     fn is_held_by(self, last: Incarnation) -> bool {
         self.state == NameState::Held && self.incarnation == last
     }
@@ -108,11 +108,11 @@ enum NameState {
 /// How old the last snapshot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Freshness {
-    /// It has all that is known.
+    /// It has all known facts.
     Current,
-    /// It has scores or presences that are out of date; messages may still be sent by it.
+    /// Its scores or presences are out of date; messages may still be sent by it.
     OldDetails,
-    /// It has other members than there are now, or other routes to them.
+    /// It lacks a change of the members, or of the routes to them.
     OldRoutes,
 }
 
@@ -159,7 +159,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Keeps a name; says which incarnation its holder begins.
+    /// Reserves a name; returns the incarnation that its holder begins.
     pub(super) fn reserve(
         &mut self,
         id: &AgentId,
@@ -173,7 +173,7 @@ impl<M: PeerMessage> Registry<M> {
                 .all(|name| name.state == NameState::Free)
         };
         match &self.requirements {
-            // Where no name is in use the members of an epoch are gone, and the next one may begin.
+            // Where no name is in use, the members of an epoch are gone, and the next epoch may begin.
             Some(theirs) if theirs.are_like(&mine) || !is_unused() => {
                 check_alike(id, group, theirs, &mine)?;
                 if theirs.epoch < mine.epoch {
@@ -246,7 +246,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Removes a member, or a name that was kept; says whether there was one.
+    /// Removes a member, or a reserved name; returns whether there was one.
     pub(super) fn leave(&mut self, id: &AgentId, last: Incarnation) -> bool {
         if self
             .names
@@ -277,7 +277,7 @@ impl<M: PeerMessage> Registry<M> {
         self.hint(Hint::LeadsNoMore(id.clone(), incarnation));
     }
 
-    /// For agents that join later: no member is notified, and nothing is copied until one joins.
+    /// Keeps a hint for agents that join later: no member is notified, and nothing is copied until an agent joins.
     fn hint(&mut self, hint: Hint) {
         // A group that no agent joins would else gather hints for ever.
         if self.hints.len() >= A_FEW {
@@ -387,7 +387,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// By the newest that is known: an end that waits to be merged would else hide the successor.
+    /// Uses the newest knowledge: an end that waits to be merged would otherwise hide the successor.
     fn is_up(&self, position: usize) -> bool {
         let at = self.order.get(position);
         let known = at.and_then(|at| self.members.at(*at));
@@ -408,5 +408,5 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Up to this many are removed, or noted, one by one.
+/// Maximum number of members that are removed, or noted, one by one.
 const A_FEW: usize = 4;

@@ -10,8 +10,8 @@ use crate::{
 use super::{Freshness, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// Notes that the votes of a name's holder are lost with this process; says whether that may be,
-    /// which it may not where other hosts rely on them.
+    /// Notes that the votes of a name's holder are lost with this process; returns whether that is allowed. It is not
+    /// allowed where other hosts rely on them.
     pub(in crate::group) fn note_volatile(&mut self, id: &AgentId) -> bool {
         if self.members.is_closed() {
             self.volatile.insert(id.clone());
@@ -44,12 +44,12 @@ impl<M: PeerMessage> Registry<M> {
         Ok(())
     }
 
-    /// Whether other hosts were ever let in.
+    /// Returns whether other hosts were ever let in.
     pub(in crate::group) const fn was_opened(&self) -> bool {
         self.was_opened
     }
 
-    /// Whether an agent has a name here.
+    /// Returns whether an agent has a name here.
     pub(in crate::group) fn has_agents(&self) -> bool {
         let mut names = self.names.values();
         names.any(|name| name.state != NameState::Free)

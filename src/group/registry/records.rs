@@ -1,4 +1,4 @@
-//! The names that have kept a record in this group, whose next holder has to know of it.
+//! The names whose holders made a record in this group: the next holder has to have that record.
 //!
 //! Decided here: that this outlasts the membership. Each name costs an entry for ever; these are the
 //! voters of this process, so no other host can make them many.

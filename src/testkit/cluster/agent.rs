@@ -1,4 +1,4 @@
-//! One agent's place in a cluster, through all its incarnations.
+//! One agent of a cluster, through all its incarnations.
 
 use futures::{StreamExt, channel::oneshot};
 
@@ -22,7 +22,7 @@ pub(super) struct ClusterAgent<E: Election> {
     hang: Option<oneshot::Sender<Release>>,
 }
 
-/// How a hang ends.
+/// The end of a hang.
 #[derive(Debug, PartialEq, Eq)]
 enum Release {
     Resumed,
@@ -119,7 +119,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Makes it panic: a hung one in the midst of its hang. A process that is frozen is killed.
+    /// Makes it panic, a hung agent in the midst of its hang. A frozen process is killed.
     pub(super) fn crash(&mut self) {
         if self.is_frozen() {
             return self.kill();
@@ -145,7 +145,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Stops its process, or what there is: makes it hang.
+    /// Freezes its process; without one, makes the agent hang.
     pub(super) async fn freeze(&mut self) {
         match &self.process {
             Some(process) => process.freeze(),
@@ -169,7 +169,7 @@ impl<E: Election> ClusterAgent<E> {
         entered.await.unwrap_or_default();
     }
 
-    /// Says whether it was hung.
+    /// Ends the hang; returns whether it was hung.
     pub(super) fn resume(&mut self) -> bool {
         if let Some(process) = self.process.as_ref().filter(|process| process.is_frozen()) {
             process.resume();

@@ -32,7 +32,8 @@ impl<E: Election> Cluster<E> {
     /// A `settle` after which the cluster is not settled returns no error here.
     ///
     /// # Errors
-    /// [`ClusterError`], as the method of the command says it; [`ClusterError::Twice`] when it names an agent twice.
+    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Twice`] when it names an agent
+    /// twice.
     pub async fn apply(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         let command = &self.in_full(command)?;
         match command {
@@ -90,7 +91,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// The same for a command that waits for nothing: it is over with the first poll.
+    /// The same for a command that does not wait: it is over with the first poll.
     pub(super) fn at_once(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         self.apply(command).now_or_never().unwrap_or(Ok(()))
     }
@@ -114,7 +115,7 @@ impl<E: Election> Cluster<E> {
         Ok(command)
     }
 
-    /// Records a command that no other entry tells of.
+    /// Records a command that has no other entry.
     fn mark(&self, command: &RecordedCommand) {
         open(&self.journal).mark(command);
     }
@@ -246,7 +247,7 @@ impl<E: Election> Cluster<E> {
         let Some(left) = agent.handle.leadership_left() else {
             return Err(ClusterError::NoLease { name: name.clone() });
         };
-        // Its last instant is the one before.
+        // The skip goes one nanosecond past the last instant of the leadership.
         agent
             .clock
             .skip(left.saturating_add(Duration::from_nanos(1)));
@@ -262,7 +263,7 @@ impl<E: Election> Cluster<E> {
     ) -> Result<(), ClusterError> {
         let agent = self.find_mut(name.as_str())?;
         agent.score = score;
-        // One that has ended has it when it comes back.
+        // An agent that has ended gets the score when it comes back.
         match score {
             Some(score) => agent.handle.set_score(score).ok(),
             None => agent.handle.withdraw_score().ok(),

@@ -51,11 +51,11 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     trace: Trace,
     timeout: Option<Duration>,
     least: Option<usize>,
-    /// The member that keeps the lease of all others, if one does.
+    /// The member that keeps the lease of all others, in a cluster with a lease.
     pub(super) register: Option<AgentId>,
     /// Default of the timeout, where the rules do not set one.
     pub(super) needed: Duration,
-    /// Why the rules make no sense, if they do not.
+    /// The error of the rules, if they are invalid.
     pub(super) refused: Option<StartError>,
 }
 
@@ -129,7 +129,7 @@ impl<E: Election> ClusterBuilder<E> {
         self.plan(name, MemberKind::Voter, Some(score.into()))
     }
 
-    /// Adds an agent that is told which agent leads, and is never asked.
+    /// Adds an observer: an agent that learns which agent leads, and never votes.
     pub fn observer(self, name: &str) -> Self {
         self.plan(name, MemberKind::Observer, None)
     }
@@ -151,20 +151,20 @@ impl<E: Election> ClusterBuilder<E> {
         self
     }
 
-    /// How crashed agents are restarted. Default: they stay down until [`Cluster::restart`].
+    /// Sets the restart policy of crashed agents. Default: they stay down until [`Cluster::restart`].
     pub fn supervised(mut self, policy: RestartPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// How much of the run is recorded. Default: the latest 100,000 entries of [`Trace::new`].
+    /// Sets the trace. Default: the latest 100,000 entries of [`Trace::new`].
     pub fn trace(mut self, trace: Trace) -> Self {
         self.trace = trace;
         self
     }
 
-    /// How long [`Cluster::settle`] waits in vain. Default: longer than the worst case of the
-    /// timings; 30 s where an election has none.
+    /// Sets the longest time that [`Cluster::settle`] waits. Default: longer than the worst case of the timings; 30 s
+    /// where an election has none.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -264,12 +264,12 @@ impl<E: Election> ClusterBuilder<E> {
     }
 }
 
-/// The order of calls does not matter but for [`quorum`](Self::quorum), which counts the voters; what contradicts itself
-/// is refused at the start.
+/// The order of calls does not matter but for [`quorum`](Self::quorum), which counts the voters. Contradicting calls
+/// are refused at the start.
 impl ClusterBuilder {
-    /// Turns the quorum mode on: at most one agent believes that it leads. The voters are those
-    /// that have been added by now, witnesses among them; an agent that joins later is a learner, which
-    /// [`change_voters`](Cluster::change_voters) makes a voter, or an observer.
+    /// Turns the quorum mode on: at most one agent believes that it leads. The voters are the agents that have been
+    /// added by now, witnesses among them. An agent that joins later is an observer, or a learner, which
+    /// [`change_voters`](Cluster::change_voters) makes a voter.
     pub fn quorum(self) -> Self {
         let voters = self
             .plans
@@ -279,14 +279,13 @@ impl ClusterBuilder {
         self.set(|choices| choices.choose(Mode::Quorum(ids)))
     }
 
-    /// The voters have no disk: what each of them kept is gone when it restarts. Without [`quorum`](Self::quorum) it is
+    /// Makes the voters diskless: each loses its record when it restarts. Without [`quorum`](Self::quorum) it is
     /// refused.
     pub fn diskless(self) -> Self {
         self.set(|choices| choices.is_diskless = true)
     }
 
-    /// How long to wait for what. Default: [`Timings::default`], and [`Timings::astra`] for the
-    /// [ASTRA rules](Self::astra).
+    /// Sets the timings. Default: [`Timings::default`], and [`Timings::astra`] for the [ASTRA rules](Self::astra).
     pub fn timings(self, timings: Timings) -> Self {
         self.set(|choices| choices.timings = Some(timings))
     }
@@ -296,13 +295,12 @@ impl ClusterBuilder {
         self.set(|choices| choices.choose(Mode::Astra))
     }
 
-    /// When a leader gives way to an agent of higher rank. Default: at once; in quorum mode after
-    /// 10 s.
+    /// Sets when a leader gives way to an agent of higher rank. Default: at once; in quorum mode after 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.set(|choices| choices.preemption = Some(preemption))
     }
 
-    /// All rules of the available mode at once. No call that makes one of them stands beside it.
+    /// Sets all rules of the available mode at once. It cannot be combined with a call that sets one of them.
     pub fn rules(self, rules: BullyConfig) -> Self {
         self.set(|choices| choices.choose(Mode::Config(Arc::new(rules))))
     }
@@ -324,7 +322,7 @@ fn resolve(
     let (needed, least) = match &mut config {
         AnyConfig::Available(config) => (settles_within(&config.timings), 0),
         AnyConfig::Astra(config) => (settles_within(&config.timings), 0),
-        // By a lease, in a register that its agents are given by the application.
+        // A lease, in a register that the application gives to its agents.
         AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
         AnyConfig::Quorum(config) => {
             if basis == Basis::Defaults && config.diskless.is_none() {
@@ -342,7 +340,7 @@ fn resolve(
     })
 }
 
-/// How the run begins.
+/// Makes the header of a recording.
 fn header<E: Election>(
     plans: &[AgentPlan<E>],
     seed: u64,
@@ -373,7 +371,7 @@ pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
     ClusterError::Start { name, source }
 }
 
-/// No one else uses the group of a cluster, so any name will do.
+/// Only this cluster uses the group, so any name will do.
 pub(super) const GROUP: &str = "cluster";
 const REMEMBERED: usize = 100_000;
 /// Time that the hosts' clocks show at first: the beginning of 2026.

@@ -9,7 +9,7 @@ use crate::{
     testkit::faults::ConditionsError,
 };
 
-/// Why a cluster refuses. Nothing was changed, unless it says otherwise.
+/// Errors of a cluster. Nothing was changed, unless the error says otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
@@ -21,7 +21,7 @@ pub enum ClusterError {
     Start {
         /// The name asked for.
         name: String,
-        /// Why not.
+        /// The reason.
         #[source]
         source: StartError,
     },
@@ -113,7 +113,7 @@ pub enum ClusterError {
     Leave {
         /// The agent.
         name: AgentId,
-        /// Why so.
+        /// The reason.
         #[source]
         source: LeaveError,
     },
@@ -142,7 +142,7 @@ impl FromIterator<AgentId> for AgentNames {
     }
 }
 
-/// As a list, of which no more than the beginning is written.
+/// Writes a list, of which only the beginning is shown.
 impl fmt::Display for AgentNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {

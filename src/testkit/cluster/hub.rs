@@ -1,8 +1,7 @@
-//! The one actor through which all messages and all events of a cluster go.
+//! The one actor that passes on all messages and all events of a cluster.
 //!
-//! Decided here: that there is one mailbox for all. An agent's messages, those of its application among
-//! them, and its events are recorded in the order in which it sent them, and two runs that send the same
-//! have the same record.
+//! Decided here: there is one mailbox for all. An agent's messages, including those of its application, and its events
+//! are recorded in the order in which it sent them. Two runs that send the same have the same record.
 
 use std::sync::Arc;
 
@@ -158,7 +157,7 @@ impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
     }
 }
 
-/// The same for what applications say to each other.
+/// The same for messages of applications.
 #[derive(Debug)]
 pub(super) struct ApplicationsToHub(pub(super) Recipient<CarryApplication>);
 

@@ -43,14 +43,14 @@ pub(super) struct Journal<M: PeerMessage> {
     waiters: Vec<oneshot::Sender<()>>,
     /// Messages of elections, sent so far.
     messages: u64,
-    /// When an agent last changed its leader.
+    /// Time at which an agent last changed its leader.
     believed: Time,
     last_action: LastAction,
 
     /// Their end was recorded when it was done to them.
     doomed: BTreeSet<AgentId>,
     roles: BTreeMap<AgentId, Role>,
-    /// They have told something since their role was last recorded.
+    /// Agents with an event since their role was last recorded.
     told: BTreeSet<AgentId>,
 }
 
@@ -126,7 +126,7 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// When the network lets it arrive; what never does is recorded.
+    /// Returns the times at which the network lets it arrive; records a message that never arrives.
     fn fate<T: PeerMessage>(&mut self, parcel: &Parcel<T>) -> Option<Arrivals> {
         let now = self.now();
         let Parcel { to, envelope, .. } = parcel;
@@ -158,7 +158,7 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// Whole milliseconds, as timers fire on a grid of them; but what takes no time takes none,
+    /// Rounds up to whole milliseconds, as timers fire on a grid of them. A message without delay arrives at once,
     /// unless an earlier message of the same pair is still under way.
     fn on_the_grid(&self, at: Time, from: &AgentId, to: &AgentId) -> Time {
         let now = self.now();
@@ -169,7 +169,7 @@ impl<M: PeerMessage> Journal<M> {
         self.latest(from, to).unwrap_or(now)
     }
 
-    /// When the last message of this pair arrives that is under way.
+    /// Returns the latest arrival of this pair's messages under way.
     fn latest(&self, from: &AgentId, to: &AgentId) -> Option<Time> {
         let mut ahead = self.under_way.iter().rev();
         let last = ahead.find(|(_, load)| load.is_between(from, to));
@@ -224,13 +224,13 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// How many messages that may change something are under way to agents that run.
+    /// Returns the number of messages that may change something and are under way to agents that run.
     pub(super) fn under_way(&self, listens: impl Fn(&AgentId) -> bool) -> usize {
         let receivers = self.under_way.values().filter_map(Load::matters_to);
         receivers.filter(|id| listens(id)).count()
     }
 
-    // ---- what agents tell -------------------------------------------------------------------
+    // ---- reports of agents ------------------------------------------------------------------
 
     pub(super) fn notice(&mut self, agent: &AgentId, event: &Event) {
         let now = self.now();
@@ -240,7 +240,7 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.event(now, agent, event);
     }
 
-    /// An agent's role, which its events may have told already.
+    /// Records an agent's role, unless its events have shown it already.
     pub(super) fn role(&mut self, agent: &AgentId, role: Role, is_new: bool) {
         let before = self.roles.insert(agent.clone(), role);
         let has_told = self.told.remove(agent);
@@ -308,7 +308,7 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.commanded(now, || command.clone());
     }
 
-    /// A command is given, and no other entry tells its effect.
+    /// Records a command whose effect has no other entry.
     pub(super) fn mark(&mut self, command: &RecordedCommand) {
         self.command(command);
         self.acted();
@@ -331,7 +331,7 @@ impl<M: PeerMessage> Journal<M> {
         self.activity
     }
 
-    /// When an agent last changed its leader.
+    /// Returns the time at which an agent last changed its leader.
     #[cfg(feature = "dashboard")]
     pub(super) fn believed(&self) -> Time {
         self.believed
@@ -344,7 +344,7 @@ impl<M: PeerMessage> Journal<M> {
         told
     }
 
-    /// From the last thing that was done until the last change of a belief.
+    /// Returns the time from the last command to the last change of a belief.
     pub(super) fn took(&self) -> Duration {
         self.believed.since(self.last_action.at)
     }

@@ -136,7 +136,7 @@ impl<E: Election> Cluster<E> {
         sides
     }
 
-    /// Whether a side agrees on one leader, or has no agent that could be one, or too few voters.
+    /// Checks that a side agrees on one leader, or has no agent that could be one, or too few voters.
     fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<Side, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();

@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// Separates sides that do not reach each other; an agent that is named on none is on one more side. An
-    /// earlier partition is over.
+    /// Separates sides that do not reach each other. Agents that no side names are on one more side. This replaces an
+    /// earlier partition.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] when an agent is on two sides.
@@ -74,7 +74,7 @@ impl<E: Election> Cluster<E> {
 
     /// Ends every partition, cut and isolation. Delays and losses stay.
     pub fn heal(&mut self) {
-        // It names no agent that may be missing.
+        // The command names no agent, so no agent can be missing.
         self.at_once(&RecordedCommand::Heal).ok();
     }
 

@@ -47,7 +47,7 @@ impl<E: Election> Cluster<E> {
         open(&self.journal).activity()
     }
 
-    /// When an agent last changed its leader.
+    /// Returns the time at which an agent last changed its leader.
     pub(crate) fn believed(&self) -> Time {
         open(&self.journal).believed()
     }
@@ -58,12 +58,12 @@ impl<E: Election> Cluster<E> {
         Ok(self.seen_settled(sides))
     }
 
-    /// How often the list of voters was changed; `None` where there is none to change.
+    /// Returns the number of changes of the list of voters; `None` where no list can be changed.
     pub(crate) fn voters_epoch(&self) -> Option<u64> {
         self.list().map(|list| list.epoch)
     }
 
-    /// Which agents are cut off from which.
+    /// Returns which agents are cut off from which others.
     pub(crate) fn separations(&self) -> Separations {
         open(&self.journal).network.separations()
     }

@@ -38,15 +38,15 @@
 //! `application`; [`settle`](Cluster::settle) does not wait for them.
 //!
 //! # Virtual time
-//! A cluster makes no runtime. In a System whose clock is paused it runs in virtual time: waiting
-//! costs nothing, and two runs with the same seed have the same trace, byte for byte. Feature
-//! `testkit` has such a System. On the real clock the order of events is up to the clock.
+//! A cluster makes no runtime. In a System whose clock is paused it runs in virtual time: waiting costs nothing, and
+//! two runs with the same seed have the same trace, byte for byte. The feature `testkit` has such a System. On the real
+//! clock the order of events depends on the clock.
 //!
 //! # Where to go next
-//! `wiring.rs` puts agents of an application's own making into a cluster, `register.rs` the register of a lease.
-//! `apply.rs` carries out commands, `verbs.rs` and `links.rs` have a method for each, `voters.rs` has the list of a quorum;
-//! `parcel.rs` is a message under way, `settle.rs` defines when a cluster is settled, `repeat.rs` repeats a recorded run.
-//! The example `cluster` offers all of that as text.
+//! `wiring.rs` puts agents that an application wires into a cluster, `register.rs` the register of a lease. `apply.rs`
+//! carries out commands, `verbs.rs` and `links.rs` have a method for each, `voters.rs` has the list of a quorum;
+//! `parcel.rs` is a message under way, `settle.rs` defines when a cluster is settled, `repeat.rs` repeats a recorded
+//! run. The example `cluster` offers all of that as text.
 
 mod agent;
 mod apply;
@@ -107,13 +107,13 @@ pub struct Cluster<E: Election = AnyBully> {
     policy: RestartPolicy,
     seed: u64,
     timeout: Duration,
-    /// How many voters a side needs to elect.
+    /// Number of voters that a side needs to elect.
     least: usize,
     /// The register that a side needs as well: it keeps the lease, and follows no agent.
     register: Option<AgentId>,
     clock: RuntimeClock,
     wall: VirtualWallClock,
-    /// What each agent must not forget: outlasts its crashes, not the cluster.
+    /// The durable record of each agent: it outlasts its crashes, not the cluster.
     stores: BTreeMap<String, MemoryStore<E::Durable>>,
     journal: SharedJournal<E::Message>,
     hub: Addr<Hub<E::Message>>,

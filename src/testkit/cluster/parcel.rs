@@ -10,7 +10,7 @@ use crate::{
     protocol::{AgentId, PeerMessage},
 };
 
-/// A message on its way.
+/// A message under way.
 #[derive(Clone, Debug)]
 pub(super) struct Parcel<M: PeerMessage> {
     pub(super) to: AgentId,
@@ -45,12 +45,12 @@ pub(super) enum Worth {
     Election,
     /// A repeated message, but not the same as before.
     Changed,
-    /// Nothing that was not said before.
+    /// It repeats an earlier message.
     Nothing,
 }
 
 impl<M: PeerMessage> Load<M> {
-    /// Whether it is on its way from that agent to that one.
+    /// Returns whether it is on its way from that agent to that one.
     pub(super) fn is_between(&self, from: &AgentId, to: &AgentId) -> bool {
         let (sender, receiver) = match self {
             Self::Agent(parcel, _) => (&parcel.envelope.from, &parcel.to),

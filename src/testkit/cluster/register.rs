@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Cluster<Simulated> {
-    /// A cluster of agents that hold a lease, around a register in memory; `change` is told the rules, which begin as
-    /// [`LeaseConfig::new`] has them. The register is the member `register`, so it can be isolated, cut off and crashed
+    /// A cluster of agents that hold a lease, around a register in memory. `change` gets the rules, which begin as
+    /// those of [`LeaseConfig::new`]. The register is the member `register`, so it can be isolated, cut off and crashed
     /// like an agent. A side of the network that does not reach it has no leader once the lease is over.
     ///
     /// Agents of an application's own making ([`wired`](ClusterBuilder::wired)) take their register themselves:
@@ -61,7 +61,7 @@ fn around(rules: LeaseConfig, name: AgentId) -> ClusterBuilder<Simulated> {
     let config = SimulatedConfig::Agent(Arc::new(rules), name.clone());
     let mut cluster =
         Cluster::with_config(config).wired(name.as_str(), |node| start(node).map_err(Into::into));
-    // As it will be: a recording begins with the members.
+    // In its later form: a recording begins with the members.
     if let Some(plan) = cluster.plans.last_mut() {
         plan.kind = MemberKind::Observer;
     }

@@ -13,9 +13,9 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// The run until now as a recording, under this name of the election. The newest events may be missing until
-    /// something is awaited. It is taken for one in virtual time;
-    /// [`header_mut`](Recording::header_mut) says otherwise.
+    /// Returns the run until now as a recording, under this name of the election. The newest events may be missing
+    /// until something is awaited. The recording says that it was made in virtual time;
+    /// [`header_mut`](Recording::header_mut) changes that.
     pub fn recording(&self, protocol: &str) -> Recording {
         let journal = open(&self.journal);
         journal.trace.to_recording(protocol, journal.now())

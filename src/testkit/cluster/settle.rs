@@ -20,12 +20,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settled {
-    /// The sides of the network; one unless it is separated. Agents that are down or hang are on
-    /// none.
+    /// The sides of the network; one unless it is separated. Agents that are down or hang are on no side.
     pub sides: Vec<Side>,
-    /// Until the last agent changed its leader.
+    /// Time until the last agent changed its leader.
     pub took: Duration,
-    /// How many messages of elections were sent; heartbeats do not count.
+    /// Number of election messages that were sent, without heartbeats.
     pub messages: u64,
 }
 
@@ -91,13 +90,13 @@ impl From<&Side> for RecordedSide {
 #[error("not settled within {waited:?}: {obstacle}")]
 #[non_exhaustive]
 pub struct NotSettled {
-    /// For how long it was waited.
+    /// Time for which the call waited.
     pub waited: Duration,
-    /// What stood in the way at last.
+    /// The obstacle at the end.
     pub obstacle: Obstacle,
 }
 
-/// What prevents a settlement.
+/// An obstacle to a settlement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -105,14 +104,14 @@ pub enum Obstacle {
     Busy,
     /// Messages of an election are under way.
     UnderWay {
-        /// How many.
+        /// Their number.
         messages: usize,
     },
-    /// These hold an election, or wait for the outcome of one.
+    /// These agents hold an election, or wait for the outcome of one.
     Electing(AgentNames),
     /// A leader is handing over.
     Draining(AgentNames),
-    /// These know no leader, though one of them could be elected.
+    /// These agents know no leader, though one of them could be elected.
     Leaderless(AgentNames),
     /// These follow an agent that is not there, or that they do not hear.
     Astray {
@@ -203,7 +202,7 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-/// How often it is looked.
+/// Interval of the checks.
 const MOMENT: Duration = Duration::from_millis(1);
-/// For how long a verdict is kept where nothing happens: a belief may run out without a word.
+/// Time for which a verdict is kept while nothing happens: a belief may run out without an event.
 const DOUBT: Duration = Duration::from_millis(20);

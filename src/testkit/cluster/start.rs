@@ -1,7 +1,7 @@
 //! Starts one agent of a cluster: with it, later, or once more.
 //!
-//! Decided here: what each start of an agent is given, and what replaces what. Agents of an application's own
-//! making: `wiring.rs`.
+//! Decided here: the options of each start of an agent, and the parts that a restart replaces. Agents that an
+//! application wires: `wiring.rs`.
 
 use super::{
     Cluster, ClusterError,
@@ -17,7 +17,7 @@ use crate::{
     testkit::{VirtualClock, trace::Happening},
 };
 
-/// How an agent comes to its place.
+/// The kind of an agent's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartKind {
     /// With the cluster.
@@ -41,7 +41,7 @@ impl<E: Election> Cluster<E> {
             score,
             making,
         } = plan;
-        // Kept by the cluster, so that an agent that comes back finds its votes.
+        // The cluster keeps the store, so that an agent that comes back finds its votes.
         let kept = self.stores.entry(name.clone()).or_default().clone();
         let clock = VirtualClock::from(self.clock);
         let (kind, handle, process) = match &making {

@@ -29,7 +29,8 @@ pub struct AgentStatus {
     pub leads: bool,
     /// Its present incarnation, or the last one.
     pub incarnation: Incarnation,
-    /// For how long it still leads if nothing is heard; `None` where it does not lead, or where that has no end.
+    /// Time for which it still leads without another acknowledgement; `None` where it does not lead, or where its
+    /// leadership has no end.
     pub lease_left: Option<Duration>,
 }
 
@@ -90,7 +91,7 @@ impl fmt::Display for Condition {
 }
 
 impl AgentStatus {
-    /// Whether it is there, and whether others can reach it: `up`, `hung, isolated`.
+    /// Returns its condition, and whether others can reach it: `up`, `hung, isolated`.
     fn state(&self) -> String {
         let isolated = if self.isolated { ", isolated" } else { "" };
         format!("{}{isolated}", self.condition)

@@ -1,6 +1,6 @@
 //! The verbs of a cluster for its agents, by name.
 //!
-//! Decided here: that each is a [command](RecordedCommand), and how names become full. Not here: what each does
+//! Decided here: each verb is a [command](RecordedCommand), and how names become full. Not here: the effects
 //! (`apply.rs`), and the verbs for the network (`links.rs`).
 
 use super::{AgentNames, Cluster, ClusterError, agent::ClusterAgent, builder::refused};
@@ -13,9 +13,8 @@ use crate::{
 impl<E: Election> Cluster<E> {
     // ---- an end, and a new beginning ---------------------------------------------------------
 
-    /// An agent panics, and all others learn of it. It stays down until [`restart`](Self::restart),
-    /// unless the cluster is [supervised](super::ClusterBuilder::supervised). The panic makes no
-    /// noise.
+    /// Makes an agent panic; all others learn of it. It stays down until [`restart`](Self::restart), unless the cluster
+    /// is [supervised](super::ClusterBuilder::supervised). The panic prints nothing.
     ///
     /// # Errors
     /// [`ClusterError`] when no agent of that name runs.
@@ -122,7 +121,7 @@ impl<E: Election> Cluster<E> {
         self.admit(name, MemberKind::Voter, None)
     }
 
-    /// A new agent joins that is told which agent leads, and is never asked.
+    /// Makes a new observer join: an agent that learns which agent leads, and never votes.
     ///
     /// # Errors
     /// As [`join`](Self::join).
@@ -174,11 +173,11 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Score { agent, score })
     }
 
-    /// The leader hands over, to that agent if one is named, and is not a candidate for a while.
+    /// Makes the leader hand over, to that agent if one is named. The leader is not a candidate for a while.
     ///
     /// # Errors
-    /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of them does not run; [`ClusterError::Twice`] when both are
-    /// the same.
+    /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of the two agents does not run; [`ClusterError::Twice`]
+    /// when both are the same.
     pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
         let (agent, to) = (self.id(name)?, to.map(|to| self.id(to)).transpose()?);
         self.at_once(&RecordedCommand::StepDown { agent, to })

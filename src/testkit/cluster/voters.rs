@@ -13,9 +13,9 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// Changes the voters of a quorum, one at a time: adds an agent that has [joined](Self::join), removes one, or puts one
-    /// in the place of another. Any agent that runs is asked, the leader if there is one. What comes of it is an event in
-    /// the trace, and [`settle`](Self::settle) waits for the next leader.
+    /// Changes the voters of a quorum, one at a time: adds an agent that has [joined](Self::join), removes one, or puts
+    /// one in the place of another. Any agent that runs is asked, the leader if there is one. The outcome is an event
+    /// in the trace, and [`settle`](Self::settle) waits for the next leader.
     ///
     /// # Errors
     /// [`ClusterError::NoVoters`] where the election has no list of voters; [`ClusterError::Unknown`];
@@ -41,7 +41,7 @@ impl<E: Election> Cluster<E> {
             let name = self.agents.first().map(|agent| agent.id().clone());
             return Err(name.map_or(ClusterError::Empty, |name| ClusterError::Down { name }));
         };
-        // The agent says what comes of it, and that is recorded.
+        // The agent reports the outcome as an event, and the event is recorded.
         actix::spawn(async move { asked.change_voters(change, WITHIN).await.ok() });
         Ok(())
     }
@@ -52,7 +52,7 @@ impl<E: Election> Cluster<E> {
         (now.names.is_some() && now.epochs != Epochs::Apart).then_some(now)
     }
 
-    /// How many voters a side needs to elect.
+    /// Returns the number of voters that a side needs to elect.
     pub(super) fn needed(&self, list: Option<&Requirements>) -> usize {
         let changed = list
             .filter(|list| list.epoch > 0)

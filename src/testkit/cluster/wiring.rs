@@ -34,7 +34,7 @@ impl<E: Election> Wiring<E> {
         &self.name
     }
 
-    /// The cluster's group, for what joins it beside the agent.
+    /// Returns the cluster's group, for actors beside the agent that join it.
     pub fn group(&self) -> &Group<E::Message> {
         &self.group
     }
@@ -65,11 +65,11 @@ impl<E: Election> Wiring<E> {
     }
 }
 
-/// Starts an application's agent and what belongs to it.
+/// Starts an application's agent with its actors.
 pub(super) type StartWired<E> =
     dyn Fn(&Wiring<E>) -> Result<ElectionHandle<E>, Box<dyn Error + Send + Sync>>;
 
-/// How an agent of a cluster comes to be.
+/// The origin of a cluster's agent.
 pub(super) enum Making<E: Election> {
     /// By the cluster's own settings.
     Plain,
@@ -96,15 +96,15 @@ impl<E: Election> fmt::Debug for Making<E> {
 }
 
 impl<E: Election> super::ClusterBuilder<E> {
-    /// Adds an agent that the application starts, with all that belongs to it: `start` is called in a
-    /// [`Process`] of the agent's own, with the cluster and at each [`restart`](Cluster::restart) of the
-    /// process. It has to give back the handle of an agent that [`Wiring::prepare`] was applied to.
+    /// Adds an agent that the application starts, with its actors. `start` is called in a [`Process`] of the agent's
+    /// own, with the cluster and at each [`restart`](Cluster::restart) of the process. It has to return the handle of
+    /// an agent that [`Wiring::prepare`] was applied to.
     ///
-    /// Such an agent comes back from a [`crash`](Cluster::crash) as its own restart policy says, behind the
-    /// same handle. [`freeze`](Cluster::freeze) stops all of its process, and [`kill`](Cluster::kill) ends it.
+    /// After a [`crash`](Cluster::crash), such an agent comes back by its own restart policy, behind the same handle.
+    /// [`freeze`](Cluster::freeze) stops all of its process, and [`kill`](Cluster::kill) ends it.
     ///
-    /// Whether a cluster has [settled](Cluster::settle) is judged by the cluster's own settings: where the
-    /// agents have others, set [`timeout`](Self::timeout) and [`needs_voters`](Self::needs_voters).
+    /// The cluster's own settings decide whether the cluster has [settled](Cluster::settle). Where the agents have
+    /// other settings, set [`timeout`](Self::timeout) and [`needs_voters`](Self::needs_voters).
     ///
     /// # Examples
     /// ```
