@@ -1,8 +1,9 @@
 //! The section `zenoh` of a configuration.
 //!
-//! Decided here: which of its keys contradict each other, which key a refused endpoint is blamed on, and that links by
-//! `quic/` use the files of the section `tls`. Not here: which endpoints are refused (`options.rs`). The keys themselves, from
-//! a file and from the environment, are read by [`actix_bully::config`], and so is what contradicts the section elsewhere.
+//! Decided here: which of its keys contradict each other, which key is named for a refused endpoint, and that links by
+//! `quic/` use the files of the section `tls`. Not here: which endpoints are refused (`options.rs`).
+//! [`actix_bully::config`] reads the keys themselves, from a file and from the environment, and finds contradictions
+//! with other sections.
 
 use actix_bully::config::{Config, ConfigError, Starter, ZenohSettings};
 
@@ -89,7 +90,7 @@ fn options(config: &Config) -> ZenohOptions {
     }
 }
 
-/// Whether the bridge encrypts. A configuration with one of the files was checked to have all.
+/// Returns whether the bridge encrypts. A configuration with one of the files was checked to have all.
 fn has_tls(config: &Config) -> bool {
     config.tls.certificate_file.is_some()
 }

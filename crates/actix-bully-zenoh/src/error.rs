@@ -1,4 +1,4 @@
-//! Why a bridge does not start over zenoh.
+//! Errors of a bridge's start over zenoh.
 
 use std::{io, time::Duration};
 
@@ -69,14 +69,14 @@ pub enum ZenohError {
     },
 }
 
-/// As its text: so Rust prints an error that `main` returns.
+/// Writes the text of the error: Rust prints an error that `main` returns by `Debug`.
 impl std::fmt::Debug for ZenohError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)
     }
 }
 
-/// The error of a library whose own type says no more than its text.
+/// Makes an I/O error from the text of a zenoh error, whose type has nothing but its text.
 pub(super) fn text(reason: &zenoh::Error) -> io::Error {
     io::Error::other(reason.to_string())
 }

@@ -22,18 +22,18 @@ struct NamedHost {
     is_asked_for: bool,
     /// The oldest first.
     sessions: Vec<SessionId>,
-    /// The last one is gone, and that was not told yet.
+    /// The last session is gone, and that was not reported yet.
     has_ended: bool,
-    /// How often it was dialled since its newest session came.
+    /// Number of dials since its newest session came.
     dials: usize,
 }
 
-/// What to dial.
+/// The target of a dial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sought {
     /// This session.
     Session(SessionId),
-    /// It was there, and has probably ended. Told once.
+    /// It was present, and has probably ended. Reported once.
     Ended,
     /// It has not been seen, or not again.
     Unseen,
@@ -47,14 +47,14 @@ impl Hosts {
         }
     }
 
-    /// A host whose tokens zenoh is to be asked for; each is named once.
+    /// Returns a host whose tokens zenoh must be asked for; each host is returned once.
     pub(super) fn ask(&mut self) -> Option<NodeId> {
         let (host, entry) = self.0.iter_mut().find(|(_, host)| !host.is_asked_for)?;
         entry.is_asked_for = true;
         Some(host.clone())
     }
 
-    /// A token is there; says whether there was room for it.
+    /// Adds a token; returns whether there was room for it.
     pub(super) fn up(&mut self, host: &NodeId, session: SessionId) -> bool {
         let Some(host) = self.0.get_mut(host) else {
             return false; // never asked for
@@ -82,7 +82,7 @@ impl Hosts {
         host.has_ended |= before > 0 && host.sessions.is_empty();
     }
 
-    /// What to dial of a host.
+    /// Returns the target of a dial to a host.
     pub(super) fn dial(&mut self, host: &NodeId) -> Sought {
         let Some(host) = self.0.get_mut(host) else {
             return Sought::Unseen;

@@ -6,14 +6,14 @@
 //! ```
 //!
 //! Decided here: these keys. A session is part of both, so that two processes of one name, a former one and its
-//! successor for instance, never read each other's packets. The names need no check of their own: those of hosts
-//! are DNS names, and a cluster's name has none of the characters that a key gives a meaning to.
+//! successor for instance, never read each other's packets. The names need no check of their own: those of hosts are
+//! DNS names, and a cluster's name has no character that has a meaning in a key.
 
 use std::fmt;
 
 use actix_bully::remote::{ClusterId, NodeId};
 
-/// One session of one process, drawn by chance.
+/// One session of one process, a random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SessionId(pub(super) u128);
 
@@ -26,7 +26,7 @@ impl SessionId {
     pub(super) fn of_token(key: &str, cluster: &ClusterId, host: &NodeId) -> Option<Self> {
         let digits = key.strip_prefix(&format!("bully/{cluster}/live/{host}/"))?;
         let session = Self(u128::from_str_radix(digits, 16).ok()?);
-        // One spelling: two keys must not be two tokens of one session.
+        // Only one spelling is accepted: two keys must not be two tokens of one session.
         (session.to_string() == digits).then_some(session)
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn tokens(cluster: &ClusterId, host: &NodeId) -> String {
     format!("bully/{cluster}/live/{host}/*")
 }
 
-/// Where packets for a session go.
+/// Returns the key of packets for a session.
 pub(super) fn inbox(cluster: &ClusterId, host: &NodeId, session: SessionId) -> String {
     format!("bully/{cluster}/inbox/{host}/{session}")
 }

@@ -36,11 +36,11 @@ use super::{
     switchboard::{IncomingLine, LineId, Probed, Switchboard},
 };
 
-/// A zenoh network, as one bridge uses it: what [`BridgeBuilder::transport`] takes.
+/// A zenoh network, as one bridge uses it; the argument of [`BridgeBuilder::transport`].
 ///
-/// It listens by zenoh alone: a bridge that has an address to listen at as well is refused. Peers are found by their names.
-/// The start of the bridge opens the session, and waits for it for 10 s at most; as a client it does not wait. The session
-/// is closed with the bridge.
+/// It listens by zenoh alone: a bridge with an address to listen at is refused. Peers are found by their names. The
+/// start of the bridge opens the session, and waits for it for 10 s at most; a client does not wait. The session is
+/// closed with the bridge.
 ///
 /// A start that fails is a [`BridgeError::Transport`] with a [`ZenohError`] inside:
 ///
@@ -68,7 +68,7 @@ pub struct ZenohTransport {
 }
 
 impl ZenohTransport {
-    /// A network that these options describe. It is opened by the bridge.
+    /// Makes a network with these options. The bridge opens it.
     pub const fn new(options: ZenohOptions) -> Self {
         Self {
             options,
@@ -145,12 +145,12 @@ impl Transport for ZenohTransport {
         Box::pin(self.connect(address))
     }
 
-    /// It has listened since it was opened.
+    /// It listens since it was opened.
     fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Each configured host has slots of its own by the name that it says. A stranger can say it too, and then
+    /// Each configured host has slots of its own by the name that it gives. A stranger can give that name too, and then
     /// takes slots of that host alone.
     fn hosts<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<String>> {
         Box::pin(std::future::ready(Ok(vec![address.to_owned()])))
@@ -161,7 +161,7 @@ impl Transport for ZenohTransport {
         Some(node.to_string())
     }
 
-    /// What leaves this host was decided with the endpoints: a name says nothing of it.
+    /// The endpoints decided already which data may leave this host: a name does not show it.
     fn is_loopback(&self, _: &str) -> bool {
         true
     }
@@ -172,7 +172,7 @@ impl Transport for ZenohTransport {
     }
 }
 
-/// Where connections come in. The session lasts as long as it.
+/// The source of incoming connections. The session lasts as long as it.
 #[derive(Debug)]
 struct Entrance {
     board: Arc<Switchboard>,
@@ -234,7 +234,7 @@ impl ZenohStream {
         self.board.put(&self.to, self.line.number, body)
     }
 
-    /// Until the other end has taken the connection.
+    /// Waits until the other end has taken the connection.
     fn poll_open(&self, task: &Context<'_>) -> Poll<io::Result<()>> {
         let mut table = self.board.table();
         let Some(line) = table.line(self.line) else {

@@ -1,8 +1,8 @@
-//! How a bridge takes part in a zenoh network.
+//! The options of a bridge in a zenoh network.
 //!
 //! Decided here: which endpoints are allowed, and zenoh's own settings. Multicast is off: a host takes part in the
-//! network that it is told, not in any that is near. Links other than those of the endpoints' protocols are refused, so
-//! that gossip cannot lead an encrypted host to a plain one.
+//! given network, not in any network nearby. Links by other protocols than those of the endpoints are refused, so that
+//! gossip cannot lead an encrypted host to a plain one.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use super::{ZenohError, error::text};
 
 /// Options for the part of a bridge in a zenoh network: a peer that is linked with others, or a client of routers.
 ///
-/// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` leads off loopback only where the bridge has
-/// `.tls(..)` or was told [`dangerous_plaintext`](actix_bully::remote::BridgeBuilder::dangerous_plaintext). A wrong endpoint is
-/// refused at the start of the bridge, with a [`ZenohError`].
+/// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` may leave the loopback only if the bridge has `.tls(..)`
+/// or [`dangerous_plaintext`](actix_bully::remote::BridgeBuilder::dangerous_plaintext). A wrong endpoint is refused at
+/// the start of the bridge, with a [`ZenohError`].
 ///
 /// ```
 /// use actix_bully_zenoh::ZenohOptions;
@@ -49,13 +49,12 @@ struct Certificates {
 }
 
 impl ZenohOptions {
-    /// A peer, which is linked with every other one: within a subnet.
+    /// A peer, which is linked with every other peer: within a subnet.
     pub const fn peer() -> Self {
         Self::of(SessionMode::Peer)
     }
 
-    /// A client, which is linked with one router at a time: across subnets. The bridge starts whether a router is
-    /// there or not.
+    /// A client, which is linked with one router at a time: across subnets. The bridge starts with or without a router.
     pub const fn client() -> Self {
         Self::of(SessionMode::Client)
     }
@@ -69,7 +68,7 @@ impl ZenohOptions {
         }
     }
 
-    /// Where others connect to this peer; may be called for several. Default: nowhere.
+    /// Adds an endpoint where others connect to this peer. Default: none.
     pub fn listen(mut self, endpoint: &str) -> Self {
         self.listen.push(endpoint.to_owned());
         self
@@ -83,9 +82,9 @@ impl ZenohOptions {
         self
     }
 
-    /// The PEM files for `quic/`: authorities, the own certificate, its key. Those of a
-    /// `TlsConfig` of actix-bully fit. They prove that a host belongs to the network, to its next neighbour,
-    /// and not which host it is: for that use the bridge's own `.tls(..)` or `.secret(..)` as well.
+    /// Sets the PEM files for `quic/`: authorities, the own certificate, its key. Those of a `TlsConfig` of actix-bully
+    /// fit. They prove to the next neighbour that a host belongs to the network, not which host it is: for that, use
+    /// the bridge's own `.tls(..)` or `.secret(..)` as well.
     pub fn certificates(
         mut self,
         authorities: impl Into<PathBuf>,
@@ -194,8 +193,8 @@ impl ZenohOptions {
     }
 }
 
-/// The protocol and the address of an endpoint. One with options of zenoh's is none: they could say more than was
-/// checked here.
+/// Returns the protocol and the address of an endpoint. An endpoint with options of zenoh is refused: the options could
+/// mean more than the checks here cover.
 fn protocol(endpoint: &str) -> Option<(&str, &str)> {
     let (protocol, address) = endpoint.split_once('/')?;
     let (host, port) = address.rsplit_once(':')?;

@@ -100,8 +100,8 @@ const MAGIC: [u8; 2] = [0xB7, 0x5A];
 const VERSION: u8 = 1;
 const HEADER: usize = 36;
 
-/// The most bytes of a stream in one packet: with its header it fits into one batch of zenoh's, which is 64 KiB, so that
-/// it is never cut into fragments.
+/// Maximum number of bytes of a stream in one packet: with its header it fits into one batch of zenoh, which is 64 KiB,
+/// so that it is never cut into fragments.
 pub(super) const MOST_DATA: usize = 32 * 1024;
 
 /// The longest packet. A longer payload is not even copied together.

@@ -26,7 +26,7 @@ use super::{
     switchboard::{Probed, SessionWake, Switchboard},
 };
 
-/// Opens a session for the switchboard, which is told by `asleep` when to close it.
+/// Opens a session for the switchboard; `asleep` tells it when to close the session.
 pub(super) fn open(
     board: &Arc<Switchboard>,
     options: &ZenohOptions,
@@ -76,7 +76,7 @@ fn run(
     end(board, token, asleep);
 }
 
-/// Asks for the tokens of a host whose last one is gone: a stranger can take back a copy of it.
+/// Asks for the tokens of a host whose last token is gone: a stranger can take back a copy of it.
 fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
     let tokens = session.liveliness().get(keys::tokens(&board.cluster, host));
     let replies = tokens.timeout(PROBE).wait();
@@ -109,7 +109,7 @@ fn is_cut_off(session: &Session) -> bool {
 fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<SessionWake>) {
     // First of all: the others need not wait until a link is seen to be dead.
     let taken_back = token.undeclare().wait();
-    // Goodbyes are still being said.
+    // The last packets are still being sent.
     while !board.table().is_empty() && asleep.recv_timeout(LINGER).is_ok() {}
     let closed = board
         .take()
@@ -119,7 +119,7 @@ fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<SessionWak
     }
 }
 
-/// A session that listens and has said that it is there; `None` if there is none and will be none.
+/// Opens a session that listens and has declared its token; `None` if it cannot be opened, now or later.
 fn begin(
     board: &Arc<Switchboard>,
     config: &Config,

@@ -33,7 +33,7 @@ use super::{
     packet::{LONGEST, Packet, PacketBody},
 };
 
-/// What all parts of one bridge over zenoh share.
+/// The state that all parts of one bridge over zenoh share.
 pub(super) struct Switchboard {
     pub(super) host: NodeId,
     pub(super) cluster: ClusterId,
@@ -54,7 +54,7 @@ pub(super) struct Switchboard {
 /// The reasons to wake the thread of the session.
 #[derive(Debug)]
 pub(super) enum SessionWake {
-    /// It is to be closed, or the last connection has ended.
+    /// The session must be closed, or the last connection has ended.
     Look,
     /// A host is to be asked for once more.
     Probe(NodeId, oneshot::Sender<Probed>),
@@ -63,7 +63,7 @@ pub(super) enum SessionWake {
 /// Result of the search for a host whose last token is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probed {
-    /// It is there: a stranger has taken back a copy of its token, or it has come again.
+    /// It is present: a stranger has taken back a copy of its token, or it has come again.
     Found,
     /// It has probably ended.
     Ended,
@@ -110,7 +110,7 @@ enum RefusedPacket {
     Stray,
     /// A connection beyond the limit, or one whose number is in use.
     Connection,
-    /// A token that names no session, or one too many.
+    /// A token without a session, or one beyond the limit.
     Token,
 }
 
@@ -136,7 +136,7 @@ impl Switchboard {
         }
     }
 
-    /// How often each thing was refused.
+    /// Returns the number of refusals of each kind.
     pub(super) fn refused(&self) -> RefusedPackets {
         let counts = self.refused.each_ref().map(|count| count.load(Relaxed));
         let mut refused = RefusedPackets::default();
@@ -159,7 +159,7 @@ impl Switchboard {
         self.ask();
     }
 
-    /// Takes the session away, so that it can be closed; all connections are over.
+    /// Takes the session out, so that it can be closed; all connections are over.
     pub(super) fn take(&self) -> Option<Session> {
         self.table().end_all(|_| true);
         let session = self.session.write();
@@ -206,7 +206,7 @@ impl Switchboard {
             return; // asked as soon as it is open
         };
         loop {
-            // Unlocked meanwhile: zenoh tells at once of the tokens that it knows.
+            // Without the lock: zenoh reports the known tokens at once.
             let next = self.table().hosts.ask();
             let Some(host) = next else {
                 return;
@@ -224,7 +224,7 @@ impl Switchboard {
         }
     }
 
-    /// A token of a host, as zenoh tells of it.
+    /// Handles a token of a host, as zenoh reports it.
     pub(super) fn on_token(&self, host: &NodeId, sample: &Sample) {
         let session = SessionId::of_token(sample.key_expr().as_str(), &self.cluster, host);
         let Some(session) = session else {
@@ -302,7 +302,7 @@ impl Switchboard {
         }
     }
 
-    /// Publishes a packet. That it was taken does not mean that it arrives.
+    /// Publishes a packet. If zenoh takes it, it may still be lost.
     pub(super) fn put(
         &self,
         key: &KeyExpr<'static>,
@@ -318,8 +318,8 @@ impl Switchboard {
         };
         let put = session
             .put(key, packet.encode())
-            // Waiting for room would hold up all actors of this thread. One priority for all: zenoh keeps no order
-            // between two.
+            // Waiting for room would hold up all actors of this thread. One priority for all: between two priorities,
+            // zenoh keeps no order.
             .congestion_control(CongestionControl::Drop)
             .priority(Priority::RealTime)
             .express(true);
@@ -349,7 +349,7 @@ impl std::fmt::Debug for Switchboard {
 }
 
 impl Table {
-    /// A connection begins; `false` if there is one of that name, or no room.
+    /// Begins a connection; `false` if its name is in use, or there is no room.
     pub(super) fn begin(&mut self, line: LineId) -> bool {
         let is_free = self.lines.len() < MOST_LINES && !self.lines.contains_key(&line);
         if is_free {

@@ -7,8 +7,8 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// How many bytes may be under way or unread in one direction. It fits into zenoh's own queue for a
-/// link (16 batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
+/// Maximum number of bytes that are under way or unread in one direction. It fits into zenoh's own queue for a link (16
+/// batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
 pub(super) const WINDOW: u64 = 256 * 1024;
 
 /// Bytes that the reader takes before the sender is told. A packet for each read would double the traffic.
@@ -59,7 +59,7 @@ pub(super) enum Over {
 /// Result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FlowRead {
-    /// These bytes. If a position stands beside them, the sender is to be told of it.
+    /// These bytes. If there is a position beside them, the sender must be told of it.
     Bytes(Bytes, Option<u64>),
     /// Nothing yet.
     Nothing,
@@ -82,7 +82,7 @@ impl Flow {
         self.is_open
     }
 
-    /// Why it is over, if it is.
+    /// Returns the reason why it is over, if it is over.
     pub(super) const fn over(&self) -> Option<Over> {
         self.over
     }
