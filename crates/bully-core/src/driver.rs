@@ -52,7 +52,7 @@ pub trait MembersReports {
     /// A member's host tells which store keeps its votes.
     fn set_store(&mut self, id: &AgentId, store: Option<StoreId>) -> bool;
 
-    /// Whether a change of the member at that place costs no copy of the list.
+    /// Returns whether a change of the member at that place costs no copy of the list.
     fn has_room(&self, at: usize) -> bool;
 
     /// Replaces the entry of the member at that place, except its name and its rank.

@@ -91,8 +91,8 @@ pub trait Register: Debug + Send + Sync {
     /// agents of a group in one process use the register that was given first.
     fn name(&self) -> &str;
 
-    /// Whether a process other than this one may reach the store. If so, agents that share nothing but the store may be in
-    /// several processes, so messages between them need a bridge.
+    /// Returns whether a process other than this one may reach the store. If so, agents that share nothing but the
+    /// store may be in several processes, so messages between them need a bridge.
     fn is_shared(&self) -> bool {
         true
     }

@@ -73,7 +73,7 @@ impl RegisterError {
         Self::Refused { refusal, source }
     }
 
-    /// Whether the write may have been done, or may be done yet.
+    /// Returns whether the write may have been done, or may be done yet.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown(_))
     }

@@ -32,7 +32,7 @@ impl RegisterKey {
         &self.0
     }
 
-    /// Whether it begins with all names of `prefix`, and has more of them.
+    /// Returns whether it begins with all names of `prefix`, and has more of them.
     ///
     /// ```
     /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }

@@ -78,7 +78,7 @@ impl Outlook {
         of_kind(error.kind())
     }
 
-    /// Whether the call is worth another try.
+    /// Returns whether the call is worth another try.
     pub const fn is_worth_a_try(self) -> bool {
         match self {
             Self::Passes(_) | Self::NeedsRoom => true,

@@ -63,7 +63,7 @@ impl PasswordFile {
     }
 }
 
-/// Whether users other than its owner may read or change a file.
+/// Returns whether users other than its owner may read or change a file.
 #[cfg(unix)]
 pub fn is_open_to_others(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt;

@@ -41,7 +41,7 @@ impl BallotNumber {
         Term(self.n)
     }
 
-    /// Whether any agent can have taken it: the numbers begin at 1 and end long before they run out.
+    /// Returns whether any agent can have taken it: the numbers begin at 1 and end long before they run out.
     pub(super) const fn is_sound(&self) -> bool {
         1 <= self.n && self.n <= LAST
     }

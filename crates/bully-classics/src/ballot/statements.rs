@@ -68,7 +68,7 @@ impl Statements {
         all.filter(|statement| statement.answered >= round).count()
     }
 
-    /// Whether the holder of that ballot said in that round that it holds it still.
+    /// Returns whether the holder of that ballot said in that round that it holds it still.
     pub(super) fn confirms(&self, ballot: &BallotNumber, round: u64) -> bool {
         let holder = self.0.get(&ballot.id).filter(|s| s.answered == round);
         holder.is_some_and(|holder| holder.standing.ballot.as_ref() == Some(ballot))
@@ -105,7 +105,7 @@ impl Statements {
             .max()
     }
 
-    /// Whether another voter that answered since that round is eligible.
+    /// Returns whether another voter that answered since that round is eligible.
     pub(super) fn others_are_eligible(&self, since: u64) -> bool {
         let mut all = self.0.values();
         all.any(|s| s.standing.eligible && s.answered >= since)

@@ -174,7 +174,7 @@ impl InvitationMessage {
 }
 
 impl InvitationMessage {
-    /// Whether only the coordinator of the group that it names may say this.
+    /// Returns whether only the coordinator of the group that it names may say this.
     pub(super) const fn is_of_coordinator(&self) -> bool {
         match self {
             Self::AreYouCoordinator(_) | Self::Ready(_) | Self::Resign(_) => true,

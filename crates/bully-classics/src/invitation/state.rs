@@ -75,7 +75,7 @@ impl State {
         }
     }
 
-    /// Whether this agent coordinates that group, and the other one is in it. While a new group is
+    /// Returns whether this agent coordinates that group, and the other one is in it. While a new group is
     /// formed those of the old one count as well: a merge would drive all of them out.
     pub(super) fn has_member(&self, group: &ElectionId, id: &AgentId) -> bool {
         match self {

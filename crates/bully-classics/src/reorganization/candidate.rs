@@ -322,12 +322,12 @@ impl Candidacy {
         self.superior().is_some()
     }
 
-    /// Whether members know already that this agent coordinates.
+    /// Returns whether members know already that this agent coordinates.
     pub(super) const fn is_made_known(&self) -> bool {
         matches!(self.phase, Phase::Reorganizing | Phase::Readying)
     }
 
-    /// Whether an agent was asked that ranks above a caller, and may answer that it is there.
+    /// Returns whether an agent was asked that ranks above a caller, and may answer that it is there.
     pub(super) fn may_hear_from_above(&self, core: &Core, caller: &Rank) -> bool {
         let is_above = |id: &AgentId| core.ranks_above(id, caller.score, &caller.id);
         matches!(self.phase, Phase::Asking { .. }) && self.pending.iter().any(is_above)

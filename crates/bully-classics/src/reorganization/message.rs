@@ -187,7 +187,7 @@ impl ReorganizationMessage {
 }
 
 impl ReorganizationMessage {
-    /// Whether only the agent may say this that holds the election which it names.
+    /// Returns whether only the agent may say this that holds the election which it names.
     pub(super) const fn is_call(&self) -> bool {
         match self {
             Self::Halt(_)

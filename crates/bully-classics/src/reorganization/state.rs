@@ -58,7 +58,7 @@ impl State {
         }
     }
 
-    /// Whether this agent coordinates by that election, even if not all are normal yet.
+    /// Returns whether this agent coordinates by that election, even if not all are normal yet.
     pub(super) fn coordinates(&self, election: &ElectionId) -> bool {
         match self {
             Self::Leader(leading) => leading.election == *election,
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// Whether this agent holds no election, and no other one has halted it.
+    /// Returns whether this agent holds no election, and no other one has halted it.
     pub(super) const fn is_free(&self) -> bool {
         match self {
             Self::Candidate(_) => false,
@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Whether this agent does nothing but let others go first.
+    /// Returns whether this agent does nothing but let others go first.
     pub(super) const fn is_cooling_down(&self) -> bool {
         match self {
             Self::Idle => true,

@@ -66,17 +66,17 @@ impl Core {
 
     // ---- who may lead -----------------------------------------------------------------------
 
-    /// Whether this agent can be elected, and there is a term left to lead in.
+    /// Returns whether this agent can be elected, and there is a term left to lead in.
     pub(super) fn may_lead(&self) -> bool {
         self.me.eligible().is_some() && self.seen.next().is_some()
     }
 
-    /// Whether this agent may lead and need not let others go first.
+    /// Returns whether this agent may lead and need not let others go first.
     pub(super) fn may_challenge(&self, now: Time) -> bool {
         self.may_lead() && !self.defers(now, None)
     }
 
-    /// Whether this agent cools down, and another one is there to lead; `gone` is known not to be.
+    /// Returns whether this agent cools down, and another one is there to lead; `gone` is known not to be.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         self.cooldown.is_active(now) && self.rivals().any(|m| Some(&m.id) != gone)
     }

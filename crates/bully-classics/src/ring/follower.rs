@@ -85,7 +85,7 @@ impl Following {
         Next::Schedule(after, CampaignCause::HigherRank)
     }
 
-    /// Whether that is another incarnation, or another term, of the agent that it follows.
+    /// Returns whether that is another incarnation, or another term, of the agent that it follows.
     pub(super) fn is_under(&self, id: &AgentId) -> bool {
         self.leader.id == *id
     }

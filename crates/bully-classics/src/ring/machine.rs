@@ -37,12 +37,12 @@ impl Campaign {
         }
     }
 
-    /// Whether this agent has won, and its announcement is on its way round.
+    /// Returns whether this agent has won, and its announcement is on its way round.
     fn announces(&self) -> bool {
         self.contest().is_some_and(Contest::is_announced)
     }
 
-    /// Whether an election is planned that makes one group of two.
+    /// Returns whether an election is planned that makes one group of two.
     const fn merges(&self) -> bool {
         matches!(
             self,

@@ -97,7 +97,7 @@ impl Ring {
         }
     }
 
-    /// Whether there is a reason for an election while none is under way.
+    /// Checks whether there is a reason for an election while none is under way.
     pub(super) fn look_again(&self, now: Time) -> Next {
         match &self.state {
             _ if self.campaign.contest().is_some() => Next::Stay,

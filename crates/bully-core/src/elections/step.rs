@@ -60,7 +60,7 @@ impl<C> Core<C> {
         self.me.members = Arc::clone(members);
     }
 
-    /// Whether the agent can be elected, no later process has its name, and there is a term left to lead in.
+    /// Returns whether the agent can be elected, no later process has its name, and there is a term left to lead in.
     pub(super) fn is_eligible(&self) -> bool {
         self.me.eligible().is_some() && self.highest_term.next().is_some() && !self.me.is_disowned()
     }
@@ -76,12 +76,12 @@ pub(super) struct StepOf<'a, C> {
 }
 
 impl<C> StepOf<'_, C> {
-    /// Whether the agent would take the leadership now: it is eligible, and does not cool down.
+    /// Returns whether the agent would take the leadership now: it is eligible, and does not cool down.
     pub(super) fn competes(&self) -> bool {
         self.core.is_eligible() && !self.core.cooldown.is_active(self.now)
     }
 
-    /// Whether the agent competes, and ranks above an agent of that score and name.
+    /// Returns whether the agent competes, and ranks above an agent of that score and name.
     pub(super) fn outranks(&self, score: Score, id: &AgentId) -> bool {
         self.core.me.outranks(score, id) && self.competes()
     }
@@ -98,7 +98,7 @@ impl<C> StepOf<'_, C> {
         self.core.cooldown.end(BullyTimer::Cooldown, self.out)
     }
 
-    /// Whether the cool-down is over, now that its timer has fired.
+    /// Returns whether the cool-down is over, now that its timer has fired.
     pub(super) fn is_cooldown_over(&mut self) -> bool {
         let due = self
             .core

@@ -96,7 +96,7 @@ impl Candidate {
 }
 
 impl Vote {
-    /// Whether that record says anything else of this voter. Its memory of the others may wait.
+    /// Returns whether that record says anything else of this voter. Its memory of the others may wait.
     pub(in crate::elections) fn is_changed_by(&self, next: &Self) -> bool {
         self.term != next.term
             || self.voted_for != next.voted_for

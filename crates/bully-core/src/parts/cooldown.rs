@@ -57,7 +57,7 @@ impl Cooldown {
         has_begun
     }
 
-    /// Whether others go first at `now`.
+    /// Returns whether others go first at `now`.
     pub fn is_active(&self, now: Time) -> bool {
         self.until().is_some_and(|until| now < until)
     }
@@ -67,7 +67,7 @@ impl Cooldown {
         self.has_begun().then_some(self.until)
     }
 
-    /// Whether one has begun and was not ended, even if its time is up.
+    /// Returns whether one has begun and was not ended, even if its time is up.
     pub fn has_begun(&self) -> bool {
         self.until < Time::MAX
     }

@@ -28,7 +28,7 @@ pub enum Due {
 }
 
 impl Due {
-    /// Whether that time has come; if not, `timer` is set to it.
+    /// Checks whether that time has come; if not, `timer` is set to it.
     pub fn check<M, T, D, A>(
         now: Time,
         due: Time,

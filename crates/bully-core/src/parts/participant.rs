@@ -71,7 +71,7 @@ impl Participant {
         self.members.get(&self.id)?.about_in(self.incarnation)
     }
 
-    /// Whether it votes.
+    /// Returns whether it votes.
     pub fn is_voter(&self) -> bool {
         self.kind == MemberKind::Voter
     }
@@ -81,12 +81,12 @@ impl Participant {
         self.score.filter(|_| self.is_voter())
     }
 
-    /// Whether most of the others know a later process of this one's name.
+    /// Returns whether most of the others know a later process of this one's name.
     pub fn is_disowned(&self) -> bool {
         self.members.is_disowned(&self.id)
     }
 
-    /// Whether this agent can be elected and is higher in rank than an agent of that score and name.
+    /// Returns whether this agent can be elected and is higher in rank than an agent of that score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
         // A tie of scores is broken by the name, so that any two agents agree on who is higher.
         self.eligible()
@@ -107,12 +107,12 @@ impl Participant {
         Some(self.members.ahead_of(score, &self.id, gone, limit))
     }
 
-    /// Whether that agent is a member that votes.
+    /// Returns whether that agent is a member that votes.
     pub fn is_voter_named(&self, id: &AgentId) -> bool {
         self.members.get(id).is_some_and(Member::is_voter)
     }
 
-    /// Whether that agent is a member that is up, as far as is known.
+    /// Returns whether that agent is a member that is up, as far as is known.
     pub fn is_up(&self, id: &AgentId) -> bool {
         self.members.get(id).is_some_and(Member::is_up)
     }
@@ -135,7 +135,7 @@ impl Participant {
         })
     }
 
-    /// Whether another member is up and can be elected.
+    /// Returns whether another member is up and can be elected.
     pub fn can_succeed(&self, id: &AgentId) -> bool {
         let can_lead =
             |member: &Member| member.is_up() && member.is_voter() && member.score.is_some();

@@ -73,7 +73,7 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Whether the number of voters is even: one voter more would cost nothing, since no more of an even
+    /// Returns whether the number of voters is even: one voter more would cost nothing, since no more of an even
     /// number may be down than of the odd number below it.
     pub fn is_even(&self) -> bool {
         self.voters.len().is_multiple_of(2)

@@ -10,7 +10,7 @@ use super::{AgentId, Members};
 pub(super) type Disowners = BTreeSet<AgentId>;
 
 impl Members {
-    /// Whether more of the other voters are on hosts that know a later process of this name, than are up
+    /// Returns whether more of the other voters are on hosts that know a later process of this name, than are up
     /// on other hosts.
     pub fn is_disowned(&self, me: &AgentId) -> bool {
         if self.disowners.is_empty() {

@@ -172,7 +172,7 @@ impl<M, T, D, A> Effects<M, T, D, A> {
         &self.0
     }
 
-    /// Whether nothing is to be done.
+    /// Returns whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -38,7 +38,7 @@ use super::{
 ///
 /// [`Effect::Persist`]: super::Effect::Persist
 pub trait Election: Sized + Debug + Unpin + 'static {
-    /// What one participant says to another: flat, without recursion.
+    /// A message from one participant to another: flat, without recursion.
     type Message: PeerMessage;
     /// The names of the timers.
     type Timer: Copy + Debug + Ord + Unpin + 'static;
@@ -114,7 +114,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         config
     }
 
-    /// Whether this participant's record fits the configuration; asked when the record was loaded,
+    /// Checks that this participant's record fits the configuration; called when the record was loaded,
     /// before an incarnation begins. Default: any record does.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'sta
         None
     }
 
-    /// Whether a newer one follows anyway, so that a slow receiver may miss this one. On its way to
+    /// Returns whether a newer one follows anyway, so that a slow receiver may miss this one. On its way to
     /// another host, a newer one of the same [`kind`](Self::kind), of the same sender to the same
     /// receivers, takes its place.
     fn is_repeated(&self) -> bool {

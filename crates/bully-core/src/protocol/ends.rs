@@ -20,7 +20,7 @@ impl Ends {
     /// Number of ends that are kept.
     pub const MOST: usize = 4;
 
-    /// Whether that very incarnation has ended.
+    /// Returns whether that very incarnation has ended.
     pub fn has(&self, incarnation: Incarnation) -> bool {
         self.told().binary_search(&incarnation).is_ok()
     }

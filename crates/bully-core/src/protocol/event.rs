@@ -52,7 +52,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether the agent has to end: its record is older than its last vote or acknowledgement.
+    /// Returns whether the agent has to end: its record is older than its last vote or acknowledgement.
     pub fn ends_agent(&self) -> bool {
         matches!(self, Self::Voters(event) if matches!(**event, VotersEvent::OldRecord { .. }))
     }
@@ -104,7 +104,7 @@ pub enum LostReason {
 }
 
 impl LostReason {
-    /// Whether a leadership ended because somebody wanted it to. Any other end is a fault of the agent, its
+    /// Returns whether a leadership ended because somebody wanted it to. Any other end is a fault of the agent, its
     /// host or the network, which an operator may want to look into.
     pub const fn is_wanted(self) -> bool {
         match self {

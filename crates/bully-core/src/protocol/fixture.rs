@@ -45,7 +45,7 @@ pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
     (identity, members)
 }
 
-/// Whether a driver hands that to a machine which knows these members. Before a machine is started it
+/// Returns whether a driver hands that to a machine which knows these members. Before a machine is started it
 /// knows no member, and a test may hand it anything.
 pub fn admits<M, T, A>(members: &Members, me: &AgentId, input: &Input<M, T, A>) -> bool {
     match input {

@@ -20,8 +20,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Whether these timings suit the place: messages come within the delay bound, answers within a round, and a
-    /// leader outlives the standstills. Else elections may not end, or leaders fall without need.
+    /// Returns whether these timings suit the place: messages come within the delay bound, answers within a round, and
+    /// a leader outlives the standstills. Else elections may not end, or leaders fall without need.
     pub fn fits(&self, timings: &Timings) -> bool {
         let is_bound = timings.delay_bound() >= self.echo / 2;
         let is_tolerated = self
@@ -40,7 +40,7 @@ impl Measurement {
         Some(shortest.saturating_sub(used) / 2)
     }
 
-    /// Whether a claim, the writing of a vote, and the answer end within a round of that length.
+    /// Returns whether a claim, the writing of a vote, and the answer end within a round of that length.
     pub fn is_answered_within(&self, round: Duration) -> bool {
         round > self.echo.saturating_add(self.write)
     }

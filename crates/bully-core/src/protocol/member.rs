@@ -106,12 +106,12 @@ impl Member {
         }
     }
 
-    /// Whether it votes.
+    /// Returns whether it votes.
     pub fn is_voter(&self) -> bool {
         self.kind == MemberKind::Voter
     }
 
-    /// Whether it is there, as far as is known.
+    /// Returns whether it is there, as far as is known.
     pub fn is_up(&self) -> bool {
         self.presence == Presence::Up
     }
@@ -128,7 +128,7 @@ impl Member {
         self
     }
 
-    /// Whether this incarnation of it is over or thought to be.
+    /// Returns whether this incarnation of it is over or thought to be.
     pub fn is_gone(&self, incarnation: Incarnation) -> bool {
         let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
         self.is_elsewhere(incarnation)
@@ -137,35 +137,35 @@ impl Member {
                 .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
     }
 
-    /// Whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
+    /// Returns whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
     pub fn is_stale(&self, incarnation: Incarnation) -> bool {
         self.is_elsewhere(incarnation) || self.is_behind(incarnation)
     }
 
-    /// Whether the end of this incarnation is confirmed, its leadership revoked.
+    /// Returns whether the end of this incarnation is confirmed, its leadership revoked.
     pub fn has_ended(&self, incarnation: Incarnation) -> bool {
         let is_last = self.ended.is_some_and(|ended| ended >= incarnation);
         self.is_here(incarnation) && (is_last || self.ends.has(incarnation))
     }
 
-    /// Whether the end of just this incarnation was seen or told.
+    /// Returns whether the end of just this incarnation was seen or told.
     pub fn was_end_told(&self, incarnation: Incarnation) -> bool {
         let is_told = self.ended == Some(incarnation) || self.ends.has(incarnation);
         self.is_here(incarnation) && is_told
     }
 
-    /// Whether an incarnation can only be one of its present host.
+    /// Returns whether an incarnation can only be one of its present host.
     fn is_here(&self, incarnation: Incarnation) -> bool {
         self.former.is_none_or(|former| former < incarnation)
     }
 
-    /// Whether an incarnation can only be one of before it moved.
+    /// Returns whether an incarnation can only be one of before it moved.
     fn is_elsewhere(&self, incarnation: Incarnation) -> bool {
         self.former.is_some_and(|former| former >= incarnation)
             && self.incarnation.is_none_or(|known| known < incarnation)
     }
 
-    /// Whether a later incarnation of the present host is known, or the end of this one.
+    /// Returns whether a later incarnation of the present host is known, or the end of this one.
     fn is_behind(&self, incarnation: Incarnation) -> bool {
         let down = self.presence == Presence::Down;
         self.incarnation
@@ -204,7 +204,7 @@ impl Member {
         })
     }
 
-    /// Whether it may be elected and is higher in rank than an agent of that score and name.
+    /// Returns whether it may be elected and is higher in rank than an agent of that score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
         self.is_voter() && self.score.is_some_and(|own| (own, &self.id) > (score, id))
     }

@@ -84,7 +84,7 @@ impl Members {
         self.change(id, |m| m.mark_down(incarnation))
     }
 
-    /// Whether only members that are listed as up can be reached.
+    /// Returns whether only members that are listed as up can be reached.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
@@ -131,7 +131,7 @@ impl Members {
         self.list.names().len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.list.names().is_empty()
     }

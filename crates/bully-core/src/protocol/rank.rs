@@ -34,7 +34,7 @@ impl Score {
         self.0
     }
 
-    /// Whether this score exceeds `other` by at least `margin`.
+    /// Returns whether this score exceeds `other` by at least `margin`.
     ///
     /// The first part in which the two differ decides; it must exceed by the margin's part of the
     /// same place (at least by 1). A margin of `Score::default()` asks for "larger", nothing more.

@@ -75,22 +75,22 @@ impl Requirements {
         }
     }
 
-    /// Whether two participants say the same of their group: rules, epoch and voters. What each of them
+    /// Returns whether two participants say the same of their group: rules, epoch and voters. What each of them
     /// stores, and by which clock, is its own.
     pub fn are_like(&self, other: &Self) -> bool {
         let shared = |of: &Self| (of.rules, of.epoch, of.voters);
         shared(self) == shared(other)
     }
 
-    /// Whether two participants can be in one group: they say the same of it, or they are of different epochs and
-    /// their rules learn of the later one. One epoch has one list of voters in any case.
+    /// Returns whether two participants can be in one group: they say the same of it, or they are of different epochs
+    /// and their rules learn of the later one. One epoch has one list of voters in any case.
     pub fn may_meet(&self, other: &Self) -> bool {
         let learn = self.epochs != Epochs::Apart && other.epochs != Epochs::Apart;
         let is_other_epoch = self.rules == other.rules && self.epoch != other.epoch;
         self.are_like(other) || learn && is_other_epoch
     }
 
-    /// Whether this participant's record is a vote that other hosts rely on: one leader per term
+    /// Returns whether this participant's record is a vote that other hosts rely on: one leader per term
     /// is true only while no voter forgets its vote, be it with its process.
     pub fn relies_on_votes(&self) -> bool {
         matches!(

@@ -70,7 +70,7 @@ impl Roster {
         true
     }
 
-    /// Whether a change there is kept beside the list.
+    /// Returns whether a change there is kept beside the list.
     pub(super) fn has_room(&self, at: usize) -> bool {
         self.places.len() < MOST || self.beside(at).is_some()
     }

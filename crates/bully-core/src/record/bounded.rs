@@ -72,7 +72,7 @@ impl BoundedText {
         })
     }
 
-    /// Whether something was left out.
+    /// Returns whether something was left out.
     pub const fn is_full(&self) -> bool {
         self.is_full
     }
@@ -82,7 +82,7 @@ impl BoundedText {
         self.text.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

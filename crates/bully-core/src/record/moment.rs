@@ -200,7 +200,7 @@ impl<'a> AgentMoment<'a> {
         }
     }
 
-    /// Whether it said that it leads, and runs.
+    /// Returns whether it said that it leads, and runs.
     pub fn leads(&self) -> bool {
         self.role == Role::Leader
             && matches!(self.condition, AgentCondition::Up | AgentCondition::Hung)
@@ -281,7 +281,7 @@ impl<'a> RecordedMoments<'a> {
         side.map_or(0, |side| side.saturating_add(1))
     }
 
-    /// Whether it is cut off from all others.
+    /// Returns whether it is cut off from all others.
     pub fn is_isolated(&self, agent: &AgentId) -> bool {
         self.links.isolated.contains(agent)
     }

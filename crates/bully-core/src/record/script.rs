@@ -56,7 +56,7 @@ fn is_astra(recording: &Recording) -> bool {
     recording.header().protocol == "astra"
 }
 
-/// Whether all that is needed is there; also for a test in Rust.
+/// Checks that the recording has all that a script or a test in Rust needs.
 pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
     let header = recording.header();
     let forgotten = header.forgotten;

@@ -156,7 +156,8 @@ impl Report {
         self.missed_changes = changes;
     }
 
-    /// Whether the register was held to that clause. Of an operation that it does not offer, no clause is tested.
+    /// Returns whether the register was held to that clause. Of an operation that it does not offer, no clause is
+    /// tested.
     pub fn holds(&self, clause: Clause) -> bool {
         self.held.contains(&clause)
     }

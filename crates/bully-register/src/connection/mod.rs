@@ -133,7 +133,7 @@ pub(super) enum Course {
 }
 
 impl Course {
-    /// Whether a new connection is needed.
+    /// Returns whether a new connection is needed.
     pub(super) const fn ends_connection(self) -> bool {
         match self {
             Self::LogsIn | Self::MovesOn => true,

@@ -4,7 +4,7 @@
 
 use std::{error::Error, io};
 
-/// Whether TLS itself has refused: a certificate, a version.
+/// Returns whether TLS itself has refused: a certificate, a version.
 pub(crate) fn is_refusal(error: &(dyn Error + 'static)) -> bool {
     if error.is::<rustls::Error>() {
         return true;

@@ -22,7 +22,7 @@ pub(super) struct EtcdEndpoint {
 pub(super) struct EndpointError(String);
 
 impl EtcdEndpoint {
-    /// Whether it is spoken to by TLS.
+    /// Returns whether it is spoken to by TLS.
     pub(super) const fn is_secure(&self) -> bool {
         self.is_secure
     }

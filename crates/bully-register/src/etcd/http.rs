@@ -95,7 +95,7 @@ impl HttpConnection {
         Ok(Self { sender, refusal })
     }
 
-    /// Whether it can be asked; waits until it has come to the end of its last answer.
+    /// Returns whether it can be asked; waits until it has come to the end of its last answer.
     pub(super) async fn is_ready(&mut self) -> bool {
         self.sender.ready().await.is_ok()
     }

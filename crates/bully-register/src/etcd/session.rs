@@ -280,7 +280,7 @@ impl StoreSession for EtcdSession {
     }
 }
 
-/// Whether etcd may have given that version.
+/// Returns whether etcd may have given that version.
 fn is_revision(version: &Version) -> bool {
     version.as_str().parse::<u64>().is_ok()
 }

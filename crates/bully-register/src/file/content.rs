@@ -26,7 +26,7 @@ pub(super) fn file_name(key: &RegisterKey) -> String {
     )
 }
 
-/// Whether a file of that name may belong to a key below this one.
+/// Returns whether a file of that name may belong to a key below this one.
 pub(super) fn may_be_below(name: &str, prefix: &RegisterKey) -> bool {
     name.ends_with(ENDING) && name.starts_with(&beginning(&format!("{prefix}/")))
 }

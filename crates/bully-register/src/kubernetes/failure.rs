@@ -182,7 +182,7 @@ fn told(error: &Error) -> String {
     words
 }
 
-/// Whether no byte of the request can have left, since there was no connection.
+/// Returns whether no byte of the request can have left, since there was no connection.
 fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     let client = error.downcast_ref::<hyper_util::client::legacy::Error>();
     client.map_or_else(
@@ -191,7 +191,7 @@ fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     )
 }
 
-/// Whether the credentials of a request could not be had.
+/// Returns whether the credentials of a request could not be had.
 fn is_credentials(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<kube::client::AuthError>() || error.source().is_some_and(is_credentials)
 }

@@ -217,7 +217,7 @@ impl<K: Ord + Clone> Network<K> {
         }
     }
 
-    /// Whether messages from one member can reach another, bad luck apart.
+    /// Returns whether messages from one member can reach another, bad luck apart.
     pub fn connects(&self, from: &K, to: &K) -> bool {
         self.separation(from, to).is_none()
     }
@@ -227,7 +227,7 @@ impl<K: Ord + Clone> Network<K> {
         self.conditions
     }
 
-    /// Whether all links of a member are cut.
+    /// Returns whether all links of a member are cut.
     pub fn is_isolated(&self, member: &K) -> bool {
         self.members.get(member).is_some_and(|links| links.isolated)
     }

@@ -22,7 +22,7 @@ impl<E: Election> World<E> {
         all.filter_map(|(at, term)| Some((self.transit.directory.name(at)?, term)))
     }
 
-    /// Whether two or more believe right now that they lead. Asking this after every step is cheap.
+    /// Returns whether two or more believe right now that they lead. Asking this after every step is cheap.
     pub fn is_contested(&self) -> bool {
         self.driver.published > 1 && self.believing().nth(1).is_some()
     }
@@ -88,7 +88,8 @@ impl<E: Election> World<E> {
         ranks.max()
     }
 
-    /// Whether every agent has started, and neither a message of an election is under way nor a record is written.
+    /// Returns whether every agent has started, and neither a message of an election is under way nor a record is
+    /// written.
     pub fn is_calm(&self) -> bool {
         let is_saving = |node: &Node<E>| node.saving.is_some();
         self.to_start == 0 && self.transit.under_way == 0 && !self.nodes.iter().any(is_saving)

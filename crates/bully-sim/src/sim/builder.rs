@@ -95,7 +95,7 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// Whether the contract's check of the terms applies. Default: it does.
+    /// Sets whether the contract's check of the terms applies. Default: it does.
     pub fn term_order(mut self, order: TermOrder) -> Self {
         self.term_order = order;
         self

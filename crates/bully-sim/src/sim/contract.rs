@@ -40,7 +40,7 @@ impl ContractState {
         self.update = true;
     }
 
-    /// Whether there was an update since this was asked last.
+    /// Returns whether there was an update since this was asked last.
     pub(super) const fn has_update(&mut self) -> bool {
         std::mem::replace(&mut self.update, false)
     }

@@ -211,7 +211,7 @@ impl<E: Election> Node<E> {
             .then_some("its record does not fit its configuration")
     }
 
-    /// Whether its election asks it for a record.
+    /// Returns whether its election asks it for a record.
     pub(super) fn keeps_record(&self) -> bool {
         let requirements = self.requirements.as_ref();
         requirements.is_some_and(|asked| asked.storage == Storage::Record)
@@ -234,12 +234,12 @@ impl<E: Election> Node<E> {
         kept.is_none()
     }
 
-    /// Whether it runs, be it that it hangs.
+    /// Returns whether it runs, be it that it hangs.
     pub(super) fn is_alive(&self) -> bool {
         self.machine.is_some()
     }
 
-    /// Whether it runs, and neither hangs nor waits for a record.
+    /// Returns whether it runs, and neither hangs nor waits for a record.
     pub(super) fn is_running(&self) -> bool {
         self.machine.is_some() && self.hanging.is_none()
     }

@@ -96,12 +96,12 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Whether a second process of that agent runs.
+    /// Returns whether a second process of that agent runs.
     pub fn has_second(&self, agent: impl AsRef<str>) -> bool {
         self.second_of(agent.as_ref()).is_some()
     }
 
-    /// Whether that agent has, or had, a second process.
+    /// Returns whether that agent has, or had, a second process.
     pub(super) fn is_doubled(&self, first: NodeIndex) -> bool {
         self.transit.seconds.iter().any(|(of, _)| *of == first)
     }

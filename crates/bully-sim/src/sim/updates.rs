@@ -260,7 +260,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Whether the one can see the other, as far as the network and the world allow.
+    /// Returns whether the one can see the other, as far as the network and the world allow.
     fn look(&self, one: NodeIndex, about: NodeIndex, members: &mut Members) -> bool {
         let (node, id) = (self.nodes.get(about.0), self.transit.directory.name(about));
         let Some((node, id)) = node.zip(id) else {

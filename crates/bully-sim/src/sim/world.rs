@@ -284,7 +284,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref()).map(|node| &*node.known.members)
     }
 
-    /// Whether it runs and does not hang.
+    /// Returns whether it runs and does not hang.
     pub fn is_running(&self, agent: impl AsRef<str>) -> bool {
         self.node(agent.as_ref()).is_some_and(Node::is_running)
     }
@@ -329,7 +329,7 @@ impl<E: Election> World<E> {
         self.view(agent).as_ref().map(Situation::of)
     }
 
-    /// Whether an agent depends on a record that must not be lost.
+    /// Returns whether an agent depends on a record that must not be lost.
     pub fn depends_on_a_record(&self, agent: impl AsRef<str>) -> bool {
         let node = self.node(agent.as_ref());
         node.is_some_and(Node::keeps_record)

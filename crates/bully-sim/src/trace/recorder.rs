@@ -271,7 +271,7 @@ impl Trace {
         Recording::new(header, self.entries.iter().cloned(), now)
     }
 
-    /// Whether entries are kept.
+    /// Returns whether entries are kept.
     pub fn is_on(&self) -> bool {
         self.detail >= Detail::Messages
     }
@@ -330,7 +330,7 @@ impl Trace {
         lines(&self.entries)
     }
 
-    /// Whether messages are counted at all, kept or not.
+    /// Returns whether messages are counted at all, kept or not.
     pub fn counts(&self) -> bool {
         self.detail >= Detail::Counts
     }

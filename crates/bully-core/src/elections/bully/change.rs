@@ -102,7 +102,7 @@ impl Change {
         Self::Follow(said.leader(), said.score)
     }
 
-    /// Whether the agent has no leader after it, and is none.
+    /// Returns whether the agent has no leader after it, and is none.
     pub(super) const fn ends_following(&self) -> bool {
         match self {
             Self::TakeSlot { .. }

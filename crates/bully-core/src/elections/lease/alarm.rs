@@ -39,7 +39,7 @@ impl Alarms {
         }
     }
 
-    /// Whether its time has come, now that it fired: then it no longer runs.
+    /// Returns whether its time has come, now that it fired: then it no longer runs.
     pub(super) fn is_due(&mut self, timer: BullyTimer, now: Time, out: &mut Out) -> bool {
         let Some(due) = self.0.get(&timer).copied() else {
             return false;

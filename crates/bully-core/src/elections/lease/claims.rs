@@ -164,7 +164,7 @@ impl Claims {
 }
 
 impl LeaseConfig {
-    /// Whether `one` outranks `than` by more than the margin, or by anything at all without one.
+    /// Returns whether `one` outranks `than` by more than the margin, or by anything at all without one.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
         let margin = self.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))

@@ -6,7 +6,7 @@ use super::{Out, QuorumConfig, core::Core};
 use crate::protocol::{ChangeError, Changed, Event, VoterChange, VotersEvent};
 
 impl QuorumConfig {
-    /// Whether the list is as the change wants it.
+    /// Returns whether the list is as the change wants it.
     pub(super) fn has_done(&self, change: &VoterChange) -> bool {
         let (new, old) = change.parts();
         new.is_none_or(|new| self.voters.contains(&new.id))

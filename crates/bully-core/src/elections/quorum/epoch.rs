@@ -161,7 +161,7 @@ impl QuorumConfig {
         })
     }
 
-    /// Whether a voter with a record of this term may have promised something in an earlier epoch,
+    /// Returns whether a voter with a record of this term may have promised something in an earlier epoch,
     /// and nothing was decided since.
     pub fn is_arrival(&self, term: Term) -> bool {
         self.epoch > 0 && term.0 <= self.first_term().0

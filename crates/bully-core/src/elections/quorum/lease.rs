@@ -87,13 +87,13 @@ impl Supporters {
         until
     }
 
-    /// Whether that voter's promise of support runs.
+    /// Returns whether that voter's promise of support runs.
     pub(super) fn supports(&self, id: &AgentId, now: Time) -> bool {
         let contact = self.contacts.get(id);
         contact.is_some_and(|c| now < c.echo.after(c.span))
     }
 
-    /// Whether no voter has been in contact for that long.
+    /// Returns whether no voter has been in contact for that long.
     pub(super) fn are_new(&self, now: Time, span: Duration) -> bool {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }

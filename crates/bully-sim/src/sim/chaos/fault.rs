@@ -121,7 +121,7 @@ impl Fault {
         Self::SlowDisk,
     ];
 
-    /// Whether it can happen in every election: only the quorum election promises anything to
+    /// Returns whether it can happen in every election: only the quorum election promises anything to
     /// members with different timings, changes its voters while it runs, tells stores apart or hears answers to a
     /// former incarnation, and only without disks is it more than several crashes that many restart at once. Only an election
     /// that keeps a record waits for a disk.
@@ -134,7 +134,7 @@ impl Fault {
             && !self.is_of_memory()
     }
 
-    /// Whether it leaves a voter with two memories, or with another one than it had.
+    /// Returns whether it leaves a voter with two memories, or with another one than it had.
     #[must_use]
     pub const fn is_of_memory(self) -> bool {
         matches!(
@@ -143,7 +143,7 @@ impl Fault {
         )
     }
 
-    /// Whether it keeps messages from some agents for long, or for ever, and not from others.
+    /// Returns whether it keeps messages from some agents for long, or for ever, and not from others.
     pub(super) const fn is_of_reach(self) -> bool {
         matches!(
             self,
@@ -158,7 +158,7 @@ impl Fault {
         )
     }
 
-    /// Whether it ends or holds up agents, with all that they have not written yet.
+    /// Returns whether it ends or holds up agents, with all that they have not written yet.
     pub(super) const fn is_of_peers(self) -> bool {
         matches!(
             self,

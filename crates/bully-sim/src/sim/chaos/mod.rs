@@ -266,7 +266,7 @@ impl<S: Scenario> Run<'_, S> {
         Err(Late)
     }
 
-    /// Whether this agreement holds until then; ends when it does not, or a promise is broken.
+    /// Returns whether this agreement holds until then; ends when it does not, or a promise is broken.
     fn lasts(&mut self, agreed: Option<&Leader>, end: Time) -> bool {
         let mut seen = self.world.shape();
         while self.world.next_at().is_some_and(|at| at <= end) {

@@ -79,7 +79,7 @@ impl Nemesis {
         }
     }
 
-    /// Whether this history has such faults.
+    /// Returns whether this history has such faults.
     pub(super) fn takes(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }

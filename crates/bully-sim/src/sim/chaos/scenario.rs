@@ -33,7 +33,7 @@ pub trait Scenario {
     /// The names of the messages after which a fault hurts most.
     fn decisive(&self) -> &[&'static str];
 
-    /// Whether an agent that follows first one leader and then another may rely on a higher term.
+    /// Returns whether an agent that follows first one leader and then another may rely on a higher term.
     fn term_order(&self) -> TermOrder {
         TermOrder::Rising
     }
@@ -51,7 +51,7 @@ pub trait Scenario {
         usize::MAX
     }
 
-    /// Whether such a fault can happen to this election. Default: if it can in [every
+    /// Returns whether such a fault can happen to this election. Default: if it can in [every
     /// one](Fault::is_general).
     fn takes(&self, fault: Fault) -> bool {
         fault.is_general()

@@ -84,7 +84,7 @@ impl Nemesis {
         (is_replaced && world.restart(&agent)).then_some(met)
     }
 
-    /// Whether this fault would keep from the others what some of them know.
+    /// Returns whether this fault would keep from the others what some of them know.
     pub(super) fn spares<E: Election>(&self, fault: Fault, world: &World<E>) -> bool {
         let is_copied = self.copied.is_some();
         let hides = fault.is_of_reach() || fault == Fault::Leave;
@@ -113,7 +113,7 @@ impl Nemesis {
         world.set_conditions(calm(bound));
     }
 
-    /// Whether two processes of one name run.
+    /// Returns whether two processes of one name run.
     fn is_doubled<E: Election>(&self, world: &World<E>) -> bool {
         self.doubtful.iter().any(|id| world.has_second(id))
     }
