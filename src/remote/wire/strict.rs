@@ -3,8 +3,8 @@
 //! Decided here: the one spelling. `rmp-serde` writes it: the shortest numbers, lengths and texts; a struct as the
 //! array of its fields; a variant as its name, or as a map from its name to its content.
 //!
-//! # Why `rmp-serde` does not read its own output
 //! # Why `rmp-serde` is used to write only
+//! - A peer could end this process with one byte: if a type contains itself in an option or a newtype, the decoder
 //!   of `rmp-serde` recurses without reading anything, and overflows the stack whatever its limit of depth is. Here
 //!   every level of the *type* counts.
 //! - It also accepts longer numbers, structs as maps, variants by number, and bytes that remain. Then one message
