@@ -1,4 +1,4 @@
-//! Takes connections in, and keeps out those that there is no room for.
+//! Accepts connections, and refuses them when the gate is full.
 
 use std::{convert::Infallible, future::pending, pin::pin, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::remote::{
     transport::{IncomingStream, Listener},
 };
 
-/// Takes connections in, for as long as the bridge looks after them.
+/// Accepts connections while the bridge runs.
 pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     let keeping = ends::keep(Arc::clone(&shared), bridge.clone());
     let mut listening = shared.listen().await;
@@ -29,7 +29,7 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
         OptionFuture::from(hearing).await;
         pending::<()>().await;
     };
-    // One task for both: with it nothing holds the port any more.
+    // One task for both: when it ends, the port is free.
     let taking = take_all(&shared, &bridge, &mut **listener);
     select(pin!(taking), pin!(hearing)).await;
 }
@@ -45,15 +45,15 @@ async fn take_all(
             Ok(arrival) => {
                 refusals.end();
                 admit(shared, bridge, arrival);
-                // A connection that was let in gets a turn before the next one: in a storm, one that has
-                // something to say would lose its slot before it was heard.
+                // An accepted connection gets a turn before the next one is accepted: in a storm, a connection that
+                // has bytes to send would lose its slot before they are read.
                 yield_now().await;
             }
             Err(reason) => {
                 debug!(%reason, "connection not accepted");
                 match refusals.pause_after(&reason) {
                     Some(pause) => sleep(pause).await,
-                    // A storm of such connections leaves the bridge its turns.
+                    // In a storm of such connections the bridge still gets its turns.
                     None => yield_now().await,
                 }
             }

@@ -1,4 +1,4 @@
-//! How often each thing happened: a loss that is not counted is a riddle.
+//! Counters of every kind of event: without them a loss could not be explained.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,7 +15,7 @@ pub struct BridgeCounters {
 }
 
 impl BridgeCounters {
-    /// All at zero.
+    /// All counters at zero.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -31,7 +31,8 @@ impl BridgeCounters {
         count(self.dropped.get(why.index()));
     }
 
-    /// Counts what came as a notice of a sentinel: one that is believed, or why it is not.
+    /// Counts a datagram to the port for notices of sentinels: a believed notice, or the reason why it is not
+    /// believed.
     #[cfg(feature = "sentinel")]
     pub(crate) fn notice(&self, refused: Option<crate::remote::sentinel::NoticeRefused>) {
         use crate::remote::sentinel::NoticeRefused as Why;
@@ -46,7 +47,7 @@ impl BridgeCounters {
         count(self.notices.get(at));
     }
 
-    /// The numbers as they are now.
+    /// Returns the present numbers.
     #[must_use]
     pub fn read(&self) -> BridgeCounts {
         BridgeCounts {
@@ -58,8 +59,8 @@ impl BridgeCounters {
     }
 }
 
-/// What may be the matter with a datagram that came as a notice of a sentinel (feature `sentinel`): nothing, or why it is not
-/// believed.
+/// Names of the results for datagrams to the port for notices of sentinels (feature `sentinel`): believed, or the
+/// reason why not.
 const NOTICES: [&str; 6] = [
     "notice_believed",
     "notice_malformed",
@@ -83,7 +84,7 @@ fn count(counter: Option<&AtomicU64>) {
     }
 }
 
-/// What was counted so far, by the names of [`Closed`] and `DropReason`.
+/// The numbers so far, by the names of [`Closed`] and `DropReason`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
@@ -93,13 +94,13 @@ pub struct BridgeCounts {
 }
 
 impl BridgeCounts {
-    /// How many links were closed for that reason, whatever its details.
+    /// Returns the number of links closed for that reason, whatever its details.
     #[must_use]
     pub fn closed(&self, why: Closed) -> u64 {
         self.closed.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// With what the network refused, by the names of the counters.
+    /// Adds the packets that the network refused, by the names of the counters.
     pub(crate) const fn with_refused(mut self, refused: RefusedPackets) -> Self {
         let RefusedPackets {
             malformed,
@@ -111,15 +112,15 @@ impl BridgeCounts {
         self
     }
 
-    /// How many messages were dropped for that reason.
+    /// Returns the number of messages dropped for that reason.
     #[must_use]
     #[cfg(feature = "testkit")]
     pub fn dropped(&self, why: DropReason) -> u64 {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// Every name with its number: links closed first, then messages dropped, then notices of sentinels, then what a
-    /// network of messages delivered in vain.
+    /// Returns every name with its number: links closed first, then messages dropped, then notices of sentinels,
+    /// then packets that a network of messages delivered in vain.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let closed = Closed::NAMES.iter().zip(&self.closed);
         let dropped = DropReason::NAMES.iter().zip(&self.dropped);
@@ -134,7 +135,7 @@ impl BridgeCounts {
 }
 
 impl BridgeState {
-    /// What was counted so far, by this bridge and by its network.
+    /// Returns the numbers so far, of this bridge and of its network.
     pub(crate) fn counts(&self) -> BridgeCounts {
         let refused = self.transport.refused();
         self.counters.read().with_refused(refused)
@@ -153,7 +154,7 @@ impl Serialize for BridgeCounts {
     }
 }
 
-/// Names, and the number of each.
+/// Names with their numbers.
 struct Named<'a>(&'a [&'a str], &'a [u64]);
 
 impl Serialize for Named<'_> {

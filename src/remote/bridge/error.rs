@@ -1,4 +1,4 @@
-//! Why a bridge does not start, and why a peer is not added.
+//! The reasons why a bridge does not start, and why a peer is not added.
 
 use std::{io, path::PathBuf, time::Duration};
 
@@ -7,44 +7,43 @@ use bully_register::calls::Contradiction;
 
 use crate::remote::{NodeId, NodeIdError};
 
-/// Why a bridge does not start, or a peer is not added. Nothing was changed, but for the
-/// incarnation that a node [remembers](crate::remote::BridgeBuilder::remember): the next start begins a later
-/// one.
+/// The reason why a bridge does not start, or a peer is not added. Nothing was changed, except the incarnation that
+/// a node [remembers](crate::remote::BridgeBuilder::remember): the next start begins a later one.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// A node's name is none.
+    /// A node's name is not valid.
     #[error("the name of node {name:?} is refused: {reason}")]
     Node {
         /// The name.
         name: String,
-        /// Why.
+        /// The reason.
         #[source]
         reason: NodeIdError,
     },
-    /// The cluster's name is none.
+    /// The cluster's name is not valid.
     #[error("the cluster's name is refused; it follows the rules of an agent's name: {0}")]
     Cluster(#[source] IdError),
-    /// Two calls set one thing.
+    /// Two calls set the same option.
     #[error(
         "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
     )]
     Contradiction {
-        /// One of them.
+        /// One of the calls.
         first: &'static str,
-        /// The other one.
+        /// The other call.
         second: &'static str,
     },
-    /// No group to carry.
+    /// The bridge has no group to carry.
     #[error("the bridge carries no group: call .carry(&group)")]
     NoGroup,
-    /// Two groups of one name.
+    /// Two groups have the same name.
     #[error("two groups are called {name}: messages name a group, so give each its own name")]
     TwoGroups {
         /// The name.
         name: String,
     },
-    /// A peer of that name is there already.
+    /// A peer of that name already exists.
     #[error("{node} is a peer already: remove it first")]
     PeerTaken {
         /// The name.
@@ -56,7 +55,7 @@ pub enum BridgeError {
         /// The name.
         node: NodeId,
     },
-    /// What this side shows of itself is another node's.
+    /// This side's certificate names another node.
     #[error(
         "this bridge is {node}, but its certificate is that of {found}: give it its own one, or call it {found}"
     )]
@@ -71,15 +70,15 @@ pub enum BridgeError {
         "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if no other process is on that network"
     )]
     Plaintext {
-        /// Where.
+        /// The address.
         address: String,
     },
-    /// The address cannot be listened at.
+    /// The bridge cannot listen at the address.
     #[error("cannot listen at {address}: {reason}")]
     Listen {
-        /// Where.
+        /// The address.
         address: String,
-        /// Why.
+        /// The reason.
         #[source]
         reason: io::Error,
     },
@@ -88,14 +87,14 @@ pub enum BridgeError {
     Memory {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         reason: io::Error,
     },
     /// The node's last incarnation cannot be read in the store of its votes, or the next one cannot be kept there.
     #[error("cannot remember this node's incarnation: {reason}")]
     MemoryStore {
-        /// Why.
+        /// The reason.
         #[source]
         reason: StoreError,
     },
@@ -108,23 +107,24 @@ pub enum BridgeError {
         #[source]
         reason: OpenError,
     },
-    /// Peers that prove nothing would be told by what the end of this node is known.
+    /// A sentinel needs peers that prove their names: other peers would learn the digest that later proves the end
+    /// of this node.
     #[cfg(feature = "sentinel")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error(
         "a sentinel needs links that prove which nodes are at their ends: use .tls(..) or .secret(..), or leave .sentinel(..) out"
     )]
     SentinelUnproven,
-    /// No bytes for the sentinel.
+    /// No bytes could be drawn for the sentinel.
     #[cfg(feature = "sentinel")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error("no sentinel: {0}")]
     Sentinel(#[source] crate::remote::sentinel::SentinelError),
-    /// The [transport](crate::remote::transport) does not [open](crate::remote::transport::Transport::open). An error of
-    /// its own is inside: `reason.get_ref()`, then `downcast_ref`.
+    /// The [transport](crate::remote::transport) does not [open](crate::remote::transport::Transport::open). The
+    /// transport's own error is inside: `reason.get_ref()`, then `downcast_ref`.
     #[error(transparent)]
     Transport(io::Error),
-    /// No runtime.
+    /// The calling thread has no runtime.
     #[error("a bridge starts on an arbiter: call .start() inside of a running System")]
     NoRuntime,
 }
@@ -137,7 +137,7 @@ debug_is_text!(BridgeError);
     "not every peer took its last messages within {limit:?}; the bridge has stopped all the same"
 )]
 pub struct DrainTimedOut {
-    /// The time given.
+    /// The time limit.
     pub limit: Duration,
 }
 

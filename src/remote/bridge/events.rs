@@ -1,7 +1,6 @@
-//! What a bridge tells the application, and how.
+//! The events of a bridge for the application.
 //!
-//! Decided here: that no slow listener holds the bridge up: the oldest events are lost,
-//! and their number is told.
+//! Decided here: a slow listener does not delay the bridge. It loses the oldest events, and learns their number.
 
 use std::{net::SocketAddr, time::SystemTime};
 
@@ -12,49 +11,49 @@ use crate::{group::Holder, protocol::AgentId};
 
 use crate::remote::{Closed, Farewell, GroupRules, NodeId};
 
-/// Something happened to a peer, or a connection was refused.
+/// An event about a peer, or about a refused connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BridgeEvent {
     /// The bridge listens.
     Listening {
-        /// Where; `None` on a network without addresses.
+        /// The address; `None` on a network without addresses.
         at: Option<SocketAddr>,
     },
     /// A peer can be reached.
     PeerUp {
-        /// Which.
+        /// The peer.
         node: NodeId,
     },
     /// A peer's process has restarted since it was last linked.
     PeerRestarted {
-        /// Which.
+        /// The peer.
         node: NodeId,
     },
     /// A peer has probably ended, or has left: its agents are suspected.
     PeerLost {
-        /// Which.
+        /// The peer.
         node: NodeId,
     },
-    /// A peer cannot be reached any more; whether it has ended is for the elections to find out.
+    /// A peer cannot be reached any more. The elections decide whether it has ended.
     PeerUnreachable {
-        /// Which.
+        /// The peer.
         node: NodeId,
     },
     /// A configured peer has never been seen since the bridge started.
     NeverSeen {
-        /// Which.
+        /// The peer.
         node: NodeId,
-        /// What is dialled; `None` if it has to dial.
+        /// The address that is dialled; `None` if the peer has to dial.
         address: Option<String>,
     },
-    /// This side closed, or did not accept, a link.
+    /// This side closed a link, or did not accept it.
     Refused {
-        /// The node that it said it was, if it came that far.
+        /// The node that the other end claimed to be, if it sent a name.
         node: Option<NodeId>,
-        /// The other end: an address without port, or what was dialled.
+        /// The other end: an address without port, or the address that was dialled.
         from: String,
-        /// Why.
+        /// The reason.
         why: Closed,
     },
     /// The other side refused this one.
@@ -63,27 +62,28 @@ pub enum BridgeEvent {
         node: Option<NodeId>,
         /// The other end.
         from: String,
-        /// What it said.
+        /// The reason that it gave.
         why: Farewell,
     },
-    /// The other end could not prove to be a node that is expected here: no certificate, a wrong one, or
-    /// that of a node that is no peer. For the security log; [`Refused`](Self::Refused) follows.
+    /// The other end could not prove to be a node that is expected here: it showed no certificate, a wrong
+    /// certificate, or the certificate of a node that is not a peer. For the security log;
+    /// [`Refused`](Self::Refused) follows.
     Unproven {
         /// The node that was dialled, if it was this side that dialled.
         node: Option<NodeId>,
-        /// The other end: an address without port, or what was dialled.
+        /// The other end: an address without port, or the address that was dialled.
         from: String,
-        /// Why. For people: the words may change.
+        /// The reason in words for people. The words may change.
         reason: &'static str,
-        /// The first names that it showed, if an authority that is trusted here vouched for them.
+        /// The first names that it showed, if an authority that is trusted here issued the certificate.
         names: Vec<String>,
     },
-    /// What this side shows of itself expires soon: connections are refused from then on.
+    /// This side's certificate expires soon: connections are refused from then on.
     Expires {
-        /// When.
+        /// The expiry.
         at: SystemTime,
     },
-    /// A peer announced an agent whose name another one has. The link stays; that agent is no
+    /// A peer announced an agent, but another agent has its name. The link stays. The announced agent is not a
     /// member here until the name is free.
     NameTaken {
         /// The peer.
@@ -93,9 +93,9 @@ pub enum BridgeEvent {
         /// The name.
         agent: AgentId,
     },
-    /// An agent of a peer that cannot be reached, or an agent there that has ended for certain, has
-    /// lost its name in a group here: another one of that name has started elsewhere. If the peer
-    /// still has one when it is back, [`NameTaken`](Self::NameTaken) says so.
+    /// An agent of a peer has lost its name in a group here: another agent of that name has started elsewhere. The
+    /// peer could not be reached, or its agent had certainly ended. If the peer still has such an agent when it is
+    /// back, [`NameTaken`](Self::NameTaken) follows.
     NameTakenOver {
         /// The peer that had it.
         node: NodeId,
@@ -103,47 +103,48 @@ pub enum BridgeEvent {
         group: AgentId,
         /// The name.
         agent: AgentId,
-        /// Where the agent is that has it now.
+        /// The place of the agent that now has the name.
         by: Holder,
     },
-    /// A peer follows other rules in a group, has other voters or quorums, or is of another epoch that is not learned
-    /// of: nothing crosses for it. Where epochs are learned of, a diagnosis says of a peer that is
-    /// [behind](crate::agent::Finding::OtherListOlder), or [ahead](crate::agent::Finding::ListOlder).
+    /// A peer follows other rules in a group, has other voters or quorums, or is of another epoch in a group whose
+    /// members do not learn of epochs: nothing crosses for that group. Where members learn of epochs, a diagnosis
+    /// reports a peer that is [behind](crate::agent::Finding::OtherListOlder) or
+    /// [ahead](crate::agent::Finding::ListOlder).
     ///
-    /// Of the voters a digest crosses, and no name. Where only the `list` of both sides differs, compare
-    /// the names that both hosts' configurations give to
-    /// [`AgentBuilder::quorum`](crate::agent::AgentBuilder::quorum), character for character: within one
-    /// process [`JoinError::Voters`](crate::group::JoinError::Voters) says which ones differ.
+    /// Only a digest of the voters crosses, and no names. If only the `list` of both sides differs, compare the
+    /// names that both hosts' configurations give to [`AgentBuilder::quorum`](crate::agent::AgentBuilder::quorum),
+    /// character for character. Within one process [`JoinError::Voters`](crate::group::JoinError::Voters) names the
+    /// voters that differ.
     Mismatch {
         /// The peer.
         node: NodeId,
         /// The group.
         group: AgentId,
-        /// What its agents follow.
+        /// The rules of its agents.
         theirs: GroupRules,
-        /// What the agents here follow.
+        /// The rules of the agents here.
         mine: GroupRules,
     },
-    /// The bridge crashed and was restarted; links are made anew.
+    /// The bridge crashed and was restarted. Its links are made anew.
     Restarted,
-    /// The bridge has ended for good: it was stopped, or crashed too often. No agent of another node is a
-    /// member here any more, and the port is free.
+    /// The bridge has ended for good: it was stopped, or crashed too often. Agents of other nodes are no longer
+    /// members here, and the port is free.
     Ended,
-    /// Before what is told next: of so many more connections that were refused nothing was told, in the log
-    /// neither. Of one address something is told eight times at once, and then once a second; of
-    /// all together 64 times at once, and then ten times a second. The counters count all.
+    /// Number of refused connections that were not reported, in events or in the log, before the next report. At
+    /// most eight reports about one address are made at once, and then one per second; at most 64 about all
+    /// addresses together, and then ten per second. The counters count all refusals.
     LeftOut {
-        /// How many.
+        /// The number.
         events: u64,
     },
-    /// The listener was too slow for so many events.
+    /// The listener was too slow, and lost events.
     Missed {
-        /// How many.
+        /// Their number.
         events: u64,
     },
 }
 
-/// Where events go.
+/// The channel for events.
 #[derive(Clone, Debug)]
 pub(crate) struct Events(broadcast::Sender<BridgeEvent>);
 
@@ -158,7 +159,7 @@ impl Events {
         drop(self.0.send(event)); // there is no listener
     }
 
-    /// All events from now on; ends with the bridge.
+    /// Returns all events from now on. The stream ends with the bridge.
     pub(crate) fn stream(&self) -> impl Stream<Item = BridgeEvent> + Unpin + Send + use<> {
         let events = self.0.subscribe();
         Box::pin(stream::unfold(events, |mut events| async move {
@@ -174,5 +175,5 @@ impl Events {
     }
 }
 
-/// So many events wait for a slow listener.
+/// Most events that wait for a slow listener.
 const MOST: usize = 256;

@@ -1,7 +1,7 @@
-//! Warns of the end of what this side shows of itself, while there is time to renew it.
+//! Warns of the end of this side's certificate while there is time to renew it.
 //!
-//! Decided here: how often it is asked for. How long before the end that begins is for
-//! [`Security`](crate::remote::transport::Security) to say.
+//! Decided here: how often it is checked. [`Security`](crate::remote::transport::Security) decides how long before
+//! the end the warnings begin.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use tracing::warn;
 
 use crate::remote::{BridgeEvent, RemoteBridge, bridge::shared::BridgeState};
 
-/// Warns now and, for as long as it is true, each hour.
+/// Warns now and then each hour, while the end is near.
 pub(crate) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
     let Some(security) = &shared.security else {
         return;

@@ -1,4 +1,4 @@
-//! What an application holds of a bridge: answers without asking it, and commands.
+//! An application's handle of a bridge: reads its state without a message, and sends commands.
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -15,10 +15,9 @@ use crate::remote::{
     },
 };
 
-/// An application's side of a bridge. Clones are the same bridge.
+/// An application's handle of a bridge. Clones are handles of the same bridge.
 ///
-/// The bridge runs until it is stopped or drained, or its System ends; dropping handles does not
-/// end it.
+/// The bridge runs until it is stopped or drained, or its System ends. Dropping handles does not end it.
 #[derive(Clone)]
 pub struct BridgeHandle {
     pub(crate) addr: Addr<RemoteBridge>,
@@ -27,29 +26,29 @@ pub struct BridgeHandle {
 }
 
 impl BridgeHandle {
-    /// The bridge's address, the same through all its restarts.
+    /// Returns the bridge's address, the same through all its restarts.
     pub fn addr(&self) -> &Addr<RemoteBridge> {
         &self.addr
     }
 
-    /// The name of this node.
+    /// Returns the name of this node.
     pub fn node(&self) -> &NodeId {
         &self.shared.me.node
     }
 
-    /// This incarnation of the node.
+    /// Returns this incarnation of the node.
     pub fn incarnation(&self) -> NodeIncarnation {
         self.shared.me.incarnation
     }
 
-    /// Where the bridge listens: the port is known even if 0 was asked for. `None` if it does not
-    /// listen, or on a network without addresses.
+    /// Returns the address at which the bridge listens: the port is known even if the configured port is 0. `None`
+    /// if it does not listen, or on a network without addresses.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.local
     }
 
-    /// Adds a peer while the bridge runs. One that only a list of voters named is dialled as this says from then on, and
-    /// may speak for those voters too.
+    /// Adds a peer while the bridge runs. If only a list of voters named this peer before, the bridge dials it by
+    /// this definition from then on, and the peer may also speak for those voters.
     ///
     /// # Errors
     /// [`BridgeError`], and nothing was changed: [`Node`](BridgeError::Node),
@@ -63,19 +62,19 @@ impl BridgeHandle {
         Ok(())
     }
 
-    /// Removes a peer while the bridge runs: its link is closed, and its agents are no members any
-    /// more. Says whether there was one.
+    /// Removes a peer while the bridge runs: its link is closed, and its agents are not members any more. Returns
+    /// whether there was one.
     ///
-    /// That holds for the host of a voter as well: the voter stays one, but this host does not reach it. The next
-    /// list of voters, which repeats those that stay, does not bring the peer back; one that names another voter there
-    /// does, and so does [`add_peer`](Self::add_peer). A bridge that starts anew knows nothing of the removal: to
-    /// take a voter away for good, remove it from the voters first.
+    /// You may also remove the host of a voter: the voter remains a voter, but this host does not reach it. The next
+    /// list of voters, which repeats the remaining voters, does not bring the peer back. A list that names another
+    /// voter there brings it back, and so does [`add_peer`](Self::add_peer). A bridge that starts anew does not know
+    /// of the removal: to remove a voter for good, remove it from the voters first.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         self.shared.forget(node)
     }
 
-    /// The voters of a group are found there from that epoch on: each voter, its node, and what is dialled. Says why contacts
-    /// were not used. What an election says by itself, once its voters have changed.
+    /// Sets the contacts of the voters of a group from that epoch on: each voter, its node, and the address that is
+    /// dialled. Returns why contacts were not used. An election calls this by itself when its voters have changed.
     #[doc(hidden)]
     #[cfg(feature = "testkit")]
     pub fn decree_peers(
@@ -98,13 +97,13 @@ impl BridgeHandle {
             .decree(group, epoch, &contacts.collect::<Vec<_>>())
     }
 
-    /// The state of the link with each peer, ordered by name.
+    /// Returns the state of the link with each peer, ordered by name.
     pub fn peers(&self) -> Vec<PeerStatus> {
         let status = |peer: Arc<crate::remote::bridge::shared::PeerState>| {
             let link = *lock(&peer.stage);
             let agents = peer.agents();
             let unlinked_for = agents.unlinked_for(self.shared.now());
-            // An error of before the link means nothing any more.
+            // An error from before the link is out of date.
             let last_error = unlinked_for.and_then(|_| peer.health.last_error());
             PeerStatus {
                 node: peer.node.clone(),
@@ -121,29 +120,30 @@ impl BridgeHandle {
         self.shared.peers().into_iter().map(status).collect()
     }
 
-    /// Why links were closed and messages were dropped, so far.
+    /// Returns the numbers of closed links and of dropped messages so far, by reason.
     pub fn counters(&self) -> BridgeCounts {
         self.shared.counts()
     }
 
-    /// What crossed so far.
+    /// Returns the traffic so far.
     pub fn traffic(&self) -> Traffic {
         self.shared.meter.read()
     }
 
-    /// What happens from now on; ends with the last handle and the bridge.
+    /// Returns the events from now on. The stream ends with the last handle and the bridge.
     ///
-    /// A slow reader never holds the bridge up: it misses events, and is told how many.
+    /// A slow reader never delays the bridge: it misses events, and learns their number.
     pub fn events(&self) -> impl Stream<Item = BridgeEvent> + Unpin + Send + use<> {
         self.shared.events.stream()
     }
 
-    /// Ends the bridge politely: no connection is taken any more, what waits is sent, every peer is
-    /// told goodbye and suspects the agents here at once. When this returns, another bridge may listen at the port. Let agents
-    /// [leave](crate::agent::ElectionHandle::leave) before, and their peers know that they have.
+    /// Ends the bridge politely: it accepts no more connections, sends the waiting messages, and says goodbye to
+    /// every peer. The peers suspect the agents here at once. When this returns, another bridge may listen at the
+    /// port. Let agents [leave](crate::agent::ElectionHandle::leave) before, so that their peers know that they
+    /// have left.
     ///
     /// # Errors
-    /// [`DrainTimedOut`] when that took longer than `limit`. The bridge has stopped all the same.
+    /// [`DrainTimedOut`] if that took longer than `limit`. The bridge has stopped nevertheless.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
         let drain = async {
             self.addr.send(DrainLinks).await.ok(); // closed already: there is no bridge to tell
@@ -159,8 +159,8 @@ impl BridgeHandle {
         Err(DrainTimedOut { limit })
     }
 
-    /// Ends the bridge: all links are closed, and no agent of another node is a member here any more. Its port is free when
-    /// [`BridgeEvent::Ended`] is told.
+    /// Ends the bridge: all links are closed, and agents of other nodes are not members here any more. Its port is
+    /// free when [`BridgeEvent::Ended`] is reported.
     pub fn stop(&self) {
         // do_send: one for each call, and none may be lost.
         self.addr.do_send(Stop);

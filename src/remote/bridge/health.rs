@@ -1,7 +1,7 @@
 //! Facts for people about a peer that is not as it should be: the last error, the echo, other rules.
 //!
-//! Decided here: the facts of each peer, and when they are out of date. Nothing that a bridge does depends on them, but
-//! for how soon an earlier process of a peer's name is let in.
+//! Decided here: the facts of each peer, and when they are out of date. The bridge acts on none of them, except for
+//! the time after which an earlier process of a peer's name may take part.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,19 +22,19 @@ use crate::{
 
 use super::shared::{BridgeState, PeerState, lock};
 
-/// What is kept of one peer.
+/// The facts about one peer.
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
     /// The groups that the peer has named over the present link.
     opened: Mutex<PeerGroups>,
-    /// When a later process of its name was last refused, since an earlier one is linked.
+    /// Time of the last refusal of a later process of its name, because an earlier one is linked.
     contested: Mutex<Option<Time>>,
-    /// When the peer last said that it refused an earlier process of this node's name.
+    /// Time when the peer last reported that it refused an earlier process of this node's name.
     twin: Mutex<Option<Time>>,
-    /// When it last named a term that is later than the clock here allows.
+    /// Time when it last named a term that is later than the clock here allows.
     ahead: Mutex<Option<Time>>,
-    /// The last one in nanoseconds; 0 before the first.
+    /// The last echo in nanoseconds; 0 before the first.
     echo: AtomicU64,
 }
 
@@ -45,9 +45,9 @@ const RECENT: Duration = Duration::from_secs(60);
 /// The groups of a peer.
 #[derive(Debug, Default)]
 struct PeerGroups {
-    /// Those that this side carries as well.
+    /// Groups that this side carries as well.
     known: BTreeMap<String, PeerOpened>,
-    /// A few of the others.
+    /// A few of the other groups.
     others: BTreeSet<String>,
     /// Whether the peer has named all of them.
     are_all: bool,
@@ -60,7 +60,7 @@ const OTHERS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PeerOpened {
     epoch: u64,
-    /// Its rules and those here, where nothing crosses because of them.
+    /// The peer's rules and the rules here, if nothing crosses because they differ.
     mismatch: Option<(String, String)>,
     pace: Option<Pace>,
 }
@@ -101,9 +101,9 @@ impl Trouble {
 }
 
 impl PeerHealth {
-    /// A link ended, or an attempt came to nothing.
+    /// Notes that a link ended or an attempt failed.
     pub(crate) fn failed(&self, why: Option<Closed>, trouble: Trouble) {
-        // Another link is there.
+        // Another link exists.
         if matches!(
             why,
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
@@ -113,24 +113,24 @@ impl PeerHealth {
         *lock(&self.trouble) = Some(trouble);
     }
 
-    /// A later process says that it is the peer, which is linked.
+    /// Notes that a later process claims to be the peer, while the peer is linked.
     pub(crate) fn contest(&self, now: Time) {
         *lock(&self.contested) = Some(now);
     }
 
-    /// The peer refused an earlier process of this node's name; says whether that is news.
+    /// Notes that the peer refused an earlier process of this node's name. Returns whether that is new.
     pub(crate) fn note_twin(&self, now: Time) -> bool {
         let before = lock(&self.twin).replace(now);
         before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
-    /// A link is ready.
+    /// Notes that a link is ready.
     pub(crate) fn linked(&self) {
         *lock(&self.trouble) = None;
         *lock(&self.opened) = PeerGroups::default();
     }
 
-    /// The peer has a group that this side does not carry.
+    /// Notes that the peer has a group that this side does not carry.
     pub(crate) fn opened_other(&self, group: &str) {
         let others = &mut lock(&self.opened).others;
         if others.len() < OTHERS {
@@ -138,7 +138,7 @@ impl PeerHealth {
         }
     }
 
-    /// The peer has named all of its groups. Returns the first of them, if this side carries none.
+    /// Notes that the peer has named all of its groups. Returns the first of them if this side carries none.
     pub(crate) fn all_told(&self) -> Option<String> {
         let mut groups = lock(&self.opened);
         groups.are_all = true;
@@ -149,13 +149,13 @@ impl PeerHealth {
             .cloned()
     }
 
-    /// The peer names terms that are later than the clock here allows.
+    /// Notes that the peer names terms that are later than the clock here allows. Returns whether that is new.
     pub(crate) fn note_ahead(&self, now: Time) -> bool {
         let before = lock(&self.ahead).replace(now);
         before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
-    /// The peer has said which rules it follows in a group; `mine` if nothing crosses because of them.
+    /// Notes the rules that the peer follows in a group; `mine` is given if nothing crosses because of them.
     pub(crate) fn opened(
         &self,
         group: &str,
@@ -170,7 +170,7 @@ impl PeerHealth {
         lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
-    /// An answer to a question took `nanos` nanoseconds.
+    /// Notes that an answer to a question took `nanos` nanoseconds.
     pub(crate) fn echoed(&self, nanos: u64) {
         self.echo.store(nanos.max(1), Relaxed);
     }
@@ -180,17 +180,17 @@ impl PeerHealth {
         (nanos > 0).then(|| Duration::from_nanos(nanos))
     }
 
-    /// The reason why the link is missing, where it is known.
+    /// Returns the reason why the link is missing, if it is known.
     pub(crate) fn last_error(&self) -> Option<String> {
         lock(&self.trouble).as_ref().map(|known| known.text.clone())
     }
 }
 
 impl BridgeState {
-    /// For how long a node that has no link counts against an earlier process of its name.
+    /// Returns the time during which a node without a link counts against an earlier process of its name.
     ///
-    /// Not at all where each side of a partition has a leader anyway: there a process takes part again as soon as a later one
-    /// of its name has ended.
+    /// It is zero where each side of a partition has a leader anyway: there a process takes part again as soon as a
+    /// later one of its name has ended.
     pub(crate) fn forgets_after(&self) -> Duration {
         let groups = self.carried.iter();
         let groups = groups.filter(|carried| companion_of(carried.name()).is_none());
@@ -205,14 +205,14 @@ impl BridgeState {
         }
     }
 
-    /// A link with that node ended, or an attempt to dial it came to nothing.
+    /// Notes that a link with that node ended, or that an attempt to dial it failed.
     pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, trouble: Trouble) {
         let Some(peer) = self.peer(node) else {
             return;
         };
         peer.health.failed(why, trouble);
         let is_stale = why == Some(Closed::Goodbye(Farewell::Stale));
-        // That another link is there says nothing of this.
+        // The existence of another link says nothing about this.
         let says_so = !matches!(
             why,
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
@@ -231,7 +231,7 @@ impl BridgeState {
         let contested = *lock(&peer.health.contested);
         let twin = *lock(&peer.health.twin);
         let is_recent = |at: Time| self.now().since(at) < RECENT;
-        // An error of before the link means nothing any more.
+        // An error from before the link is out of date.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
         let ahead = *lock(&peer.health.ahead);

@@ -1,15 +1,15 @@
-//! When leaders were last heard, on any link of this side.
+//! The times when leaders were last heard, on any link of this side.
 //!
-//! Decided here: nothing. What follows from it: [`quiet`](crate::remote::link).
+//! Decided here: nothing. Next: the use of these times ([`quiet`](crate::remote::link)).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{protocol::Time, remote::bridge::shared::BridgeState};
 
-/// By the bridge's clock; 0 before the first.
+/// Times of the bridge's clock; 0 before the first heartbeat.
 #[derive(Debug)]
 pub(crate) struct LeadersHeard {
-    /// One for each group that is carried, in their order.
+    /// One time for each carried group, in their order.
     beats: Vec<AtomicU64>,
     alarm: AtomicU64,
 }
@@ -22,7 +22,7 @@ impl LeadersHeard {
         }
     }
 
-    /// A heartbeat of a group's leader came.
+    /// Notes a heartbeat of a group's leader.
     pub(crate) fn beat(&self, group: usize, now: Time) {
         if let Some(beat) = self.beats.get(group) {
             beat.store(now.as_nanos().max(1), Relaxed);
@@ -33,7 +33,7 @@ impl LeadersHeard {
         read(self.beats.get(group)?)
     }
 
-    /// When a leader last fell silent.
+    /// Returns the time when a leader last fell silent.
     pub(crate) fn last_alarm(&self) -> Option<Time> {
         read(&self.alarm)
     }
@@ -45,7 +45,7 @@ fn read(nanos: &AtomicU64) -> Option<Time> {
 }
 
 impl BridgeState {
-    /// A leader has fallen silent: every link is asked whether its peer is there.
+    /// A leader has fallen silent: pings the peer on every link.
     pub(crate) fn rouse_links(&self) {
         let nanos = self.now().as_nanos().max(1);
         self.leaders.alarm.store(nanos, Relaxed);

@@ -1,6 +1,6 @@
 //! The listener of a bridge, and the bridge's end.
 //!
-//! Decided here: that the end is told when nothing listens at the port any more: another bridge may take it then.
+//! Decided here: the end is reported after the port is free, so that another bridge may then use it.
 
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
@@ -25,7 +25,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Given back first: an end that comes after the question finds it.
+        // Returned before the check: an end that comes after the check finds it.
         drop(self.listener.take());
         if self.shared.is_over() {
             self.shared.free_port();
@@ -34,9 +34,9 @@ impl Drop for Listening {
 }
 
 impl BridgeState {
-    /// The bridge has ended for good: no agent of another node is a member here.
+    /// The bridge has ended for good: agents of other nodes are not members here any more.
     pub(crate) fn finish(&self) {
-        // A drain comes here, and so does the guardian that ends after it: the end is told once.
+        // A drain calls this, and so does the guardian that ends after it: the end is reported once.
         if self.is_over.swap(true, SeqCst) {
             return;
         }
@@ -47,7 +47,7 @@ impl BridgeState {
         self.free_port();
     }
 
-    /// Drops the listener and tells the end, unless a task listens: that one does it.
+    /// Drops the listener and reports the end, unless a task listens: then that task does both.
     pub(super) fn free_port(&self) {
         if let Ok(mut listener) = self.listener.try_lock() {
             self.close(&mut listener);
@@ -61,7 +61,7 @@ impl BridgeState {
         }
     }
 
-    /// Ends when the bridge has ended and nothing listens at its port any more.
+    /// Waits until the bridge has ended and its port is free.
     pub(super) async fn until_free(&self) {
         self.close(&mut *self.listener.lock().await);
     }
@@ -71,7 +71,7 @@ impl BridgeState {
         self.is_over.load(SeqCst)
     }
 
-    /// Takes the listener as soon as a former incarnation of the actor has let go of it.
+    /// Takes the listener as soon as a former incarnation of the actor has released it.
     pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
         Listening {
             listener: Some(Arc::clone(&self.listener).lock_owned().await),

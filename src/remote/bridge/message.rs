@@ -1,4 +1,4 @@
-//! What the parts of a bridge say to its actor.
+//! Messages from the parts of a bridge to its actor.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use crate::remote::{
     transport::IncomingStream,
 };
 
-/// A connection has been accepted by both sides. The answer says whether it stays.
+/// Both sides have accepted a connection. The answer decides whether it stays.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), Closed>")]
 pub(crate) struct LinkReady {
     pub(crate) conn: ConnId,
     pub(crate) origin: Origin,
     pub(crate) link: Established,
-    /// Closes the connection, after what waits has been sent.
+    /// Closes the connection after waiting messages have been sent.
     pub(crate) close: oneshot::Sender<Closed>,
 }
 
-/// A connection is over, or never came to be. Said once of each, whatever happens.
+/// A connection has ended, or was never made. Always sent exactly once for each connection.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct ConnectionEnded {
     pub(crate) conn: ConnId,
-    /// The node that was dialled, or the one that it was.
+    /// The node that was dialled, or the node that connected.
     pub(crate) node: Option<NodeId>,
     pub(crate) origin: Origin,
     pub(crate) outcome: ConnectionOutcome,
@@ -48,7 +48,7 @@ pub(crate) enum ConnectionOutcome {
 #[rtype(result = "()")]
 pub(crate) struct Accepted(pub(crate) IncomingStream, pub(crate) Pass);
 
-/// A peer was added. One that the actor found when it started is looked after already.
+/// A peer was added. The actor already looks after the peers that it found when it started.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct AddPeer(pub(crate) NodeId);
@@ -64,7 +64,7 @@ pub(crate) struct RemovePeer(pub(crate) NodeId);
 #[rtype(result = "()")]
 pub(crate) struct DrainLinks;
 
-/// Every link is made anew: what each side says of itself at the beginning has changed.
+/// All links are made anew, because a fact that each side sends at the beginning has changed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 #[cfg_attr(

@@ -1,8 +1,8 @@
-//! The bridge of a process: the actor that looks after the peers, and what its parts share.
+//! The bridge of a process: the actor that looks after the peers, and the state that its parts share.
 //!
-//! [`RemoteBridge`] decides nothing about a peer by itself: it carries out what the pure machine in
-//! `peers` answers. `gate` decides which strangers may take up room, `events` and `counters` tell the
-//! application what happened, `shared` outlasts a crash of the actor.
+//! [`RemoteBridge`] decides nothing about a peer by itself: it carries out the answers of the pure state machine in
+//! `peers`. `gate` decides which strangers get a slot. `events` and `counters` report to the application. `shared`
+//! outlasts a crash of the actor.
 
 mod accept;
 mod actor;

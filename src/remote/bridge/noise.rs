@@ -1,14 +1,14 @@
-//! How often it is told, in the log and to listeners, that a connection was refused.
+//! The frequency of reports about refused connections, in the log and in events.
 //!
-//! Decided here: that a stranger that finds the port cannot fill logs and queues of events. Both are limited
-//! alike, for each address and for all together; what is left out is counted, and the next that is
-//! told says how many those were. Not here: the counters, which count everything.
+//! Decided here: a stranger that finds the port cannot fill logs and queues of events. Both have the same limits,
+//! for each address and for all together. Reports beyond the limits are counted, and the next report states their
+//! number. Not here: the counters, which count everything.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::protocol::Time;
 
-/// What was told of which address.
+/// The reports so far about each address.
 #[derive(Debug, Default)]
 pub(crate) struct Noise {
     addresses: BTreeMap<String, Spent>,
@@ -16,28 +16,28 @@ pub(crate) struct Noise {
     left_out: u64,
 }
 
-/// How often something may be told.
+/// The frequency of reports.
 #[derive(Clone, Copy, Debug)]
 struct Frequency {
-    /// Once in this time, in the long run.
+    /// Time for one report, in the long run.
     every: Duration,
-    /// So often at once.
+    /// Most reports at once.
     burst: u32,
 }
 
-/// When everything so far would have been told, at its frequency.
+/// Time when all reports so far would have been made, at the frequency.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent(Time);
 
 impl Noise {
-    /// Whether something may be told about an address now, and how much was left out before that.
+    /// Returns the number of reports that were left out before, if a report about an address may be made now.
     pub(crate) fn may_tell(&mut self, now: Time, from: &str) -> Option<u64> {
         self.addresses.retain(|_, spent| spent.0 > now);
         let known = self.addresses.get(from).copied().unwrap_or_default();
         let has_place = known.0 > now || self.addresses.len() < MOST_ADDRESSES;
         let (one, all) = (known.next(now, PER_ADDRESS), self.all.next(now, IN_ALL));
-        // Nothing is spent unless all three agree: an address beyond its own limit must not use up
-        // what the others have.
+        // Counted only if all three limits allow the report: an address beyond its own limit must not use up the
+        // share of other addresses.
         let (Some(one), Some(all), true) = (one, all, has_place) else {
             self.left_out = self.left_out.saturating_add(1);
             return None;
@@ -64,7 +64,7 @@ const IN_ALL: Frequency = Frequency {
     every: Duration::from_millis(100),
     burst: 64,
 };
-/// So many addresses are kept in mind.
+/// Most addresses that are remembered.
 const MOST_ADDRESSES: usize = 64;
 
 #[cfg(test)]

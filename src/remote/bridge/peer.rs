@@ -1,6 +1,6 @@
-//! What an operator says of another node.
+//! The description of another node by an operator.
 //!
-//! Decided here: nothing that is not checked elsewhere. What becomes of a peer: [`peers`](super::peers).
+//! Decided here: nothing that is not checked elsewhere. Next: the life of a peer ([`peers`](super::peers)).
 
 use super::{
     builder::{check_address, node_id},
@@ -17,9 +17,9 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The peer of that name, at that address: `host:port`. The name of the host is resolved anew
-    /// at each attempt. It may speak for any agent of the groups carried, as a leader, a voter or an
-    /// observer, unless [`allow`](Self::allow) says otherwise.
+    /// The peer of that name at that address: `host:port`. The name of the host is resolved anew at each attempt.
+    /// The peer may speak for any agent of the carried groups, as a leader, a voter or an observer, unless
+    /// [`allow`](Self::allow) limits its rights.
     pub fn new(node: &str, address: &str) -> Self {
         let address = Some(address.to_owned());
         Self {
@@ -28,8 +28,8 @@ impl Peer {
         }
     }
 
-    /// The peer of that name, which dials this side. If its process ends, that is noticed by the
-    /// elections' own deadlines only, because it cannot be dialled: give it an address where you can.
+    /// The peer of that name, which dials this side. This side cannot dial it, so only the deadlines of the
+    /// elections notice the end of its process: give it an address where you can.
     pub fn inbound(node: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -38,15 +38,15 @@ impl Peer {
         }
     }
 
-    /// For which agents it may speak, and as what; replaces what was allowed before. What an agent says
-    /// beyond that is not heard, and ends the link.
+    /// Limits the agents for which the peer may speak, and their highest role; replaces earlier rights. A message
+    /// of an agent beyond these rights is not heard, and ends the link.
     #[must_use]
     pub fn allow(mut self, rights: Rights) -> Self {
         self.rights = rights;
         self
     }
 
-    /// Whether a bridge can have it; its name.
+    /// Checks whether a bridge can have this peer. Returns its name.
     pub(crate) fn check(
         &self,
         shared: &BridgeState,

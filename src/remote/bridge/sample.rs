@@ -1,4 +1,4 @@
-//! Brings the metrics of a bridge up to date, from its own timer: no frame and no message costs anything.
+//! Updates the metrics of a bridge from its own timer, so that no frame and no message costs anything.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{metrics::Direction, remote::Closed};
 
-/// Samples as long as the actor runs.
+/// Samples while the actor runs.
 pub(super) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
     shared.sample();
     ctx.run_interval(AGAIN, move |_, _| shared.sample());
 }
 
-/// How often.
+/// Time between two samples.
 const AGAIN: Duration = Duration::from_secs(5);
 
 impl BridgeState {
@@ -25,7 +25,7 @@ impl BridgeState {
         to.links(traffic.links, traffic.dials);
         to.crossed(Direction::In, traffic.messages_in, traffic.bytes_in);
         to.crossed(Direction::Out, traffic.messages_out, traffic.bytes_out);
-        // Those of links first, then those of messages.
+        // The counters of links come first, then those of messages.
         for (at, (reason, times)) in counts.iter().enumerate() {
             if at < Closed::NAMES.len() {
                 to.closed(reason, times);
@@ -36,7 +36,7 @@ impl BridgeState {
         self.peers().iter().for_each(|peer| self.sample_link(peer));
     }
 
-    /// After a change of its link, and with everything else.
+    /// Called after a change of its link, and with each sample.
     pub(crate) fn sample_link(&self, peer: &PeerState) {
         let is_up = matches!(*lock(&peer.stage), LinkStatus::Linked { .. });
         let lost = peer.agents().outbox.lost();

@@ -1,7 +1,7 @@
-//! What all parts of one bridge share, through all its restarts.
+//! The state that all parts of one bridge share, through all its restarts.
 //!
-//! Decided here: what outlasts a crash of the actor: which node this side is, the agents of every peer, and
-//! all counters. Links do not; they are made anew.
+//! Decided here: which state outlasts a crash of the actor: the identity of this side, the agents of every peer,
+//! and all counters. Links do not outlast it; they are made anew.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -51,12 +51,12 @@ pub(crate) struct BridgeState {
     pub(crate) security: Option<Arc<dyn Security>>,
     pub(crate) credential: Option<Arc<dyn Credential>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
-    /// One for each of the groups, in their order.
+    /// One guard for each group, in their order.
     guards: Vec<GroupTermGuard>,
-    /// Locked by the task that listens; `None` if none shall.
+    /// Locked by the task that listens; `None` if the bridge does not listen.
     pub(super) listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     pub(super) is_over: AtomicBool,
-    /// The end was told.
+    /// Whether the end was reported.
     pub(super) is_told: AtomicBool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: BridgeCounters,
@@ -69,18 +69,18 @@ pub(crate) struct BridgeState {
     pub(crate) book: Mutex<PeerBook>,
     /// The actor, once it runs.
     pub(crate) actor: OnceLock<WeakAddr<RemoteBridge>>,
-    /// Plain text may leave the host.
+    /// Whether plain text may leave the host.
     pub(crate) is_dangerous: bool,
     rng: Mutex<Rng>,
-    /// What was told of connections that were refused.
+    /// Reports of refused connections so far.
     noise: Mutex<Noise>,
-    /// Groups of which it was said that two leaders are possible.
+    /// Groups for which the warning of two possible leaders was given.
     warned: Mutex<BTreeSet<usize>>,
     serial: AtomicU64,
     began: Instant,
 }
 
-/// What is kept of one peer.
+/// The state of one peer.
 #[derive(Debug)]
 pub(crate) struct PeerState {
     pub(crate) node: NodeId,
@@ -89,14 +89,14 @@ pub(crate) struct PeerState {
     pub(crate) agents: Mutex<PeerAgents>,
     /// Its routes into the groups, in the order of the bridge.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
-    /// Whether the agents have refused a name.
+    /// Whether a name of one of its agents was refused.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
-    /// What people are told of it.
+    /// Facts about it for people.
     pub(crate) health: PeerHealth,
 }
 
-/// What a bridge is made of.
+/// The parts from which a bridge is made.
 pub(crate) struct Parts {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
@@ -148,23 +148,23 @@ impl BridgeState {
         }
     }
 
-    /// A reading of the bridge's own clock.
+    /// Returns the time of the bridge's own clock.
     pub(crate) fn now(&self) -> Time {
         Time::ZERO.after(self.began.elapsed())
     }
 
-    /// When the bridge's own clock shows this.
+    /// Returns the instant at which the bridge's own clock shows this time.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        // No deadline is later.
+        // No deadline is later than this.
         let far = Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)
     }
 
-    /// Begins a connection: its number, and this side's half of the link's name.
+    /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
-    /// The half begins with the number, so that of two links of the same two incarnations the one that
-    /// was begun later, as one of the two sees it, has the later name.
+    /// The half begins with the number: of two links between the same two incarnations, the link that one of the
+    /// two sides began later has the later name in that side's order.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);
@@ -173,9 +173,9 @@ impl BridgeState {
         (ConnId(serial), Nonce(half.to_be_bytes()))
     }
 
-    /// A point in a range of nanoseconds.
+    /// Draws a point in a range of nanoseconds.
     pub(crate) fn draw(&self, min: u64, max: u64) -> u64 {
-        // The generator panics at an empty range.
+        // The generator panics if the range is empty.
         lock(&self.rng).u64(min..=max.max(min))
     }
 
@@ -187,7 +187,7 @@ impl BridgeState {
         lock(&self.peers).values().cloned().collect()
     }
 
-    /// Adds a peer; says whether it was new.
+    /// Adds a peer. Returns whether it was new.
     pub(crate) fn add(&self, node: &NodeId, peer: Peer) -> bool {
         let mut peers = lock(&self.peers);
         if peers.contains_key(node) {
@@ -216,29 +216,29 @@ impl BridgeState {
         if let Some(peer) = peer {
             self.gate.forget(node);
             self.ends.forget(node);
-            // First: its link may still be read, and would announce again the agents removed here.
+            // First: its link may still be read, and would announce the removed agents again.
             peer.agents().close();
             (0..self.carried.len()).for_each(|group| peer.agents().remove(group));
             self.retry_all();
         }
     }
 
-    /// A name became free in a group: an agent that was refused it may have it.
+    /// A name became free in a group: an agent that was refused the name may have it now.
     pub(crate) fn retry(&self, group: usize) {
         for peer in self.peers() {
-            // Few peers are refused a name: the others need not be locked for it.
+            // Few peers have a refused name: the others need not be locked for it.
             if peer.refusals.load(Relaxed) {
                 peer.agents().retry(group);
             }
         }
     }
 
-    /// The same in all groups.
+    /// As [`retry`](Self::retry), in all groups.
     pub(crate) fn retry_all(&self) {
         (0..self.carried.len()).for_each(|group| self.retry(group));
     }
 
-    /// Tells of names that agents of a node lose in a group.
+    /// Reports names that agents of a node lose in a group.
     fn lost(&self, node: &NodeId, group: usize) -> Lost {
         let (events, node) = (self.events.clone(), node.clone());
         let group = self.told_name(group);
@@ -267,7 +267,7 @@ impl BridgeState {
             Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
-                // The first term of the peers' next epoch would else seem absurd, and end the link.
+                // Otherwise the first term of the peers' next epoch would seem absurd, and end the link.
                 if let Some(guard) = self.guards.get(at) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
@@ -276,10 +276,10 @@ impl BridgeState {
         }
     }
 
-    /// Counts, and tells, why a link ended or never came to be.
+    /// Counts and reports the reason why a link ended or was never made.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
-        // A peer that was dialled and says nothing is out of reach, which is told otherwise.
+        // A dialled peer that stays silent is out of reach, which is reported in another way.
         let is_mute = why == Closed::HandshakeTimeout && node.is_some();
         if matches!(why, Closed::Lost | Closed::Silent) || is_mute {
             return debug!(peer = ?node, addr = from, reason = %why, "link ended");
@@ -291,7 +291,7 @@ impl BridgeState {
             return;
         };
         match advice(why) {
-            // A process that stops, and a link in place of another one.
+            // A process that stops, or a link that another link replaces.
             None => info!(peer = ?node, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
                 warn!(peer = ?node, addr = from, reason = %why, advice, left_out, "link refused");
@@ -306,8 +306,8 @@ impl BridgeState {
         self.events.tell(event);
     }
 
-    /// Whether it may be told now that a connection was refused. If so, it is told how much was left
-    /// out before.
+    /// Whether a refused connection may be reported now. If so, first reports how many reports were left out
+    /// before.
     fn may_tell(&self, from: &str) -> Option<u64> {
         let left_out = lock(&self.noise).may_tell(self.now(), from)?;
         if left_out > 0 {
@@ -316,7 +316,7 @@ impl BridgeState {
         Some(left_out)
     }
 
-    /// The agents of a group here follow these rules from now on.
+    /// From now on the agents of a group here follow these rules.
     pub(crate) fn follow(&self, group: usize, requirements: &Requirements, votes: bool) {
         self.warn_of_two_leaders(group, requirements.leaders);
         if let Some(guard) = self.guards.get(group) {
@@ -324,19 +324,19 @@ impl BridgeState {
         }
     }
 
-    /// Whether a peer may name this term of a leader in a group, and whether it is heard.
+    /// Whether a peer may name this term of a leader in a group, and whether the term is heard.
     pub(crate) fn admit(&self, group: usize, term: Term) -> Result<bool, Closed> {
         self.terms(group)
             .map_or(Ok(true), |guard| Ok(guard.admit(term, None)?))
     }
 
-    /// The guard of the terms of a group.
+    /// Returns the guard of the terms of a group.
     pub(crate) fn terms(&self, group: usize) -> Option<&GroupTermGuard> {
         self.guards.get(group)
     }
 
-    /// Says once of each group whether hosts that lose each other may have two leaders: within a
-    /// process nothing comes between the agents, so that a user may never have met that before.
+    /// Warns once for each group if hosts that lose each other may have two leaders. Within a process no partition
+    /// can happen, so a user may never have met that case before.
     fn warn_of_two_leaders(&self, group: usize, leaders: Leaders) {
         let is_safe = matches!(leaders, Leaders::PerTerm | Leaders::PerInstant);
         if is_safe || !lock(&self.warned).insert(group) {
@@ -356,7 +356,7 @@ impl BridgeState {
         }
     }
 
-    /// Tells of a proof that was not accepted; that its connection ended is told besides.
+    /// Reports a proof that was not accepted. The end of its connection is reported separately.
     pub(crate) fn unproven(
         &self,
         node: Option<&NodeId>,
@@ -376,7 +376,7 @@ impl BridgeState {
         });
     }
 
-    /// Tells of a name that a peer may not have.
+    /// Reports a name that a peer may not have.
     pub(crate) fn name_taken(&self, node: &NodeId, group: usize, agent: AgentId) {
         if let Some(group) = self.told_name(group) {
             let node = node.clone();
@@ -385,7 +385,8 @@ impl BridgeState {
         }
     }
 
-    /// The name of a group, if events are told of it: those of its companion would repeat its own.
+    /// Returns the name of a group, if events report it: events of a companion group would only repeat those of its
+    /// group.
     fn told_name(&self, group: usize) -> Option<AgentId> {
         let name = self.carried.get(group)?.name();
         let is_told = companion_of(name).is_none();
@@ -408,6 +409,6 @@ impl std::fmt::Debug for BridgeState {
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The state outlasts a crash of the actor, which may have held this.
+    // The state outlasts a crash of the actor, which may have held this lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What can be read of a bridge at any time: its peers, and what crossed.
+//! The state of a bridge that can be read at any time: its peers, and its traffic.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -14,54 +14,53 @@ use crate::{
 
 /// The state of the link with one peer.
 ///
-/// As JSON it has these names; incarnations and links are text.
+/// The names in JSON are the same; incarnations and links are text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PeerStatus {
     /// Its name.
     pub node: NodeId,
-    /// What is dialled; `None` if it has to dial.
+    /// The address that is dialled; `None` if the peer has to dial.
     pub address: Option<String>,
     /// The link.
     pub link: LinkStatus,
     /// The latest incarnation of its process that was ever linked.
     pub incarnation: Option<NodeIncarnation>,
-    /// How many of its agents are members here, in all groups.
+    /// Number of its agents that are members here, in all groups.
     pub agents: usize,
-    /// Messages to it that were lost on this side: too old without a link, over the queue's
-    /// limit, longer than a frame, or to an agent that it has not.
+    /// Messages to it that were lost on this side: too old without a link, over the queue's limit, longer than a
+    /// frame, or to an agent that it does not have.
     pub lost: u64,
-    /// For how long there has been no link, or since it is a peer; `None` while there is one. As JSON:
-    /// `unlinked_ms`.
+    /// Time without a link, at most since it became a peer; `None` while there is a link. As JSON: `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
-    /// Why the last link ended or the last attempt came to nothing, while there is no link. For people: the
-    /// words may change.
+    /// The reason why the last link ended or the last attempt failed, while there is no link. For people: the words
+    /// may change.
     pub last_error: Option<String>,
-    /// How long the last question to it took to be answered, there and back. As JSON: `echo_ms`.
+    /// Time of the last question to it and its answer, there and back. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
 }
 
-/// Whether a peer is linked.
+/// The state of a peer's link.
 ///
 /// As JSON: `{"state":"linked","id":".."}`, `{"state":"dialing"}`, `{"state":"waiting"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LinkStatus {
-    /// By this link.
+    /// The peer is linked.
     Linked {
         /// The link, by the name that both sides give it.
         id: LinkId,
     },
     /// An attempt is under way.
     Dialing,
-    /// It is waited for, or the next attempt is.
+    /// The bridge waits for the peer to dial, or for the next attempt.
     Waiting,
 }
 
-/// What crossed so far, over all links.
+/// The traffic so far, over all links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Traffic {

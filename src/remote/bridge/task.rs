@@ -10,7 +10,7 @@ impl TaskGuard {
         Self(Some(actix_rt::spawn(task)))
     }
 
-    /// From now on it ends by itself.
+    /// From now on the task ends by itself.
     pub(crate) fn detach(mut self) {
         self.0 = None;
     }
@@ -18,7 +18,7 @@ impl TaskGuard {
 
 impl Drop for TaskGuard {
     fn drop(&mut self) {
-        // A bridge that crashed must not leave its old connections at work beside the new ones.
+        // A bridge that crashed must not leave its old connections running beside the new ones.
         if let Some(task) = &self.0 {
             task.abort();
         }

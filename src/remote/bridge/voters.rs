@@ -1,5 +1,6 @@
-//! The peers of a bridge, those that an operator names and those of the voters of its groups: carries out what a
-//! [`PeerBook`] decides. The book is locked until that is done: two decisions at once are carried out one after the other.
+//! The peers of a bridge, from its operator and from the voters of its groups: carries out the decisions of a
+//! [`PeerBook`]. The book is locked until a decision is carried out, so that two decisions are carried out one
+//! after the other.
 
 use std::sync::{Arc, Weak};
 
@@ -17,7 +18,7 @@ use super::{
     shared::{BridgeState, lock},
 };
 
-/// Where a voter is found, if that is said; or why it cannot be.
+/// Returns the contact of a voter, if it has one, or the reason why the contact is not valid.
 fn contact(voter: &NewVoter) -> Option<Result<VoterContact, String>> {
     let NewVoter { id, contact } = voter;
     let contact = contact.as_ref()?;
@@ -31,9 +32,9 @@ fn contact(voter: &NewVoter) -> Option<Result<VoterContact, String>> {
 }
 
 impl BridgeState {
-    /// From now on the groups say who their voters are: that actor is told of new peers.
+    /// From now on the groups report their voters, and that actor is told of new peers.
     pub(crate) fn follow_voters(self: &Arc<Self>, actor: WeakAddr<RemoteBridge>) {
-        // There is one actor for each state; its address is the same through all its restarts.
+        // Each state has one actor, whose address is the same through all its restarts.
         self.actor.set(actor).ok();
         let weak = Arc::downgrade(self);
         let reporter: Weak<dyn PeerReporter> = weak;
@@ -42,7 +43,7 @@ impl BridgeState {
         }
     }
 
-    /// These are the voters of a group from that epoch on. Says why the hosts of some are no peers.
+    /// These are the voters of a group from that epoch on. Returns why the hosts of some voters are not peers.
     pub(crate) fn decree(&self, group: &str, epoch: u64, voters: &[NewVoter]) -> Vec<String> {
         let mut refused = Vec::new();
         let mut contacts = Vec::new();
@@ -64,8 +65,8 @@ impl BridgeState {
         refused
     }
 
-    /// That agent shall become a voter of a group, and its leader, who is here, has not heard it. Says why its host is
-    /// no peer.
+    /// That agent shall become a voter of a group, and the leader, which is here, has not heard it. Returns why the
+    /// agent's host is not a peer.
     pub(crate) fn want(&self, group: &str, new: &NewVoter) -> Option<String> {
         let contact = match contact(new)? {
             Ok(contact) => contact,
@@ -85,12 +86,12 @@ impl BridgeState {
         }
     }
 
-    /// Whether nobody else could read what is said to that address.
+    /// Whether messages to that address are safe from readers, or plain text was allowed.
     fn may_dial(&self, address: &str) -> bool {
         self.is_dangerous || self.security.is_some() || self.transport.is_loopback(address)
     }
 
-    /// An operator names a peer: says whether none had named it before.
+    /// An operator names a peer. Returns whether an operator had not named it before.
     pub(crate) fn configure(&self, node: &NodeId, peer: Peer) -> bool {
         let mut book = lock(&self.book);
         let sources = (peer.address.clone(), peer.rights.clone());
@@ -98,7 +99,7 @@ impl BridgeState {
             return false;
         };
         match self.peer(node) {
-            // A decree named it before; a link that is there stays.
+            // A decree named it before. An existing link stays.
             Some(known) if known.address == peer.address => known.rights.set(rights),
             known => {
                 if known.is_some() {
@@ -110,7 +111,7 @@ impl BridgeState {
         true
     }
 
-    /// An operator removes a peer, whoever named it: says whether there was one.
+    /// An operator removes a peer, whatever its source. Returns whether there was one.
     pub(crate) fn forget(&self, node: &NodeId) -> bool {
         let mut book = lock(&self.book);
         let is_known = self.peer(node).is_some();
@@ -119,7 +120,8 @@ impl BridgeState {
         is_known
     }
 
-    /// The caller holds the book: the peers, and what the actor is told of them, change in the order in which it does.
+    /// The caller holds the book, so that the peers and the messages to the actor change in the order of the
+    /// decisions.
     fn change_peers(&self, _: &mut PeerBook, changes: PeerChanges) {
         for node in changes.remove {
             self.take_out(&node);
@@ -139,7 +141,7 @@ impl BridgeState {
     }
 
     fn put_in(&self, node: &NodeId, peer: Peer) {
-        // Before the actor is there: it finds the peers when it starts.
+        // The actor may not be there yet: it finds the peers when it starts.
         let is_new = self.add(node, peer);
         if let Some(actor) = self.actor().filter(|_| is_new) {
             // do_send: one for each change of the voters.
@@ -147,7 +149,7 @@ impl BridgeState {
         }
     }
 
-    /// Here, before the actor comes to it: its agents are no members any more when this returns.
+    /// Removed here, before the actor handles it: when this returns, the peer's agents are not members any more.
     fn take_out(&self, node: &NodeId) {
         self.remove(node);
         if let Some(actor) = self.actor() {

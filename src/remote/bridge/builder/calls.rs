@@ -9,20 +9,20 @@ use super::BridgeBuilder;
 use crate::remote::BridgeError;
 
 impl BridgeBuilder {
-    /// No call takes back, or hides, what another one has set.
+    /// Checks that no call undoes, or hides, the setting of another call.
     pub(in crate::remote::bridge) fn check_calls(&self) -> Result<(), BridgeError> {
         self.credential.get()?;
         self.memory.get()?;
         Ok(())
     }
 
-    /// Whether peers prove which nodes they are.
+    /// Whether peers prove their names.
     pub(in crate::remote::bridge) fn is_proven(&self) -> bool {
         self.security.is_some() || !matches!(self.credential.get(), Ok(None))
     }
 }
 
-/// Every setting but its secrets, so that two builders which ask for the same show the same.
+/// Shows every setting except its secrets, so that two equal builders show the same.
 impl fmt::Debug for BridgeBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("BridgeBuilder");

@@ -87,63 +87,63 @@ impl BridgeBuilder {
         }
     }
 
-    /// The cluster; nodes of different ones refuse each other. Default: `default`.
+    /// Sets the cluster. Nodes of different clusters refuse each other. Default: `default`.
     pub fn cluster(mut self, name: &str) -> Self {
         name.clone_into(&mut self.cluster);
         self
     }
 
-    /// Says that it speaks these versions and no others, as a node of another release does.
+    /// Announces these versions and no others, as a node of another release does.
     #[cfg(feature = "testkit")]
     pub fn versions(mut self, versions: Versions) -> Self {
         self.versions = versions;
         self
     }
 
-    /// Where others dial this node: an address of this host, with port 0 for any that is free.
-    /// Default: nowhere; then this side has to dial.
+    /// Sets the address at which others dial this node: an address of this host; port 0 means any free port.
+    /// Default: none; then this side has to dial.
     pub fn listen(mut self, address: &str) -> Self {
         self.listen = Some(address.to_owned());
         self
     }
 
-    /// A peer; may be called for several.
+    /// Adds a peer; may be called several times.
     pub fn peer(mut self, peer: Peer) -> Self {
         self.peers.push(peer);
         self
     }
 
-    /// A group to carry; may be called for several, of any elections. Start the bridge before the
-    /// group's agents: their incarnations are numbered from then on such that no peer takes an agent of a
-    /// restarted process for the one before.
+    /// Adds a group to carry; may be called several times, for groups of any elections. Start the bridge before the
+    /// group's agents: from then on their incarnations are numbered so that no peer takes an agent of a restarted
+    /// process for the agent before it.
     ///
-    /// Where agents of two nodes follow other rules, or have other voters in one epoch, nothing crosses for
-    /// the group, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) says so. Members of two epochs
-    /// meet, where they learn of the later one.
+    /// If agents of two nodes follow other rules, or have other voters in one epoch, nothing crosses for the group,
+    /// and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) reports it. Members of two epochs are
+    /// linked, where they learn of the later epoch.
     ///
-    /// What applications say to each other crosses as well ([`Messages`](crate::leader::Messages)): an agent for
-    /// which a peer may speak in the group may send it.
+    /// Messages of applications ([`Messages`](crate::leader::Messages)) cross as well: an agent for which a peer
+    /// may speak in the group may send them.
     pub fn carry<M: RemoteMessage>(mut self, group: &Group<M>) -> Self {
         self.carried.push(carry(group.clone()));
         self.companions.extend(group.companion().map(carry));
         self
     }
 
-    /// How much of everything. Default: [`Limits::default`].
+    /// Sets all limits. Default: [`Limits::default`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The network by which peers are reached, such as one of your own or that of the crate `actix-bully-zenoh`; see
-    /// [`transport`](crate::remote::transport). Default: [`Tcp`].
+    /// Sets the network by which peers are reached, such as one of your own or that of the crate
+    /// `actix-bully-zenoh`; see [`transport`](crate::remote::transport). Default: [`Tcp`].
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// Mutual TLS on every connection. Files that are renewed are read before the next handshake. Default: connections are
-    /// not encrypted, which is accepted on loopback only.
+    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake. Default: connections
+    /// are not encrypted, which is accepted on loopback only.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(mut self, config: crate::remote::tls::TlsConfig) -> Self {
@@ -151,16 +151,16 @@ impl BridgeBuilder {
         self
     }
 
-    /// What both ends of every connection prove to each other once they have said which nodes they are.
-    /// Default: nothing.
+    /// Sets the proof that both ends of every connection give each other once they have named their nodes. Default:
+    /// none.
     #[cfg(feature = "testkit")]
     pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
         self.credential.make("credential", Arc::new(credential));
         self
     }
 
-    /// A secret that all nodes of the cluster share: no node without it is linked. It proves which node
-    /// connects, where there is no TLS; it encrypts nothing. See [`secret`](crate::remote::secret).
+    /// Sets a secret that all nodes of the cluster share: a node without it is not linked. It proves which node
+    /// connects without TLS; it encrypts nothing. See [`secret`](crate::remote::secret).
     #[cfg(feature = "secret")]
     #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
     pub fn secret(mut self, secret: crate::remote::secret::Secret) -> Self {
@@ -168,65 +168,69 @@ impl BridgeBuilder {
         self
     }
 
-    /// Lets plain text leave this host. Any process on that network can read it, and be any node.
+    /// Allows plain text to leave this host. Any process on that network can read it, and can claim any node's
+    /// name.
     pub fn dangerous_plaintext(mut self) -> Self {
         self.is_dangerous = true;
         self
     }
 
-    /// Which incarnation of this node it is; larger after each restart. Default: from the wall clock. The node's
-    /// agents count their own on from it, one for each start and restart of an agent: leave room for those (the
-    /// default leaves 2^16 for each millisecond), or peers take an agent for a former one, and do not hear it.
+    /// Sets the incarnation of this node; it must be larger after each restart. Default: from the wall clock. The
+    /// node's agents number their own incarnations from it, one for each start and restart of an agent: leave room
+    /// for those (the default leaves 2^16 for each millisecond), or peers take an agent for a former one, and do
+    /// not hear it.
     ///
-    /// Peers refuse an earlier one than the last they met, until they
-    /// [forget](crate::remote::LimitsBuilder::forget) it, which takes ten minutes by default. So a start with a clock that is
-    /// ahead, or was set back, costs later starts. A node with a disk avoids that by [`remember_in`](Self::remember_in) with
-    /// the store of its votes, or by [`remember`](Self::remember); a node without a disk cannot.
+    /// Peers refuse an earlier incarnation than the last one they met, until they
+    /// [forget](crate::remote::LimitsBuilder::forget) it, after ten minutes by default. So a start with a clock
+    /// that is ahead, or a clock that was set back, makes later starts fail for that time. A node with a disk
+    /// avoids that by [`remember_in`](Self::remember_in) with the store of its votes, or by
+    /// [`remember`](Self::remember); a node without a disk cannot.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
         self.incarnation = Some(incarnation);
         self
     }
 
-    /// A small file where this node keeps its last incarnation: each start begins a later one,
-    /// whatever the wall clock shows. It is made at the first start; its folder must be there. One
-    /// file belongs to one node. Default: none.
+    /// Sets a small file in which this node keeps its last incarnation: each start begins a later one, whatever the
+    /// wall clock shows. The first start makes the file; its folder must exist. One file belongs to one node.
+    /// Default: none.
     pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         let file = memory::NodeMemory::File(path.into());
         self.memory.make("remember", file);
         self
     }
 
-    /// The same in the store of this node's votes, which needs no other file. Open the store once: give clones of one
-    /// `Arc` to the agent and here. Refused together with [`remember`](Self::remember).
+    /// As [`remember`](Self::remember), in the store of this node's votes, without another file. Open the store
+    /// once: give clones of one `Arc` to the agent and to this method. Refused together with
+    /// [`remember`](Self::remember).
     pub fn remember_in(mut self, store: Arc<dyn crate::store::Incarnations>) -> Self {
         let store = memory::NodeMemory::Store(store);
         self.memory.make("remember_in", store);
         self
     }
 
-    /// Begins the bridge's random numbers: jitter, and its halves of the links' names. Default:
-    /// another one at each start; set it in tests only.
+    /// Sets the seed of the bridge's random numbers: jitter, and its halves of the links' names. Default: another
+    /// seed at each start; set it in tests only.
     #[cfg(feature = "testkit")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// The wall clock that terms are measured by, of voters without a disk, in milliseconds since 1970 began.
-    /// Default: the host's.
+    /// Sets the wall clock that measures the terms of voters without a disk, in milliseconds since the beginning of
+    /// 1970. Default: the host's.
     #[cfg(feature = "testkit")]
     pub fn wall_clock(mut self, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.wall = Some(WallMillis::new(now));
         self
     }
 
-    /// How the bridge is restarted after a crash. Default: [`RestartPolicy::transient`].
+    /// Sets how the bridge is restarted after a crash. Default: [`RestartPolicy::transient`].
     pub fn restart_policy(mut self, policy: RestartPolicy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The actor that hears of crashes and restarts of the bridge. Default: none.
+    /// Sets the actor that is told of crashes and restarts of the bridge. Default: none.
     pub fn parent(mut self, parent: Recipient<Supervision<NodeId>>) -> Self {
         self.parent = Some(parent);
         self
@@ -238,9 +242,9 @@ impl BridgeBuilder {
     /// [`BridgeError`], and nothing was changed.
     ///
     /// # Panics
-    /// Outside of the event loop, as every start of an actor does.
+    /// Outside of the event loop, like every start of an actor.
     pub fn start(mut self) -> Result<BridgeHandle, BridgeError> {
-        // Before anything is bound: a socket that begins to listen without a runtime panics.
+        // Before an address is bound: a socket that begins to listen without a runtime panics.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(BridgeError::NoRuntime);
         }
@@ -254,7 +258,7 @@ impl BridgeBuilder {
         let transport = transport.unwrap_or_else(|| Arc::new(Tcp::default()));
         let listener = self.open_network(&*transport, &node, &cluster)?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
-        // The companions last: the groups of elections keep the numbers that they had without them.
+        // The companions last, so that the groups of elections keep the numbers that they had without them.
         let all = self.carried.drain(..).chain(self.companions.drain(..));
         let carried = all.map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
@@ -300,7 +304,7 @@ impl BridgeBuilder {
         })
     }
 
-    /// Last of all that can fail without a trace: what is remembered cannot be taken back.
+    /// Called after all other steps that can fail: a remembered incarnation cannot be taken back.
     fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
         let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
         match self.memory.get()? {
@@ -381,22 +385,22 @@ fn open(
     Ok(())
 }
 
-/// Milliseconds of the wall clock, and chance for two starts in one of them. A clock that is wrong
-/// makes peers refuse this node until they forget it, unless it remembers its last incarnation.
+/// The incarnation from the milliseconds of the wall clock, and random bits for two starts within one of them. A
+/// wrong clock makes peers refuse this node until they forget it, unless it remembers its last incarnation.
 fn by_wall_clock() -> NodeIncarnation {
     let millis = wall_millis().min(u64::MAX >> CHANCE);
     NodeIncarnation(millis << CHANCE | u64::from(fastrand::u16(..)))
 }
 
-/// Nothing else that every host has grows over restarts.
+/// On every host only the wall clock grows over restarts.
 fn wall_millis() -> u64 {
     SystemWallClock.now().as_millis()
 }
 
-/// So many bits of chance.
+/// Number of random bits.
 const CHANCE: u32 = 16;
 
-/// The supervisor holds it to the end.
+/// Finishes the bridge when it is dropped: the supervisor holds it to the end.
 struct FinishOnDrop(Arc<BridgeState>);
 
 impl FinishOnDrop {

@@ -1,7 +1,8 @@
 //! The network of a bridge, from its start on.
 //!
-//! Decided here: that a network is opened before the bridge listens, that one with a listener of its own needs no address,
-//! and that no plain text leaves this host by mistake. Networks: [`transport`](crate::remote::transport).
+//! Decided here: a network is opened before the bridge listens; a network with a listener of its own needs no
+//! address; and no plain text leaves this host by mistake. Next: the networks
+//! ([`transport`](crate::remote::transport)).
 
 use super::BridgeBuilder;
 use crate::remote::{
@@ -39,7 +40,7 @@ impl BridgeBuilder {
     }
 }
 
-/// Refuses an address where others could read.
+/// Refuses an address if others could read the bytes.
 pub(in crate::remote::bridge) fn check_address(
     transport: &dyn Transport,
     address: &str,

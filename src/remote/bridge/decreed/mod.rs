@@ -1,18 +1,19 @@
-//! Peers by decree: a change of voters may name the nodes of the voters, and each bridge gets them as peers.
+//! Peers by decree: a change of voters may name the nodes of the voters, and each bridge gets these nodes as peers.
 //!
-//! Decided here: what follows for the peers of this node from the contacts of a group's voters. A decree only adds: a
-//! peer that an operator configured keeps its address and all of its rights, whatever the decree says, and gets
-//! the right to speak for that voter of that group beside them. A peer that only decrees name may do no more than
-//! that, and is none any more when no decree names it. The lists of a group are numbered, and one that comes after a
-//! later one changes nothing.
+//! Decided here: the effect of a group's contacts on the peers of this node. A decree only adds: a peer that an
+//! operator configured keeps its address and all of its rights, whatever the decree contains, and also gets the
+//! right to speak for that voter of that group. A peer that only decrees name has only that right, and stops being
+//! a peer when no decree names it. The lists of a group are numbered, and a list that arrives after a later one
+//! changes nothing.
 //!
-//! A node may be wanted before it is decreed: a leader can only make a voter of an agent that it hears. Until the next
-//! list of that group, or until another one is wanted there, its agent may observe, which is what an agent needs to say
-//! that it is there.
+//! A node may be wanted before it is decreed: a leader can only make a voter of an agent that it hears. Until the
+//! next list of that group, or until another agent is wanted there, its agent may observe: that right is enough for
+//! the agent to be heard.
 //!
-//! Where an operator and a decree disagree about a peer, the later word counts. Who removes a peer means it, so the
-//! next list, which repeats all voters, does not bring it back; only a list that names another voter there does, since
-//! a person asked for that one. Who configures a peer that is decreed says how it is dialled from then on.
+//! If an operator and a decree disagree about a peer, the later decision counts. A removal by an operator is
+//! deliberate, so the next list, which repeats all voters, does not bring the peer back. Only a list that names
+//! another voter there does, because a person asked for that list. If an operator configures a decreed peer, that
+//! configuration decides how it is dialled from then on.
 //!
 //! Not here: who may decree, which the election decides, and how a peer is dialled.
 
@@ -26,18 +27,18 @@ use crate::{
     remote::{MayBe, NodeId, Rights},
 };
 
-/// Where a voter is found, as a decree says.
+/// The contact of a voter, from a decree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VoterContact {
     /// The voter.
     pub(crate) voter: AgentId,
     /// The node on which it runs.
     pub(crate) node: NodeId,
-    /// What is dialled, `host:port`; `None` for a node that dials.
+    /// The address that is dialled, `host:port`; `None` for a node that dials.
     pub(crate) address: Option<String>,
 }
 
-/// What each peer was made of.
+/// The sources of each peer.
 #[derive(Debug, Default)]
 pub(crate) struct PeerBook {
     nodes: BTreeMap<NodeId, PeerSources>,
@@ -45,35 +46,36 @@ pub(crate) struct PeerBook {
     epochs: BTreeMap<String, u64>,
 }
 
-/// Who named a peer, and as what.
+/// The operator and the decrees that named a peer, and the rights that they gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PeerSources {
-    /// What an operator allowed; `None` for a peer that decrees alone name.
+    /// The rights from an operator; `None` for a peer that only decrees name.
     configured: Option<Rights>,
-    /// What is dialled.
+    /// The address that is dialled.
     address: Option<String>,
     /// The voters of each group for which decrees let it speak.
     decreed: BTreeMap<String, BTreeSet<AgentId>>,
     /// The agent of each group that is wanted as a voter there.
     wanted: BTreeMap<String, AgentId>,
-    /// What decrees let it speak for when an operator removed it: to say that again does not bring it back.
+    /// The voters for which decrees let it speak when an operator removed it: a repetition of them does not bring
+    /// it back.
     removed: BTreeMap<String, BTreeSet<AgentId>>,
 }
 
-/// What becomes of the peers.
+/// Changes among the peers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PeerChanges {
-    /// New peers: address and rights. One whose address is another now is removed first.
+    /// New peers: address and rights. A peer whose address changes is removed first.
     pub(crate) add: BTreeMap<NodeId, (Option<String>, Rights)>,
     /// Peers that stay, with other rights.
     pub(crate) change: BTreeMap<NodeId, Rights>,
-    /// Peers that are none any more.
+    /// Peers that are not peers any more.
     pub(crate) remove: BTreeSet<NodeId>,
     /// Contacts that were not used.
     pub(crate) refused: Vec<(VoterContact, ContactRefusal)>,
 }
 
-/// Why a contact of a decree is not used. The voter is one all the same.
+/// The reason why a contact of a decree is not used. The voter remains a voter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
@@ -85,16 +87,16 @@ pub(crate) enum ContactRefusal {
     /// An operator removed that peer while it was decreed.
     #[error("an operator removed that peer here: add it again, or remove the voter")]
     Removed,
-    /// So many peers come from decrees already.
+    /// Too many peers already come from decrees.
     #[error("decrees name {MOST_DECREED} peers already: configure the others")]
     TooMany,
 }
 
-/// So many peers may come from decrees alone: as many as a group may have voters.
+/// Most peers that may come from decrees alone: as many as a group may have voters.
 const MOST_DECREED: usize = 100;
 
 impl PeerSources {
-    /// What was configured, and the voters beside.
+    /// Returns the configured rights, with the rights for voters in addition.
     fn rights(&self) -> Rights {
         let configured = self.configured.clone().unwrap_or_default();
         let voters = self.decreed.iter();
@@ -119,7 +121,7 @@ impl PeerSources {
 }
 
 impl PeerBook {
-    /// An operator configures that peer. Says what it is made of, or nothing if an operator did so before.
+    /// An operator configures that peer. Returns its rights, or `None` if an operator did so before.
     pub(crate) fn configure(
         &mut self,
         node: &NodeId,
@@ -152,9 +154,9 @@ impl PeerBook {
         self.nodes.retain(|_, sources| sources.is_needed());
     }
 
-    /// These are the contacts of all voters of a group from now on, as this node sees them: `me` needs none of
-    /// itself. `may_dial` says whether an address may be dialled without encryption that others could read.
-    /// A list of an earlier epoch than the latest one changes nothing.
+    /// Sets the contacts of all voters of a group from now on, as this node sees them. `me`, this node, needs no
+    /// contact of itself. `may_dial` decides whether an address may be dialled although others could read plain
+    /// text. A list of an earlier epoch than the latest one changes nothing.
     pub(crate) fn decree(
         &mut self,
         me: &NodeId,
@@ -176,7 +178,7 @@ impl PeerBook {
             }
             let there = contacts.iter().filter(|contact| contact.node == *node);
             let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
-            // Nobody is named there any more, or somebody else is: a later word than the operator's.
+            // The list names no voter there any more, or another voter: a later decision than the operator's.
             let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
             sources
                 .removed
@@ -200,7 +202,7 @@ impl PeerBook {
         }
     }
 
-    /// A leader here has to hear that agent, to make a voter of it; see [`decree`](Self::decree).
+    /// A leader here has to hear that agent, to make it a voter; see [`decree`](Self::decree).
     pub(crate) fn want(
         &mut self,
         group: &str,
@@ -233,7 +235,7 @@ impl PeerBook {
         Ok(())
     }
 
-    /// The entry of a node that may become a peer, with its address.
+    /// Returns the entry of a node that may become a peer, with its address.
     fn admit(
         &mut self,
         group: &str,

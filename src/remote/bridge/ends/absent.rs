@@ -1,4 +1,5 @@
-//! Without the feature `sentinel`: nothing is told of the end of this node, and nothing is heard of others'.
+//! The replacement without the feature `sentinel`: the end of this node is not reported, and no notices are
+//! received.
 #![expect(
     clippy::unnecessary_wraps,
     clippy::unused_async,
@@ -15,12 +16,12 @@ use crate::remote::{
     bridge::shared::BridgeState,
 };
 
-/// Nothing.
+/// An empty state.
 #[derive(Debug, Default)]
 pub(crate) struct Ends;
 
 impl Ends {
-    /// None.
+    /// Returns no digest.
     pub(crate) const fn own(&self) -> Option<EndDigest> {
         None
     }
@@ -28,17 +29,17 @@ impl Ends {
     /// Notes nothing.
     pub(crate) const fn met(&self, _: &Established) {}
 
-    /// There is none to dismiss.
+    /// Does nothing.
     pub(crate) const fn dismiss(&self) {}
 
     /// Forgets nothing.
     pub(crate) const fn forget(&self, _: &NodeId) {}
 }
 
-/// There is none to keep.
+/// Does nothing.
 pub(crate) async fn keep(_: Arc<BridgeState>, _: Addr<RemoteBridge>) {}
 
-/// Hears nothing.
+/// Receives nothing.
 pub(crate) async fn hear(_: Arc<BridgeState>, _: SocketAddr) {}
 
 impl BridgeBuilder {

@@ -1,21 +1,21 @@
 //! A bridge with a sentinel.
 //!
-//! Decided here: that it starts only where the peers prove which nodes they are.
+//! Decided here: it starts only if the peers prove their names.
 
 use super::Ends;
 use crate::remote::{BridgeBuilder, BridgeError, sentinel::Sentinel};
 
 impl BridgeBuilder {
-    /// The sentinel of this process: it tells the peers when the process has ended, and a quorum need not wait for the
-    /// lease of an agent here. It needs [`tls`](Self::tls) or [`secret`](Self::secret). `None` is none. Default: none. See
-    /// [`sentinel`](crate::remote::sentinel).
+    /// Sets the sentinel of this process: it tells the peers when the process has ended, so that a quorum need not
+    /// wait for the lease of an agent here. It needs [`tls`](Self::tls) or [`secret`](Self::secret). `None` means
+    /// no sentinel. Default: none. See [`sentinel`](crate::remote::sentinel).
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     pub fn sentinel(mut self, sentinel: impl Into<Option<Sentinel>>) -> Self {
         self.sentinel = sentinel.into();
         self
     }
 
-    /// What the bridge knows of sentinels: its own one.
+    /// Returns the bridge's state for sentinels: its own sentinel, and no notices yet.
     pub(in crate::remote::bridge) fn ends(&mut self) -> Result<Ends, BridgeError> {
         let sentinel = self.sentinel.take();
         if sentinel.is_some() && !self.is_proven() {

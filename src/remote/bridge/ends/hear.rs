@@ -1,6 +1,7 @@
-//! Hears what sentinels of other nodes say, by datagrams that any process may send.
+//! Receives notices of other nodes' sentinels, as datagrams that any process may send.
 //!
-//! Decided here: what follows from a notice. Whether it is believed: [`Notices`](crate::remote::sentinel::Notices).
+//! Decided here: the consequences of a notice. Not here: whether it is believed
+//! ([`Notices`](crate::remote::sentinel::Notices)).
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -15,9 +16,9 @@ use crate::remote::{
     transport::Datagrams,
 };
 
-/// Hears notices where the bridge listens, for as long as it does.
+/// Receives notices at the address of the bridge, while the bridge listens there.
 pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
-    // Over links that prove nothing no digest counts, so that no notice would.
+    // Over links that prove nothing no digest counts, so no notice would be believed.
     if !shared.proves_peers() {
         return;
     }
@@ -36,27 +37,27 @@ pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
     }
 }
 
-/// Until the socket breaks.
+/// Receives until the socket breaks.
 async fn listen(shared: &BridgeState, mut datagrams: Box<dyn Datagrams>) {
-    // A byte more than the longest notice: one that was cut off is none.
+    // One byte more than the longest notice: a truncated datagram is not a notice.
     let mut bytes = [0; EndNotice::MAX_LEN + 1];
     loop {
         match datagrams.receive(&mut bytes).await {
             Ok(len) => shared.hear_notice(bytes.get(..len).unwrap_or_default()),
             Err(reason) => return debug!(%reason, "notices are not heard"),
         }
-        // Whoever sends many of them takes no other task's turn.
+        // A sender of many datagrams takes no other task's turn.
         yield_now().await;
     }
 }
 
 impl BridgeState {
-    /// Whether both ends of a link have proved which nodes they are.
+    /// Whether both ends of a link have proved their names.
     fn proves_peers(&self) -> bool {
         self.security.is_some() || self.credential.is_some()
     }
 
-    /// Takes a datagram; what is no notice, or not a true one, is counted.
+    /// Handles a datagram. A datagram that is not a valid notice is counted.
     fn hear_notice(&self, datagram: &[u8]) {
         let heard = lock(&self.ends.notices).hear(datagram);
         match heard {
@@ -71,17 +72,17 @@ impl BridgeState {
         }
     }
 
-    /// An incarnation of a node has ended for certain, and so have its agents.
+    /// An incarnation of a node has certainly ended, and so have its agents.
     fn has_ended(&self, node: &NodeId, incarnation: NodeIncarnation) {
         let Some(peer) = self.peer(node) else {
             return;
         };
         info!(node = %self.me.node, peer = %node, "peer's process has ended, says its sentinel");
         peer.agents().told_ended(incarnation);
-        // Names of agents there are free.
+        // The names of its agents are free.
         self.retry_all();
     }
 }
 
-/// So long nothing is heard after a failure.
+/// Pause after a failure, without notices.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);

@@ -1,6 +1,6 @@
-//! Looks after the own sentinel: that it lives, and knows whom to tell.
+//! Looks after the node's own sentinel: keeps it alive, and gives it the addresses to tell.
 //!
-//! Decided here: when another one is started in its place, and when names are resolved anew.
+//! Decided here: when another sentinel is started in its place, and when names are resolved anew.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,12 +29,12 @@ use crate::{
     },
 };
 
-/// Keeps a sentinel at work for as long as the bridge runs.
+/// Keeps a sentinel running while the bridge runs.
 pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     let mut contacts = Contacts::default();
     while lock(&shared.ends.kept).is_some() {
         if shared.ends.revive(shared.now()) {
-            // The bytes that the peers were told are void.
+            // The digest that the peers have is void.
             // do_send: one for each sentinel that was made anew.
             bridge.do_send(Relink);
         }
@@ -45,7 +45,7 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
 }
 
 impl Ends {
-    /// Starts another sentinel if it has ended; says whether there is another one.
+    /// Starts another sentinel if the present one has ended. Returns whether there is a new one.
     fn revive(&self, now: Time) -> bool {
         let mut kept = lock(&self.kept);
         let Some(kept) = kept.as_mut() else {
@@ -54,7 +54,7 @@ impl Ends {
         if !kept.sentinel.has_ended() {
             return false;
         }
-        // No peer may be told of bytes that no sentinel has.
+        // Peers must not get the digest of bytes that no sentinel has.
         *lock(&self.own) = None;
         if !kept.revival.may_begin(now) {
             return false;
@@ -72,7 +72,7 @@ impl Ends {
         }
     }
 
-    /// Has the sentinel tell these peers, if it does not know that yet.
+    /// Orders the sentinel to tell these peers, unless it already has that order.
     fn order(&self, shared: &BridgeState, peers: Vec<SocketAddr>) {
         let mut kept = lock(&self.kept);
         let Some(kept) = kept.as_mut() else {
@@ -91,7 +91,7 @@ impl Ends {
         };
         match kept.sentinel.order(&order) {
             Ok(()) => kept.ordered = Some(peers),
-            // The next look tries again, or finds that it has ended.
+            // The next check tries again, or finds that it has ended.
             Err(reason) => debug!(%reason, "sentinel takes no order"),
         }
     }
@@ -106,8 +106,8 @@ impl Kept {
     }
 }
 
-/// When another sentinel may be started in the place of one that has ended: at once, and ever more seldom if that one
-/// ends as well, as where a program reads its arguments before it starts one.
+/// The times when a sentinel may be replaced after its end: at once, and then more and more seldom if the new one
+/// ends early as well, as in a program that reads its arguments before it starts a sentinel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Revival {
     /// Starts that were soon followed by an end.
@@ -133,7 +133,7 @@ impl Revival {
     }
 }
 
-/// Where the bridges of the peers hear notices.
+/// The addresses at which the bridges of the peers receive notices.
 #[derive(Debug, Default)]
 struct Contacts {
     known: BTreeMap<String, Vec<SocketAddr>>,
@@ -141,7 +141,7 @@ struct Contacts {
 }
 
 impl Contacts {
-    /// Resolves the addresses of all peers that have one: anew when these changed, and now and then.
+    /// Resolves the addresses of all peers that have one: when these changed, and at intervals.
     async fn update(&mut self, shared: &BridgeState) {
         let peers = shared.peers();
         let now: BTreeSet<&str> = peers.iter().filter_map(|p| p.address.as_deref()).collect();
@@ -160,7 +160,7 @@ impl Contacts {
         });
         let mut known = BTreeMap::new();
         for (address, found) in join_all(ask).await {
-            // What was known is better than nothing while a name server is silent.
+            // The former addresses are used while a name server is silent.
             let before = self.known.remove(&address).unwrap_or_default();
             known.insert(address, found.unwrap_or(before));
         }
@@ -173,14 +173,14 @@ impl Contacts {
     }
 }
 
-/// How often the bridge looks whether the sentinel lives, and who the peers are.
+/// Time between two checks of the sentinel and of the peers.
 const TICK: Duration = Duration::from_secs(1);
-/// How often names are resolved anew: a peer may have moved.
+/// Time after which names are resolved anew: a peer may have moved.
 const RESOLVE: Duration = Duration::from_secs(30);
-/// The shortest and the longest time between two starts.
+/// Shortest and longest time between two starts.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// One that has lived so long has not ended early.
+/// Life of a sentinel after which its end does not count as early.
 const LASTED: Duration = Duration::from_secs(600);
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! What a bridge and the sentinels have to do with each other: its own, and those of its peers.
+//! The sentinels that concern a bridge: its own, and those of its peers.
 //!
-//! Decided here: what is known of them, and that all of it outlasts a crash of the actor. `keep` looks after the own
-//! one, `hear` after the notices of the others; what a sentinel is: [`sentinel`](crate::remote::sentinel).
+//! Decided here: the facts about them, which all outlast a crash of the actor. `keep` looks after the own sentinel,
+//! `hear` receives the notices of the others. Next: the sentinel itself ([`sentinel`](crate::remote::sentinel)).
 
 mod builder;
 mod hear;
@@ -20,11 +20,11 @@ pub(crate) use keep::keep;
 
 use keep::Revival;
 
-/// What a bridge knows of sentinels.
+/// A bridge's state for sentinels.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     kept: Mutex<Option<Kept>>,
-    /// What every peer is given when it is linked.
+    /// The digest that every peer gets when it is linked.
     own: Mutex<Option<EndDigest>>,
     notices: Mutex<Notices>,
 }
@@ -33,15 +33,15 @@ pub(crate) struct Ends {
 #[derive(Debug)]
 struct Kept {
     sentinel: Sentinel,
-    /// What it gives away when this process has ended.
+    /// The bytes that the sentinel reveals when this process has ended.
     secret: NoticeSecret,
-    /// Whom it is to tell; `None` if it does not know yet.
+    /// The addresses that it has to tell; `None` if it has no order yet.
     ordered: Option<Vec<std::net::SocketAddr>>,
     revival: Revival,
 }
 
 impl Ends {
-    /// With a sentinel, and bytes for this incarnation alone.
+    /// Makes the state with a sentinel, and with bytes for this incarnation alone.
     pub(crate) fn with(sentinel: Option<Sentinel>) -> Result<Self, SentinelError> {
         let ends = Self::default();
         if let Some(sentinel) = sentinel {
@@ -57,12 +57,12 @@ impl Ends {
         Ok(ends)
     }
 
-    /// By what the peers will know that this incarnation has ended.
+    /// Returns the digest that later proves the end of this incarnation.
     pub(crate) fn own(&self) -> Option<EndDigest> {
         *lock(&self.own)
     }
 
-    /// A peer is linked, and said by what its end will be known.
+    /// A peer is linked, and has given the digest that later proves its end.
     pub(crate) fn met(&self, link: &Established) {
         let mut notices = lock(&self.notices);
         match link.end {
@@ -71,13 +71,13 @@ impl Ends {
         }
     }
 
-    /// The bridge has ended for good: its sentinel says nothing any more.
+    /// The bridge has ended for good: its sentinel sends no notice any more.
     pub(crate) fn dismiss(&self) {
         let kept = lock(&self.kept).take();
         drop(kept);
     }
 
-    /// The node is no peer any more.
+    /// The node is not a peer any more.
     pub(crate) fn forget(&self, node: &NodeId) {
         lock(&self.notices).forget(node);
     }

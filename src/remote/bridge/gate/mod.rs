@@ -1,12 +1,11 @@
-//! Which connections may come in: how many connections that others made, in all, unknown yet, and of those from
-//! one address.
+//! The admission of inbound connections: limits for all connections, for unready ones, and for each address.
 //!
-//! Decided here: which connection goes where slots are short. Of those that are not ready the oldest gives way
-//! to the newest, one that has said nothing so far before all others, and the address that holds the
-//! most of those before others: if the newest were refused, silent connections would keep every other
-//! out by holding all slots. The addresses of configured peers have slots of their own, for which
-//! connections from elsewhere do not compete. A connection that is ready never gives way. How often strangers are
-//! worth the work of a TLS handshake: [`turns`].
+//! Decided here: which connection is closed if slots are short. Of the connections that are not ready the oldest is
+//! closed for the newest. A silent connection is closed before all others, and one of the address with the most
+//! silent connections before those of other addresses: if the newest were refused, silent connections could hold
+//! all slots and exclude all others. The addresses of configured peers have slots of their own, for which
+//! connections from elsewhere do not compete. A connection that is ready is never closed for another. Not here: how
+//! often strangers may cause a TLS handshake ([`turns`]).
 
 mod turns;
 
@@ -29,19 +28,18 @@ use crate::remote::{
 
 use turns::Turns;
 
-/// Counts the connections that others made.
+/// Counts the inbound connections.
 #[derive(Debug)]
 pub(crate) struct Gate {
     most: usize,
     most_unready: usize,
     most_per_address: usize,
-    /// So long a connection may say nothing.
+    /// Longest time without a byte from a connection.
     first_byte: Duration,
     slots: Mutex<Slots>,
 }
 
-/// Tells the gate where connections of a peer come from, if that can be found out while it is
-/// dialled.
+/// Tells the gate the addresses of a dialled peer, if they can be found out.
 pub(crate) async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
     let address = peer.address.as_deref().unwrap_or_default();
     let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
@@ -56,9 +54,9 @@ pub(crate) async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
 #[derive(Debug, Default)]
 struct Slots {
     inside: usize,
-    /// Those of them that are not ready, from addresses of no peer.
+    /// Connections that are not ready and come from addresses of no peer.
     strangers: usize,
-    /// Numbers them: the smaller, the older.
+    /// The next number of a connection: a smaller number is older.
     serial: u64,
     /// Addresses of peers, and those of connections that are not ready.
     addresses: BTreeMap<String, Address>,
@@ -68,7 +66,7 @@ struct Slots {
 
 #[derive(Debug, Default)]
 struct Address {
-    /// How many peers are there.
+    /// Number of peers at the address.
     peers: usize,
     unready: BTreeMap<u64, Unready>,
 }
@@ -76,24 +74,24 @@ struct Address {
 #[derive(Debug)]
 struct Unready {
     is_heard: bool,
-    /// Tells it to go.
+    /// Tells the connection to end.
     leave: Arc<Notify>,
 }
 
-/// Where connections of a peer come from.
+/// The addresses from which connections of a peer come.
 #[derive(Debug, Default)]
 struct Whereabouts {
-    /// As its configured address says.
+    /// The addresses of its configured name.
     named: BTreeSet<String>,
-    /// As it last did.
+    /// The address of its last connection.
     met: Option<String>,
 }
 
-/// Whether there is room for one more.
+/// Whether there is room for one more connection.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Free,
-    /// In place of this one.
+    /// In place of this connection.
     InsteadOf(String, u64),
     None,
 }
@@ -109,13 +107,13 @@ impl Gate {
         }
     }
 
-    /// Lets a connection in, if there is room for it, or another one has to make room.
+    /// Accepts a connection if there is room for it, or if another one can be closed for it.
     pub(crate) fn enter(self: &Arc<Self>, from: &str) -> Option<Pass> {
         let mut slots = lock(&self.slots);
         match self.room(&slots, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                // The slot is free at once: the task that held it may take its time to end.
+                // The slot is free at once: the task that held it may need time to end.
                 if let Some(unready) = slots.remove(&address, number) {
                     unready.leave.notify_one();
                 }
@@ -133,19 +131,19 @@ impl Gate {
         })
     }
 
-    /// A peer is expected from these addresses: they replace those that were named before.
+    /// Sets the addresses from which a peer is expected; they replace the addresses named before.
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
-        // Each has slots of its own, and the name server of the name says how many there are.
+        // Each address has slots of its own, and the name server decides how many addresses there are.
         let named = named.into_iter().take(MOST_NAMED).collect();
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
 
-    /// A peer came from there: it will again.
+    /// A peer came from that address, and will probably come from it again.
     pub(crate) fn met(&self, node: &NodeId, from: &str) {
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
     }
 
-    /// That node is no peer any more.
+    /// Removes a node that is not a peer any more.
     pub(crate) fn forget(&self, node: &NodeId) {
         let mut slots = lock(&self.slots);
         slots.peers.remove(node);
@@ -160,8 +158,8 @@ impl Gate {
             let (address, number) = victim?;
             Some(Room::InsteadOf(address.to_owned(), number))
         };
-        // First of all: an address that is full pays for its newest itself. It could else push out
-        // all others by connecting again and again.
+        // First of all: an address that is full loses one of its own connections. Otherwise it could displace all
+        // others by connecting again and again.
         if here.is_some_and(|address| address.unready.len() >= most_here) {
             let number = here.and_then(Address::oldest);
             return instead_of(number.map(|number| (from, number))).unwrap_or(Room::None);
@@ -193,20 +191,20 @@ impl Slots {
         number
     }
 
-    /// Takes out a connection that is not ready, if it is still in.
+    /// Removes a connection that is not ready, if it is still counted.
     fn remove(&mut self, from: &str, number: u64) -> Option<Unready> {
         let unready = self.take(from, number)?;
         self.inside = self.inside.saturating_sub(1);
         Some(unready)
     }
 
-    /// It stays inside, or is counted otherwise.
+    /// Takes out a connection that stays inside or is counted in another way.
     fn take(&mut self, from: &str, number: u64) -> Option<Unready> {
         let address = self.addresses.get_mut(from)?;
         let unready = address.unready.remove(&number)?;
         if address.is_strange() {
             self.strangers = self.strangers.saturating_sub(1);
-            // A stranger that finds the port must not leave an entry behind for each address that it has.
+            // A stranger that finds the port must not leave an entry for each of its addresses.
             if address.unready.is_empty() {
                 self.addresses.remove(from);
             }
@@ -214,7 +212,7 @@ impl Slots {
         Some(unready)
     }
 
-    /// The connection that gives way, among those of such addresses.
+    /// Returns the connection to close, among those of such addresses.
     fn victim(&self, may_go: impl Fn(&Address) -> bool) -> Option<(&str, u64)> {
         let candidates = self.addresses.iter().filter(|(_, a)| may_go(a));
         let named = candidates.filter_map(|(name, address)| {
@@ -231,13 +229,13 @@ impl Slots {
         self.settle();
     }
 
-    /// Counts anew which addresses are those of peers.
+    /// Counts again which addresses belong to peers.
     fn settle(&mut self) {
         for address in self.addresses.values_mut() {
             address.peers = 0;
         }
         for Whereabouts { named, met } in self.peers.values() {
-            // An address counts once for each peer there: it has slots for as many.
+            // An address counts once for each peer there, and has slots for all of them.
             let also = met.iter().filter(|met| !named.contains(*met));
             for name in named.iter().chain(also) {
                 let address = self.addresses.entry(name.clone()).or_default();
@@ -256,7 +254,7 @@ impl Address {
         self.peers == 0
     }
 
-    /// The oldest that has said nothing, or else the oldest.
+    /// Returns the oldest silent connection, or else the oldest.
     fn oldest(&self) -> Option<u64> {
         let mut silent = self.unready.iter().filter(|(_, u)| !u.is_heard);
         let first = silent.next().or_else(|| self.unready.iter().next());
@@ -275,7 +273,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Hears the other end's first byte, whatever it is.
+    /// Returns the receiver of the other end's first byte, whatever it is.
     pub(crate) fn ear(&self) -> Ear {
         Ear {
             gate: Arc::clone(&self.gate),
@@ -284,12 +282,13 @@ impl Pass {
         }
     }
 
-    /// Waits until this slot is lost: to another connection, or because nothing was said.
+    /// Waits until this slot is lost: to another connection, or because no byte came.
     pub(crate) async fn lost(&self) -> Closed {
         let told = pin!(self.leave.notified());
         let late = pin!(sleep(self.gate.first_byte));
         match select(told, late).await {
-            // One that spoke in time is held to the deadline of the whole handshake, elsewhere.
+            // A connection that sent a byte in time only has the deadline of the whole handshake, which is checked
+            // elsewhere.
             Either::Right(((), told)) if !self.is_silent() => told.await,
             Either::Right(_) => return Closed::HandshakeTimeout,
             Either::Left(_) => {}
@@ -304,7 +303,7 @@ impl Pass {
         unready.is_some_and(|unready| !unready.is_heard)
     }
 
-    /// The other end is known. `false` if the slot is lost already.
+    /// The other end is known. Returns `false` if the slot is already lost.
     #[must_use]
     pub(crate) fn ready(&mut self) -> bool {
         let taken = lock(&self.gate.slots).take(&self.from, self.number);
@@ -324,7 +323,7 @@ impl Drop for Pass {
     }
 }
 
-/// Hears whether a connection says anything; see [`Pass::ear`].
+/// Notes the first byte of a connection; see [`Pass::ear`].
 #[derive(Debug)]
 pub(crate) struct Ear {
     gate: Arc<Gate>,
@@ -333,7 +332,7 @@ pub(crate) struct Ear {
 }
 
 impl Ear {
-    /// The other end has said something.
+    /// The other end has sent a byte.
     pub(crate) fn heard(self) {
         let mut slots = lock(&self.gate.slots);
         let address = slots.addresses.get_mut(&self.from);
@@ -343,7 +342,7 @@ impl Ear {
     }
 }
 
-/// So many addresses of one peer have slots of their own.
+/// Most addresses of one peer that have slots of their own.
 const MOST_NAMED: usize = 8;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! When strangers may have it checked which nodes they are: one after the other, at a pace.
+//! The turns of strangers: the proof of their names is checked one after the other, at a pace.
 //!
-//! Decided here: that the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) is
-//! begun for one stranger at a time, at most once in [`PACE`], and that after each piece of it all
-//! others have [`TIMES`] as long. Connections that begin a handshake and go cost them next to
-//! nothing; without a pace they kept this thread busy, and a restarted cluster took five times as
-//! long to agree. A connection from the address of a peer waits for no turn.
+//! Decided here: the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) begins for one stranger
+//! at a time, at most once in [`PACE`], and after each piece of it all others have [`TIMES`] as long. So
+//! connections that begin a handshake and end cost the others next to nothing. Without a pace they kept this thread
+//! busy, and a restarted cluster took five times as long to agree. A connection from the address of a peer waits
+//! for no turn.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use crate::remote::bridge::shared::lock;
 
 use super::{Address, Pass};
 
-/// The strangers that wait, and when the next one may begin.
+/// The strangers that wait, and the time when the next one may begin.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: BTreeSet<u64>,
@@ -27,14 +27,14 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Whether that one may begin now, or when to ask again.
+    /// Whether the stranger with that number may begin now, or else when to ask again.
     fn ask(&mut self, number: u64, now: Instant) -> Result<(), Instant> {
         self.waiting.insert(number);
         if let Some(next) = self.next.filter(|next| *next > now) {
             return Err(next);
         }
-        // The newest first: where too many come, the oldest are about to give way, and a turn
-        // would be lost with each of them.
+        // The newest first: if too many come, the oldest are about to be closed, and each of them would waste a
+        // turn.
         if self.waiting.last() != Some(&number) {
             return Err(after(now, PACE));
         }
@@ -43,16 +43,16 @@ impl Turns {
         Ok(())
     }
 
-    /// So much work was done for a stranger.
+    /// Notes the time of work for a stranger.
     fn worked(&mut self, took: Duration, now: Instant) {
         let rest = took.saturating_mul(TIMES).min(MOST);
-        // The later of both: a quick piece of work must not shorten the pace.
+        // The later of both times: a short piece of work must not shorten the pace.
         self.next = self.next.max(Some(after(now, rest)));
     }
 }
 
 impl Pass {
-    /// Has it checked which node is there: in its turn, if the other end is a stranger.
+    /// Runs a check of the other end: in its turn, if the other end is a stranger.
     pub(crate) async fn in_turn<T>(&self, check: impl Future<Output = T>) -> T {
         let mut check = pin!(check);
         let is_strange = {
@@ -67,7 +67,7 @@ impl Pass {
         if !is_strange {
             return check.await;
         }
-        // Only what a poll takes counts: waiting for the other end costs this thread nothing.
+        // Only the time of a poll counts: waiting for the other end costs this thread nothing.
         poll_fn(|task| {
             let began = Instant::now();
             let polled = check.as_mut().poll(task);
@@ -79,7 +79,7 @@ impl Pass {
         .await
     }
 
-    /// Whether it is a stranger, if it may begin now.
+    /// Whether the connection is a stranger, if it may begin now.
     fn ask(&self) -> Result<bool, Instant> {
         let mut slots = lock(&self.gate.slots);
         let address = slots.addresses.get(&self.from);
@@ -91,7 +91,7 @@ impl Pass {
     }
 }
 
-/// A stranger that does not wait any more, since it lost its slot, leaves no gap.
+/// A stranger that waits. Dropped when it lost its slot, it leaves no gap.
 struct WaitingStranger<'a>(&'a Pass);
 
 impl Drop for WaitingStranger<'_> {
@@ -101,14 +101,14 @@ impl Drop for WaitingStranger<'_> {
     }
 }
 
-/// No more than 1,000 of them in a second.
+/// At most 1,000 turns in a second.
 const PACE: Duration = Duration::from_millis(1);
-/// Strangers have a fifth of the time of this thread.
+/// Factor for the rest after each piece: strangers have a fifth of the time of this thread.
 const TIMES: u32 = 4;
-/// However long a piece took: what was measured may be another process that was given the CPU.
+/// Longest rest, however long a piece took: the measured time may include another process on the CPU.
 const MOST: Duration = Duration::from_millis(20);
 
-/// An instant too far off to be counted cannot come of spans this short.
+/// The sum does not overflow, because the spans are short.
 fn after(now: Instant, span: Duration) -> Instant {
     now.checked_add(span).unwrap_or(now)
 }

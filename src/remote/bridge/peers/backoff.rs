@@ -1,4 +1,4 @@
-//! How long to wait before the next attempt: exponential, with full jitter.
+//! The wait before the next attempt: exponential, with full jitter.
 //!
 //! Full jitter spreads the nodes that lost the same peer at the same moment over the whole span.
 
@@ -9,13 +9,13 @@ use std::time::Duration;
 /// The k-th wait is drawn from 0 up to `base × 2^k`, at most `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Backoff {
-    /// The longest first wait. Default: 100 ms.
+    /// Longest first wait. Default: 100 ms.
     pub(crate) base: Duration,
-    /// The longest wait of all. Default: 10 s.
+    /// Longest wait of all. Default: 10 s.
     pub(crate) max: Duration,
-    /// After a broken rule: the shortest wait. Default: 1 s.
+    /// Shortest wait after a broken rule. Default: 1 s.
     pub(crate) penalty_min: Duration,
-    /// After many broken rules: the longest. Default: 60 s.
+    /// Longest wait after many broken rules. Default: 60 s.
     pub(crate) penalty_max: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The longest wait after so many failures in a row.
+    /// Returns the longest wait after this number of failures in a row.
     pub(super) fn longest(self, failures: u32) -> Duration {
         let factor = 1u32.checked_shl(failures).unwrap_or(u32::MAX);
         self.base.saturating_mul(factor).min(self.max)

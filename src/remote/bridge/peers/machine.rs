@@ -1,4 +1,4 @@
-//! The machine: inputs in, effects out, nothing else.
+//! The state machine of a peer: inputs in, effects out, nothing else.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use crate::remote::{Closed, Farewell, LinkId, NodeIncarnation};
 
 use super::Backoff;
 
-/// One connection of this process, numbered in the order of their beginnings.
+/// One connection of this process. The numbers follow the order in which connections began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u64);
 
-/// What happened.
+/// An event for the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerInput {
     /// The bridge begins to look after this peer.
     Start,
     /// A connection with this peer, dialled by either, has been accepted by both sides.
     Ready(ReadyLink),
-    /// The connection is over, after it was ready for that long.
+    /// The connection has ended, after it was ready for that time.
     Closed {
         conn: ConnId,
         how: LinkLoss,
         lasted: Duration,
     },
-    /// An attempt came to nothing.
+    /// An attempt to dial failed.
     DialFailed(DialError),
     /// The wait before the next attempt is over.
     WaitOver,
-    /// The peer is none any more.
+    /// The node is not a peer any more.
     Removed,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum LinkLoss {
 }
 
 impl LinkLoss {
-    /// What the end of a ready connection means for the next one.
+    /// Returns the meaning of the end of a ready connection for the next one.
     pub(crate) fn of(why: Closed) -> Self {
         if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
             Self::Replaced
@@ -80,53 +80,52 @@ impl LinkLoss {
     }
 }
 
-/// Why an attempt came to nothing.
+/// The reason why an attempt failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DialError {
     /// No process listens there.
     Refused,
-    /// A connection that broke before it was ready, as with a process that is about to end: its
-    /// host still takes connections for it.
+    /// The connection broke before it was ready, as with a process that is about to end: its host still accepts
+    /// connections for it.
     Dropped,
     /// No answer, or no address for the name.
     NoAnswer,
-    /// One side does not want the other, or the address leads back to this bridge. Either may end: a name is resolved
-    /// anew at each attempt, and an address is given to another host.
+    /// One side refuses the other, or the address leads back to this bridge. Either may change: a name is resolved
+    /// anew at each attempt, and an address may be given to another host.
     Rejected,
     /// The peer knows a later process of this node's name.
     Stale,
 }
 
-/// What to do.
+/// An effect for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerEffect {
     /// Resolve the address and dial.
     Dial,
-    /// Wait for a time drawn from this range, then say [`PeerInput::WaitOver`]. A wait that goes on is
-    /// replaced.
+    /// Wait for a time drawn from this range, then send [`PeerInput::WaitOver`]. It replaces a present wait.
     Wait { min: Duration, max: Duration },
     /// Close a connection: another one stays.
     Replace(ConnId),
     /// Close a connection: it belongs to a former incarnation of the peer.
     CloseStale(ConnId),
-    /// Close a connection: the peer is none any more.
+    /// Close a connection: the node is not a peer any more.
     Dismiss(ConnId),
     /// Tell the groups and the application.
     Report(PeerChange),
 }
 
-/// What groups and the application should know.
+/// A change that groups and the application should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerChange {
     /// The peer can be reached, for the first time or again.
     Up,
-    /// Messages go by another connection from now on; the application need not know.
+    /// Messages use another connection from now on; the application need not know.
     Relinked,
     /// Its process has probably ended, or left: its agents are suspected.
     Gone,
     /// A later incarnation answers: the agents of the former one are suspected.
     Restarted,
-    /// It cannot be reached; whether its process has ended is not known.
+    /// It cannot be reached. Whether its process has ended is not known.
     OutOfReach,
 }
 
@@ -134,18 +133,18 @@ pub(crate) enum PeerChange {
 #[derive(Debug)]
 pub(crate) struct PeerMachine {
     backoff: Backoff,
-    /// Without an address only the peer can dial.
+    /// Whether it has an address; without one only the peer can dial.
     has_address: bool,
     link: Option<ReadyLink>,
     attempt: DialAttempt,
     reach: Reach,
     /// The latest incarnation of its process that was ever ready.
     known: Option<NodeIncarnation>,
-    /// Attempts in a row that came to nothing.
+    /// Failed attempts in a row.
     failures: u32,
     /// Links in a row that were lost soon.
     flaps: u32,
-    /// Redials in a row that were taken and dropped.
+    /// Redials in a row that were accepted and dropped.
     drops: u32,
 }
 
@@ -154,26 +153,26 @@ enum DialAttempt {
     None,
     UnderWay,
     Waiting,
-    /// There will be none.
+    /// No attempt will follow.
     Never,
 }
 
-/// What groups and the application were told.
+/// The last report to groups and the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// Nothing yet.
+    /// No report yet.
     Unknown,
-    /// That it is there.
+    /// The peer is there.
     Up,
-    /// The link was lost, and that was not told so far.
+    /// The link was lost, and that was not reported yet.
     Doubtful,
-    /// That it cannot be reached.
+    /// The peer cannot be reached.
     Away,
-    /// That its process has ended or left.
+    /// Its process has ended or left.
     Gone,
 }
 
-/// What readers are shown.
+/// The stage that is shown to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerStage {
     /// Waits for the peer to dial, or for the next attempt.
@@ -197,7 +196,7 @@ impl PeerMachine {
         }
     }
 
-    /// As after a crash of the bridge: that incarnation was linked, and what became of it is not known.
+    /// Continues after a crash of the bridge: that incarnation was linked, and its present state is not known.
     pub(crate) fn resume(mut self, known: Option<NodeIncarnation>) -> Self {
         self.known = known;
         if known.is_some() {
@@ -206,12 +205,12 @@ impl PeerMachine {
         self
     }
 
-    /// The peer was gone for so long that an incarnation with an earlier number than the last one is let in.
+    /// The peer was gone long enough: an incarnation with an earlier number than the last one may link.
     pub(crate) fn forget_later_than(&mut self, incarnation: NodeIncarnation) {
         self.known.take_if(|known| *known > incarnation);
     }
 
-    /// One step; the effects are to be carried out in their order.
+    /// Handles one input. The effects are to be carried out in their order.
     pub(crate) fn handle(&mut self, input: PeerInput) -> Vec<PeerEffect> {
         let mut out = Vec::new();
         match input {
@@ -242,19 +241,19 @@ impl PeerMachine {
         let is_dialled = link.origin == Origin::Dialled;
         if self.known.is_some_and(|known| known > link.incarnation) {
             out.push(PeerEffect::CloseStale(link.conn));
-            // The link is closed, not failed, so that nothing else ends the attempt; and no link may
-            // be there whose end would lead to the next one.
+            // The link is closed, not failed, so nothing else ends the attempt; and there may be no link whose end
+            // would lead to the next attempt.
             if is_dialled {
                 self.on_dial_failed(DialError::Rejected, out);
             }
             return;
         }
-        // Before the choice between two links: the one that may not stay is closed, not failed.
+        // Before the choice between two links: a link that may not stay is closed, not failed.
         if is_dialled && self.attempt == DialAttempt::UnderWay {
             self.attempt = DialAttempt::None;
         }
         if let Some(present) = self.link {
-            // Of one incarnation the later id; both sides know both ids.
+            // Of two links of one incarnation the later id stays; both sides know both ids.
             if (present.incarnation, present.id) >= (link.incarnation, link.id) {
                 return out.push(PeerEffect::Replace(link.conn));
             }
@@ -270,7 +269,7 @@ impl PeerMachine {
         if self.attempt == DialAttempt::Waiting {
             self.attempt = DialAttempt::None;
         }
-        // The agents of a peer that is gone are suspected already.
+        // The agents of a peer that is gone are already suspected.
         if is_restart && self.reach != Reach::Gone {
             out.push(PeerEffect::Report(PeerChange::Restarted));
         }
@@ -294,7 +293,7 @@ impl PeerMachine {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // one that was replaced before
         }
-        // A link that lasted is no flap: its loss costs no more redials than a peer that is away.
+        // The loss of a link that lasted does not count as a flap: it costs as few redials as a peer that is away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -302,18 +301,18 @@ impl PeerMachine {
         self.reach = Reach::Doubtful;
         self.drops = 0;
         match how {
-            // The peer has said that it leaves: a redial at once would find out nothing.
+            // The peer has said that it leaves: an immediate redial would find out nothing.
             LinkLoss::Left => {
                 self.report(PeerChange::Gone, out);
                 self.wait(Duration::ZERO, out);
             }
             LinkLoss::Misbehaved => self.wait(self.backoff.penalty_min, out),
-            // The other link will be ready in a moment; if not, there is a timer.
+            // The other link will be ready in a moment; if not, the timer leads to a dial.
             LinkLoss::Replaced => self.wait(self.backoff.base, out),
             LinkLoss::Broken if self.flaps > FLAPS || !self.has_address => {
                 self.wait(Duration::ZERO, out);
             }
-            // At once: if the redial is refused, no election has to wait for its deadline.
+            // At once: if the redial is refused, the elections need not wait for a deadline.
             LinkLoss::Broken => self.dial(out),
         }
     }
@@ -335,16 +334,16 @@ impl PeerMachine {
             return out.push(PeerEffect::Wait { min, max });
         }
         match why {
-            // Its host answers and no process listens there; whatever else fails may be the network.
+            // Its host answers, and no process listens there. Any other failure may be a fault of the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Stale => {
                 self.report(PeerChange::OutOfReach, out);
             }
         }
         match why {
-            // A refusal hardly changes soon, and each attempt costs both sides a handshake.
+            // A refusal rarely changes soon, and each attempt costs both sides a handshake.
             DialError::Rejected => self.wait(self.backoff.penalty_min, out),
-            // When the later one has ended, this one is to take part again soon.
+            // When the later process has ended, this one should take part again soon.
             DialError::Stale => {
                 let max = self.backoff.longest(self.failures.saturating_sub(1));
                 let max = max.min(self.backoff.penalty_min);
@@ -368,7 +367,7 @@ impl PeerMachine {
         if self.has_address {
             self.dial(out);
         } else {
-            // A peer that cannot be dialled had so long to come back.
+            // A peer that cannot be dialled had this time to come back.
             self.report(PeerChange::OutOfReach, out);
         }
     }
@@ -389,12 +388,12 @@ impl PeerMachine {
     }
 
     fn wait(&mut self, min: Duration, out: &mut Vec<PeerEffect>) {
-        // An attempt that is under way decides what follows it; after the last one nothing follows.
+        // An attempt that is under way decides the next step; after the last attempt none follows.
         if !self.is_free() {
             return;
         }
-        // A link that is made ends the failures: without the flaps, one that breaks each time
-        // would be redialled without a wait for ever.
+        // A new link resets the failures. Without the flaps, a link that breaks each time would be redialled
+        // without a wait for ever.
         let waits = self.failures.max(self.flaps).saturating_sub(1);
         let max = if self.has_address {
             self.backoff.longest(waits)
@@ -414,11 +413,11 @@ impl PeerMachine {
         matches!(self.attempt, DialAttempt::None | DialAttempt::Waiting)
     }
 
-    /// Says what is known of a peer whose link was lost, once.
+    /// Reports, once, the known state of a peer whose link was lost.
     fn report(&mut self, report: PeerChange, out: &mut Vec<PeerEffect>) {
         let told = match (report, self.reach) {
             (PeerChange::OutOfReach, Reach::Doubtful) => Reach::Away,
-            // One that was out of reach may turn out to be gone.
+            // A peer that was out of reach may turn out to be gone.
             (PeerChange::Gone, Reach::Doubtful | Reach::Away) => Reach::Gone,
             _ => return,
         };
@@ -427,11 +426,11 @@ impl PeerMachine {
     }
 }
 
-/// So many links may be lost soon after they were made before a redial waits.
+/// Most links that may be lost soon after they were made before a redial waits.
 pub(super) const FLAPS: u32 = 3;
 
-/// So many redials may be dropped before the peer counts as out of reach.
+/// Most redials that may be dropped before the peer counts as out of reach.
 pub(super) const DROPS: u32 = 10;
-/// How long to wait after each of them: until a process that was killed has really ended.
+/// Wait after each of them, until a process that was killed has really ended.
 pub(super) const MOMENT: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_millis(2));
