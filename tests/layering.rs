@@ -114,7 +114,7 @@ const LAYERS: &[(&str, &str)] = &[
         "operate",
         "protocol clock group history remote supervisor agent record shown",
     ),
-    ("web", "protocol operate record shown"),
+    ("web", "protocol agent operate record shown"),
     (
         "dashboard",
         "protocol clock group agent operate record web shown dashboard::stage bully_core::driver",

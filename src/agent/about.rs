@@ -44,3 +44,21 @@ impl<E: Election> Agent<E> {
         view
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_json_it_is_text_and_read_under_the_same_rules() {
+        let about = About::new("<a href=\"x\">").expect("it is read");
+        let json = serde_json::to_string(&about).expect("it is read");
+        assert_eq!(json, r#""<a href=\"x\">""#);
+        assert_eq!(
+            serde_json::from_str::<About>(&json).expect("it is read"),
+            about
+        );
+        let wrong = serde_json::from_str::<About>(r#""two\nlines""#).expect_err("refused");
+        assert!(wrong.to_string().contains("in one line"), "{wrong}");
+    }
+}

@@ -30,7 +30,7 @@ pub type BullyAgent = Agent<AnyBully>;
 ///
 /// | to | call |
 /// |---|---|
-/// | know who leads | [`is_leader`](ElectionHandle::is_leader), [`leader`](ElectionHandle::leader), [`wait_for_leader`](ElectionHandle::wait_for_leader), [`changes`](ElectionHandle::changes), [`current`](ElectionHandle::current), [`subscribe`](ElectionHandle::subscribe) |
+/// | know who leads | [`is_leader`](ElectionHandle::is_leader), [`leader`](ElectionHandle::leader), [`leader_about`](ElectionHandle::leader_about), [`wait_for_leader`](ElectionHandle::wait_for_leader), [`changes`](ElectionHandle::changes), [`current`](ElectionHandle::current), [`subscribe`](ElectionHandle::subscribe) |
 /// | work while the agent leads | [`lead`](ElectionHandle::lead), [`lead_with`](ElectionHandle::lead_with), [`drained`](ElectionHandle::drained), [`subscribe_draining`](ElectionHandle::subscribe_draining) |
 /// | run work at certain times | [`every`](ElectionHandle::every), [`schedule`](ElectionHandle::schedule), [`schedule_stream`](ElectionHandle::schedule_stream), [`schedules`](ElectionHandle::schedules), `cron` (feature `cron`) |
 /// | decide who leads | [`set_score`](ElectionHandle::set_score), [`withdraw_score`](ElectionHandle::withdraw_score), [`campaign`](ElectionHandle::campaign), [`step_down`](ElectionHandle::step_down) |
@@ -38,6 +38,7 @@ pub type BullyAgent = Agent<AnyBully>;
 /// | know which features work | [`offers`](ElectionHandle::offers) |
 /// | see why | [`diagnosis`](ElectionHandle::diagnosis), [`record`](ElectionHandle::record), [`is_recording`](ElectionHandle::is_recording), [`recorded`](ElectionHandle::recorded), [`recorded_without_leader`](ElectionHandle::recorded_without_leader) |
 /// | end the agent | [`leave`](ElectionHandle::leave), [`tie_to`](ElectionHandle::tie_to) |
+/// | say something of the agent | [`set_about`](ElectionHandle::set_about) |
 /// | address it | [`id`](ElectionHandle::id), [`addr`](ElectionHandle::addr) |
 pub type BullyHandle = ElectionHandle<AnyBully>;
 
@@ -45,7 +46,7 @@ pub type BullyHandle = ElectionHandle<AnyBully>;
 ///
 /// | to | call |
 /// |---|---|
-/// | say who takes part | [`builder`](BullyAgent::builder), [`join`](AgentBuilder::join), [`score`](AgentBuilder::score), [`ineligible`](AgentBuilder::ineligible), [`observer`](AgentBuilder::observer) |
+/// | say who takes part | [`builder`](BullyAgent::builder), [`join`](AgentBuilder::join), [`score`](AgentBuilder::score), [`ineligible`](AgentBuilder::ineligible), [`about`](AgentBuilder::about), [`observer`](AgentBuilder::observer) |
 /// | have one leader at most, by voters | [`quorum`](AgentBuilder::quorum), [`store`](AgentBuilder::store), [`diskless`](AgentBuilder::diskless), [`epoch`](AgentBuilder::epoch), [`learner`](AgentBuilder::learner) |
 /// | have one leader at most, by a store | [`lease`](AgentBuilder::lease), [`lease_with`](AgentBuilder::lease_with) |
 /// | choose another election | [`astra`](AgentBuilder::astra) |

@@ -5,13 +5,17 @@
 //! refuses it then, or ask the guard again. Not here: work that ends with the leadership
 //! ([`lead`](crate::agent::ElectionHandle::lead)).
 
+use std::{
+    future::{Ready, ready},
+    pin::Pin,
+};
+
 use actix_web::{
     Error, HttpMessage as _, HttpResponse,
     body::{EitherBody, MessageBody},
     dev::{Service, ServiceRequest, ServiceResponse, Transform, forward_ready},
     http::{StatusCode, header},
 };
-use futures::future::{FutureExt as _, LocalBoxFuture, Ready, ready};
 
 use crate::{
     agent::{ElectionHandle, LeaderEntry},
@@ -141,7 +145,7 @@ where
 {
     type Response = ServiceResponse<EitherBody<B>>;
     type Error = Error;
-    type Future = LocalBoxFuture<'static, Result<Self::Response, Error>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Error>>>>;
 
     forward_ready!(service);
 
@@ -149,10 +153,10 @@ where
         let Some(guard) = self.leading.entry.enter() else {
             let refused = self.leading.refuse(&request);
             let refused = request.into_response(refused).map_into_right_body();
-            return ready(Ok(refused)).boxed_local();
+            return Box::pin(ready(Ok(refused)));
         };
         request.extensions_mut().insert(guard);
         let answer = self.service.call(request);
-        async move { Ok(answer.await?.map_into_left_body()) }.boxed_local()
+        Box::pin(async move { Ok(answer.await?.map_into_left_body()) })
     }
 }

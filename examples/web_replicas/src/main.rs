@@ -1,11 +1,11 @@
 //! `web-replicas config.toml`: one of three web servers; the leader among them writes a row every 20 ms. The routes are
-//! at `http://$HTTP`, the rows in the SQLite file `$DATABASE`.
+//! at `http://$HTTP`, the rows in the SQLite file `$DATABASE`. Each replica leads requests for `/leader` and `/job` to the leader.
 use std::{env, error::Error, iter::repeat_with, thread, time::Duration};
 
 use actix::prelude::*;
 use actix_bully::leader::{Singleton, SteppingDown, fence::FenceNumber, fence::sql};
 use actix_bully::{agent::LeaderGuard, config::Config, web};
-use actix_web::{App, HttpServer};
+use actix_web::{App, HttpServer, web as routes};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use rusqlite::{Connection, TransactionBehavior::Immediate};
 
@@ -55,6 +55,11 @@ fn open(path: &str) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
+/// Who answers: the leader, as the guard of the request says.
+async fn answer(leader: routes::ReqData<LeaderGuard>) -> String {
+    leader.token().node.to_string()
+}
+
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let metrics = PrometheusBuilder::new().install_recorder()?;
@@ -69,12 +74,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
         database: open(&path).expect("it was opened before"),
     };
     Singleton::builder(node.agent(), job).start()?;
-    let routes = web::routes(node.operated()).metrics(move || metrics.render());
+    let leading = web::while_leading(node.agent()).redirect();
+    let pages = web::routes(node.operated()).redirect();
+    let pages = pages.metrics(move || metrics.render());
     let leave = node.leave_on_signals(Duration::from_secs(5));
-    let server = HttpServer::new(move || App::new().configure(|app| routes.configure(app)));
+    let server = HttpServer::new(move || {
+        let job = routes::resource("/job").wrap(leading.clone());
+        let job = job.route(routes::get().to(answer));
+        App::new()
+            .configure(|app| pages.configure(app))
+            .service(job)
+    });
     let server = server.bind(env::var("HTTP")?)?.shutdown_signal(async move {
         leave.await.ok();
     });
-    println!("http://{}", server.addrs()[0]);
+    let url = format!("http://{}", server.addrs()[0]);
+    node.agent().set_about(Some(url.parse()?))?; // where the others lead to while it leads
+    println!("{url}");
     Ok(server.run().await?)
 }

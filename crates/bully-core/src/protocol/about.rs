@@ -165,14 +165,4 @@ mod tests {
             assert_eq!(About::new(good).unwrap().as_str(), good);
         }
     }
-
-    #[test]
-    fn as_json_it_is_text_and_read_under_the_same_rules() {
-        let about = About::new("<a href=\"x\">").unwrap();
-        let json = serde_json::to_string(&about).unwrap();
-        assert_eq!(json, r#""<a href=\"x\">""#);
-        assert_eq!(serde_json::from_str::<About>(&json).unwrap(), about);
-        let wrong = serde_json::from_str::<About>(r#""two\nlines""#).unwrap_err();
-        assert!(wrong.to_string().contains("in one line"), "{wrong}");
-    }
 }

@@ -1,6 +1,6 @@
 //! Three replicas, and rounds in which the one that runs the job ends: killed, frozen, asked to stop, on a full
 //! disk. Whatever happens, no row with a lower fence may follow one with a higher fence, and nobody may be without the
-//! job for longer than the bound that is printed.
+//! job for longer than the bound that is printed. Within that bound each replica that is left leads to the new leader.
 //!
 //! ```text
 //! cargo run -p web-replicas --bin rounds -- 10
@@ -22,6 +22,7 @@
 mod database;
 mod disk;
 mod replica;
+mod way;
 
 use std::{
     env,
@@ -36,6 +37,7 @@ use actix_bully::{elections::lease::LeaseConfig, protocol::Timings};
 
 use database::{Database, Row};
 use replica::Replicas;
+use way::Way;
 
 type Wrong = Box<dyn Error>;
 
@@ -97,7 +99,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     let bound = bound(lease)?;
     let leases = lease.and_then(folder_of).map(Path::new);
     println!("a row every {INTERVAL:?}; bound of a gap: {bound:?}");
-    println!("round  end        from   to     fence  gap ms");
+    println!("round  end        from   to     fence  gap ms  way ms");
     let mut held = 0;
     let mut longest = [Duration::ZERO; ENDS.len()];
     for round in 0..rounds {
@@ -107,11 +109,12 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
             continue;
         }
         let before = database.leader(SOON)?;
-        let gap = loop {
+        let (gap, way) = loop {
+            let way = Way::watch(replicas.others(&before.node), &before.node);
             act(&mut replicas, &before.node, end)?;
             // One that was frozen in the midst of a write holds the others up, until it goes on or is killed.
             if end != End::Freeze || database.is_free()? && leases.map_or(Ok(true), are_free)? {
-                break database.next(&before, SOON)?;
+                break (database.next(&before, SOON)?, way.found()?);
             }
             held += 1;
             replicas.thaw(&before.node)?;
@@ -120,16 +123,22 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
         let Row { node, fence, .. } = &gap.first;
         let millis = gap.lasted.as_millis();
         println!(
-            "{round:>5}  {:<9}  {:<5}  {node:<5}  {fence:>5}  {millis:>6}",
+            "{round:>5}  {:<9}  {:<5}  {node:<5}  {fence:>5}  {millis:>6}  {:>6}",
             name(end),
-            before.node
+            before.node,
+            way.as_millis()
         );
         longest[at] = longest[at].max(gap.lasted);
         if gap.lasted > bound {
             return Err(format!("round {round}: {millis} ms without the job").into());
         }
+        if way > bound {
+            let millis = way.as_millis();
+            return Err(format!("round {round}: {millis} ms without a way to the leader").into());
+        }
         recover(&mut replicas, &before.node, end)?;
         replicas.agree(SOON)?;
+        replicas.check_ways(SOON)?;
         replicas.check_pages()?;
         database.check()?;
     }

@@ -8,8 +8,7 @@ mod ports;
 
 use std::{
     env, fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     thread::{self, sleep},
@@ -21,9 +20,16 @@ use tempfile::TempDir;
 
 use ports::free_addresses;
 
-use super::{SOON, Wrong, database::Database, disk};
+use super::{
+    SOON, Wrong,
+    database::Database,
+    disk,
+    way::{ask, leader_by},
+};
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
+/// One that runs has answered by then.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// In a replica's folder, the folder of its vote.
 const DISK: &str = "disk";
 
@@ -170,6 +176,28 @@ impl Replicas {
         }
     }
 
+    /// Where the routes of the others are.
+    pub(crate) fn others(&self, than: &str) -> Vec<String> {
+        let others = self.all.iter().filter(|replica| replica.name != than);
+        others.map(|replica| replica.http.clone()).collect()
+    }
+
+    /// Waits until a request for the leader reaches it through each of the three.
+    pub(crate) fn check_ways(&self, within: Duration) -> Result<(), Wrong> {
+        let end = Instant::now() + within;
+        loop {
+            let leaders: Vec<_> = self.all.iter().map(|each| leader_by(&each.http)).collect();
+            let first = leaders.first().filter(|first| first.is_ok());
+            if first.is_some() && leaders.iter().all(|leader| Some(leader) == first) {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                return Err(format!("not every replica leads to the leader: {leaders:?}").into());
+            }
+            sleep(Duration::from_millis(10));
+        }
+    }
+
     /// What an operator's tools ask is answered by all of them: alive, ready, and one of three leads.
     pub(crate) fn check_pages(&self) -> Result<(), Wrong> {
         let mut leading = 0;
@@ -304,7 +332,7 @@ impl Replica {
 
     /// Which leader it knows, by its route.
     fn leader(&self) -> Option<String> {
-        let body = get(&self.http, "/leader").ok()?;
+        let body = known(&self.http).ok()?;
         let name = body.split("\"leader\"").nth(1)?;
         NAMES
             .into_iter()
@@ -318,21 +346,19 @@ fn drain(mut lines: BufReader<ChildStdout>) {
     thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
 }
 
+/// What it says of the leader, whether it leads there or not.
+fn known(at: &str) -> Result<String, Wrong> {
+    let (_, body) = ask(at, "/leader", PATIENCE)?;
+    Ok(body)
+}
+
 /// The body, if the status is 200.
 fn get(at: &str, path: &str) -> Result<String, Wrong> {
-    let mut stream = TcpStream::connect(at)?;
-    stream.set_read_timeout(Some(Duration::from_millis(500)))?;
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nhost: {at}\r\nconnection: close\r\n\r\n"
-    )?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    let (head, body) = answer.split_once("\r\n\r\n").ok_or("no answer")?;
+    let (head, body) = ask(at, path, PATIENCE)?;
     if head.starts_with("HTTP/1.1 200") {
-        Ok(body.to_owned())
+        Ok(body)
     } else {
-        Err(head.to_owned().into())
+        Err(head.into())
     }
 }
 
