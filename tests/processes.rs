@@ -325,6 +325,43 @@ fn voters_without_a_disk_that_are_all_killed_elect_in_a_later_term() -> Result<(
     Ok(())
 }
 
+/// The file of the group's past, as a process that was killed left it.
+#[test]
+fn a_thousand_leaderships_outlive_a_kill_within_their_bound() -> Result<(), Wrong> {
+    let trio = trio()?;
+    let file = trio.folder.path().join("history-jobs-a.jsonl");
+    let mut before = String::from("{\"history\":1,\"group\":\"jobs\"}\n");
+    for term in 1..=1_200 {
+        before += &format!(
+            "{{\"leadership\":{{\"leader\":\"a\",\"term\":\"{term}\",\"from_unix_ms\":{term},\"without_ms\":1,\
+             \"until_unix_ms\":{term},\"end\":\"gone\",\"seen_by\":\"a\"}}}}\n"
+        );
+    }
+    std::fs::write(&file, before)?;
+    for _ in 0..2 {
+        let start = |at: usize| Configured::start(&trio, at, Votes::Stored);
+        let nodes = [start(0)?, start(1)?, start(2)?];
+        let first = nodes[0].says(" leads in term ")?;
+        let (leader, term) = first.split_once(" leads in term ").unwrap_or_default();
+        let row = format!("{{\"leadership\":{{\"leader\":\"{leader}\",\"term\":\"{term}\",");
+        let until = Instant::now() + Duration::from_secs(60);
+        while !std::fs::read_to_string(&file)?.contains(&row) {
+            assert!(Instant::now() < until, "{first} is never in the file");
+            thread::sleep(Duration::from_millis(20));
+        }
+        drop(nodes); // by SIGKILL, all of them
+        let kept = std::fs::read_to_string(&file)?;
+        let rows = kept.lines().filter(|line| line.contains("\"leadership\""));
+        assert_eq!(rows.count(), 1_000, "the oldest made room");
+        assert!(
+            kept.ends_with('\n') && kept.len() < 256 << 10,
+            "{}",
+            kept.len()
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn a_configured_leader_that_gets_sigterm_hands_over_and_ends_well() -> Result<(), Wrong> {
     ends_well_by("TERM")
