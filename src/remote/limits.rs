@@ -97,11 +97,11 @@ limits! {
     /// Most inbound connections that are not ready yet and come from addresses of no peer. Beyond it the oldest is
     /// closed, silent ones first: `too_many_connections`.
     unready: usize = 32, 1, 65_536;
-    /// Most connections from one address that are not ready yet; each configured peer at that address adds as many.
-    /// Beyond it the oldest from that address is closed.
+    /// Most connections from one address that are not ready yet, for each configured peer at that address, or for an
+    /// address of no peer. Beyond it the oldest from that address is closed.
     unready_per_address: usize = 8, 1, 65_536;
     /// Bytes per second that a peer may send in the long run. Breach: `rate`. The peer is told; it sends an eighth
-    /// less, and half of [`burst`](Self::burst).
+    /// less than this, and at most half of [`burst`](Self::burst) at once.
     rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
     /// Bytes that a peer may send at once on top of the rate. Breach: `rate`.
     burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;

@@ -163,8 +163,8 @@ impl BridgeState {
 
     /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
-    /// The half begins with the number: of two links between the same two incarnations, the link that one of the
-    /// two sides began later has the later name in that side's order.
+    /// The half begins with the number: of two links between the same two incarnations, the link that began later,
+    /// by the numbers of one of the two sides, has the later name.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);

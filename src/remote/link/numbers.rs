@@ -41,8 +41,8 @@ impl<'a, 'b> Numbering<'a, 'b> {
         }
     }
 
-    /// Appends one message. Returns `false` if the other side does not know its sender or any of its receivers, or
-    /// if the message cannot be written.
+    /// Appends one message. Returns `false` if the other side does not know its sender, if it knows none of its
+    /// receivers, or if the message cannot be written.
     pub(super) fn put(
         &mut self,
         writer: &mut MessagesWriter<'_>,

@@ -9,7 +9,7 @@ pub enum WatchEvent {
     Ordered(Watched),
     /// The node's end of the pipe is closed. The node may live on, so this does not mean its end.
     PipeClosed,
-    /// The kernel says that no thread of the node is left.
+    /// The kernel reports that no thread of the node is left.
     NodeEnded,
 }
 

@@ -154,7 +154,7 @@ pub trait Transport: Debug + Send + Sync {
     /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) says that the host is there and no process listens: the
     /// bridge takes it for the end of the process, and suspects its agents. After
     /// [`ConnectionReset`](io::ErrorKind::ConnectionReset) and [`ConnectionAborted`](io::ErrorKind::ConnectionAborted) it
-    /// dials again in a moment. Every other kind says that nothing is known.
+    /// dials again in a moment. After every other kind nothing is known about the process.
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>>;
 
     /// Listens at an address; must not wait.

@@ -91,7 +91,7 @@ impl Pass {
     }
 }
 
-/// A stranger that waits. Dropped when it lost its slot, it leaves no gap.
+/// A stranger that waits. If it lost its slot, the drop of this value removes it from the queue.
 struct WaitingStranger<'a>(&'a Pass);
 
 impl Drop for WaitingStranger<'_> {
