@@ -1,4 +1,4 @@
-//! How bad a link is that is not cut: delay, loss, duplication, reordering.
+//! Conditions of a link that is not cut: delay, loss, duplication, reordering.
 //!
 //! Decided here: which values make sense. Not here: which members are cut off.
 
@@ -6,7 +6,7 @@ use std::{fmt, time::Duration};
 
 use bully_core::{protocol::After, record::NetworkRecord};
 
-/// How a link treats messages. The default is perfect: no delay, no loss, in order.
+/// Conditions of a link. The default is perfect: no delay, no loss, in order.
 ///
 /// ```
 /// use actix_bully::testkit::faults::Conditions;
@@ -65,7 +65,7 @@ impl Conditions {
         ConditionsBuilder(self)
     }
 
-    /// As a recording has them.
+    /// Returns the conditions in the form of a recording.
     pub fn to_record(self) -> NetworkRecord {
         let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let range = |After { min, max }: After| (nanos(min), nanos(max));
@@ -79,7 +79,7 @@ impl Conditions {
         }
     }
 
-    /// The range of the delay, one way, slow messages apart.
+    /// Returns the range of the delay, one way, without slow messages.
     pub const fn delay(&self) -> After {
         self.delay
     }
@@ -89,7 +89,7 @@ impl Conditions {
         self.loss
     }
 
-    /// The longest that a message can be under way, the wait behind others not counted.
+    /// Returns the longest time that a message can be under way, without the wait behind others.
     pub fn longest_delay(&self) -> Duration {
         if self.slow == 0 {
             return self.delay.max;
@@ -149,7 +149,7 @@ impl fmt::Display for Conditions {
 pub struct ConditionsBuilder(Conditions);
 
 impl ConditionsBuilder {
-    /// How long a message is under way, one way. Default: no time at all.
+    /// Sets the time that a message is under way, one way. Default: no time at all.
     pub const fn delay(mut self, range: std::ops::RangeInclusive<Duration>) -> Self {
         self.0.delay = After {
             min: *range.start(),
@@ -158,21 +158,20 @@ impl ConditionsBuilder {
         self
     }
 
-    /// How many of a thousand messages are lost, 0 to 1000. Default: none.
+    /// Sets how many of a thousand messages are lost, 0 to 1000. Default: none.
     pub const fn loss(mut self, per_mille: u16) -> Self {
         self.0.loss = per_mille;
         self
     }
 
-    /// How many of a thousand messages arrive twice, of those again as many a third time, and so
-    /// on up to [`Arrivals::MOST`](super::Arrivals::MOST); 0 to 1000. Default: none.
+    /// Sets how many of a thousand messages arrive twice. The same share of these arrives a third time, and so on up to
+    /// [`Arrivals::MOST`](super::Arrivals::MOST); 0 to 1000. Default: none.
     pub const fn duplication(mut self, per_mille: u16) -> Self {
         self.0.duplication = per_mille;
         self
     }
 
-    /// How many of a thousand messages are held for longer, and by how much more than the usual
-    /// delay; 0 to 1000. Default: none.
+    /// Sets how many of a thousand messages are slow, and their additional delay; 0 to 1000. Default: none.
     pub const fn slow(mut self, per_mille: u16, by: std::ops::RangeInclusive<Duration>) -> Self {
         self.0.slow = per_mille;
         self.0.slow_by = After {
@@ -182,7 +181,7 @@ impl ConditionsBuilder {
         self
     }
 
-    /// Messages may overtake each other. Default: those from one member to another stay in order.
+    /// Lets messages overtake each other. Default: messages from one member to another stay in order.
     pub const fn in_any_order(mut self) -> Self {
         self.0.any_order = true;
         self
@@ -215,7 +214,7 @@ impl ConditionsBuilder {
     }
 }
 
-/// Which value makes no sense.
+/// Errors of conditions, by the invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionsError {

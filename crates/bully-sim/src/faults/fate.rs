@@ -1,10 +1,10 @@
-//! What becomes of one message, and how often each thing became of one.
+//! The fate of one message, and the counts of fates.
 
 use std::fmt;
 
 use bully_core::protocol::Time;
 
-/// What becomes of one message; see [`Network::fate`](super::Network::fate).
+/// The fate of one message; see [`Network::fate`](super::Network::fate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It never arrives.
@@ -23,7 +23,7 @@ pub enum Loss {
     Cut,
     /// The two are on different sides of a partition.
     Partition,
-    /// One of the two is cut off from all members.
+    /// The sender or the receiver is cut off from all members.
     Isolation,
     /// Messages of this kind are dropped.
     Ignored,
@@ -41,7 +41,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// When a message arrives: once, or more often where it was duplicated.
+/// The times at which a message arrives: one, or more where it was duplicated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrivals {
     first: Time,
@@ -49,7 +49,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// The most copies that one message can become.
+    /// Maximum number of copies of one message.
     pub const MOST: usize = 4;
 
     /// It arrives once.
@@ -60,7 +60,7 @@ impl Arrivals {
         }
     }
 
-    /// One copy more, unless there are [`MOST`](Self::MOST).
+    /// Adds a copy, unless there are [`MOST`](Self::MOST).
     pub(super) fn add(&mut self, at: Time) {
         if let Some(free) = self.again.iter_mut().find(|slot| slot.is_none()) {
             *free = Some(at);
@@ -78,7 +78,7 @@ impl Arrivals {
     }
 }
 
-/// How many messages met which fate, to show that a fault really happened.
+/// Number of messages by fate, to show that a fault really happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Messages that were sent.
@@ -93,7 +93,7 @@ pub struct Tally {
     pub isolated: u64,
     /// Lost because their kind was ignored.
     pub ignored: u64,
-    /// Messages that became more than one.
+    /// Messages that arrived more than once.
     pub duplicated: u64,
     /// Messages that were held for long.
     pub slow: u64,

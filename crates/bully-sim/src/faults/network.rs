@@ -1,4 +1,4 @@
-//! The network between members: which of them reach each other, and what becomes of each message.
+//! The network between members: the connections between them, and the fate of each message.
 //!
 //! The verbs are those of raft-rs' test network: `cut`, `isolate`, `drop`, `ignore`, `recover`.
 
@@ -57,7 +57,7 @@ impl<K> Default for SenderLinks<K> {
 }
 
 impl<K: Ord + Clone> Network<K> {
-    /// A network that treats every link alike and separates no members.
+    /// Makes a network whose links have equal conditions and that separates no members.
     pub fn new(seed: u64, conditions: Conditions) -> Self {
         Self {
             seed,
@@ -70,12 +70,12 @@ impl<K: Ord + Clone> Network<K> {
         }
     }
 
-    /// Decides what becomes of a message sent now; see [`fate_of`](Self::fate_of).
+    /// Decides the fate of a message sent now; see [`fate_of`](Self::fate_of).
     pub fn fate(&mut self, now: Time, from: &K, to: &K) -> Fate {
         self.fate_of("", now, from, to)
     }
 
-    /// Decides what becomes of a message of this kind sent now.
+    /// Decides the fate of a message of this kind sent now.
     ///
     /// Draws from the generator: asking twice is sending twice.
     pub fn fate_of(&mut self, kind: &str, now: Time, from: &K, to: &K) -> Fate {
@@ -114,7 +114,7 @@ impl<K: Ord + Clone> Network<K> {
         if copies > 1 {
             tally.duplicated = tally.duplicated.saturating_add(1);
         }
-        // What arrives at once cannot be overtaken: such a link needs no memory.
+        // A message without delay cannot be overtaken: such a link needs no memory.
         if !known && scratch.latest > now {
             *self.link(from, to) = scratch;
         }
@@ -178,7 +178,7 @@ impl<K: Ord + Clone> Network<K> {
         self.separated = false;
     }
 
-    /// Loses this share of the messages from one member to another, whatever the others suffer.
+    /// Loses this share of the messages from one member to another; other links stay as they are.
     ///
     /// # Errors
     /// [`ConditionsError::Loss`] above 1000 per mille; nothing has changed then.
@@ -196,12 +196,12 @@ impl<K: Ord + Clone> Network<K> {
         }
     }
 
-    /// Gives the way from one member to another its own conditions; `None`: as all the others.
+    /// Gives the way from one member to another its own conditions; `None`: the common conditions.
     pub fn set_link(&mut self, from: &K, to: &K, conditions: Option<Conditions>) {
         self.link(from, to).conditions = conditions;
     }
 
-    /// Gives every link without conditions of its own other ones.
+    /// Replaces the common conditions, which apply to every link without its own.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
     }
@@ -232,7 +232,7 @@ impl<K: Ord + Clone> Network<K> {
         self.members.get(member).is_some_and(|links| links.isolated)
     }
 
-    /// Which members are cut off from which.
+    /// Returns which members are cut off from which others.
     pub fn separations(&self) -> Separations<K> {
         let mut found = Separations::default();
         if !self.separated {
@@ -253,7 +253,7 @@ impl<K: Ord + Clone> Network<K> {
         found
     }
 
-    /// How many messages met which fate so far.
+    /// Returns the number of messages by fate so far.
     pub const fn tally(&self) -> Tally {
         self.tally
     }
@@ -286,9 +286,9 @@ impl<K: Ord + Clone> Network<K> {
 /// The members that are cut off, as far as any is.
 #[derive(Clone, Debug)]
 pub struct Separations<K = AgentId> {
-    /// The side of each that is named on one.
+    /// The side of each member that was named on a side.
     pub sides: BTreeMap<K, usize>,
-    /// Those that are cut off from all others.
+    /// Members that are cut off from all others.
     pub isolated: std::collections::BTreeSet<K>,
     /// The ways that are cut, from one to another.
     pub cuts: Vec<(K, K)>,
@@ -304,7 +304,7 @@ impl<K> Default for Separations<K> {
     }
 }
 
-/// When one copy of a message arrives.
+/// Returns the arrival of one copy of a message.
 fn arrival(
     conditions: &Conditions,
     random: &mut SplitMix64,
@@ -328,7 +328,7 @@ fn arrival(
     at
 }
 
-/// All that is needed to make the same network again, in one line.
+/// Writes in one line everything that is needed to make the same network again.
 impl<K: fmt::Display> fmt::Display for Network<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seed {}; {}", self.seed, self.conditions)?;

@@ -1,4 +1,4 @@
-//! Whether the agents agree, and what each believes if they do not.
+//! Checks whether the agents agree, and shows their beliefs if they do not.
 
 use std::{fmt, time::Duration};
 
@@ -9,8 +9,8 @@ use super::{
 use bully_core::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
-    /// The agents that believe right now that they lead, hanging ones included: they will believe it
-    /// still when they go on, unless something limits their belief.
+    /// Returns the agents that believe at this moment that they lead, including hanging agents. These believe it still
+    /// when they go on, unless their belief has a limit.
     pub fn believers(&self) -> Vec<AgentId> {
         self.beliefs().map(|(id, _)| id.clone()).collect()
     }
@@ -124,7 +124,7 @@ impl<E: Election> World<E> {
 /// What each agent believes where no agreement was reached; see [`World::settle`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsettled {
-    /// How long was waited.
+    /// The time of the wait.
     pub within: Duration,
     /// The agents that believe that they lead.
     pub believers: Vec<AgentId>,

@@ -1,4 +1,4 @@
-//! How a world is set up.
+//! The settings of a world.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -53,7 +53,7 @@ impl<E: Election> WorldBuilder<E> {
         }
     }
 
-    /// One agent more. Of two with the same name the first counts.
+    /// Adds an agent. Of two with the same name the first counts.
     pub fn agent(self, participant: Participant<E>) -> Self {
         self.agents([participant])
     }
@@ -64,32 +64,32 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// How the network treats messages. Default: perfect, without delay.
+    /// Sets the conditions of the network. Default: perfect, without delay.
     pub fn conditions(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
         self
     }
 
-    /// How agents learn of each other's crashes. Default: for certain, at once.
+    /// Sets how agents learn of each other's crashes. Default: for certain, at once.
     pub fn detection(mut self, detection: Detection) -> Self {
         self.detection = detection;
         self
     }
 
-    /// How late timers fire; never early. Default: on time.
+    /// Sets the lateness of timers; they are never early. Default: on time.
     pub fn lateness(mut self, range: impl Into<After>) -> Self {
         self.lateness = range.into();
         self
     }
 
-    /// The agents start one by one within this span. Default: all at once, at 0.
+    /// Sets the span within which the agents start one by one. Default: all at once, at 0.
     pub fn starts_within(mut self, span: Duration) -> Self {
         self.starts_within = span;
         self
     }
 
-    /// How long the work of a leader that steps down takes to end; `None`: it does not end by
-    /// itself. Default: no time.
+    /// Sets the time that the work of a leader takes to end when it steps down; `None`: it does not end by itself.
+    /// Default: no time.
     pub fn drains_in(mut self, span: Option<Duration>) -> Self {
         self.drains_in = span;
         self
@@ -175,7 +175,8 @@ impl<E: Election> WorldBuilder<E> {
     }
 }
 
-/// A store for each participant whose election asks for a record, numbered as they come, and their number.
+/// Makes a store for each participant whose election asks for a record; returns the stores, numbered in their order,
+/// and their number.
 fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreId>>, u64) {
     let mut stores = 0_u64;
     let made = participants.iter().map(|p| {
@@ -187,7 +188,7 @@ fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreI
     (made.collect(), stores)
 }
 
-/// How the run begins.
+/// Makes the header of a recording.
 fn header<E: Election>(participants: &[Participant<E>], seed: u64) -> Header {
     let agents = participants.iter().map(|participant| RecordedAgent {
         name: participant.id.clone(),

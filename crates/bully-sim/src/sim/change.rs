@@ -1,6 +1,6 @@
 //! A user who asks an agent for another list of voters, and asks again until there is an answer.
 //!
-//! Decided here: how long a user goes on. What comes of it is decided by the election.
+//! Decided here: how long a user goes on asking. The election decides the outcome.
 
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ pub(super) struct SkewedClock {
     /// When the rate was last set, in the world's time and in its own.
     set_at: Time,
     set_to: Time,
-    /// How many parts in a million it runs fast; -1,000,000 stops it.
+    /// Deviation of its rate in parts in a million; -1,000,000 stops it.
     ppm: i32,
 }
 
@@ -27,7 +27,7 @@ impl SkewedClock {
         }
     }
 
-    /// From now on at this rate.
+    /// Sets the rate from now on.
     pub(super) fn set_rate(&mut self, now: Time, ppm: i32) {
         *self = Self {
             set_at: now,

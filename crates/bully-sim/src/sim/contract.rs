@@ -1,21 +1,21 @@
-//! What every machine owes its application and its driver, checked after every step of every run.
+//! The duties of every machine to its application and its driver, checked after every step of every run.
 //!
 //! Decided here: the promises that hold in any election: the order of the events, terms that never
 //! decrease, no leader that is known to be gone. Not here: how many leaders there may be.
 
 use bully_core::protocol::{AgentId, Event, Members, Role, Term, View};
 
-/// Whether the leaders that one incarnation follows have ever higher terms.
+/// Whether the terms of the leaders that one incarnation follows increase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermOrder {
-    /// A later leader never has a lower term: what most rules promise.
+    /// A later leader never has a lower term: most rules promise this.
     #[default]
     Rising,
     /// The rules compare no terms, and promise nothing.
     Any,
 }
 
-/// What one incarnation has said so far.
+/// The events and views of one incarnation so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ContractState {
     leads: Option<Term>,
@@ -26,7 +26,7 @@ pub(super) struct ContractState {
 }
 
 impl ContractState {
-    /// For an incarnation that has said nothing.
+    /// The state of an incarnation without events.
     pub(super) fn new(order: TermOrder) -> Self {
         Self {
             order,

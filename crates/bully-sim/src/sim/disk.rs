@@ -21,9 +21,9 @@ pub(super) struct DiskWrite<E: Election> {
     pub(super) rest: Vec<EffectOf<E>>,
     /// The agent's view after the step.
     pub(super) view: View,
-    /// How long that takes.
+    /// Duration of the write.
     pub(super) took: Duration,
-    /// When the record is durable.
+    /// Time at which the record is durable.
     pub(super) until: Time,
 }
 
@@ -48,7 +48,7 @@ impl<E: Election> Node<E> {
     }
 }
 
-/// How often a disk is measured, as an agent does it.
+/// Interval of the measurements of a disk, as for an agent.
 const PROBED: Duration = Duration::from_secs(60);
 
 impl<E: Election> Node<E> {
@@ -75,8 +75,8 @@ impl<E: Election> World<E> {
             .push(self.now.after(PROBED), Scheduled::Probe(at));
     }
 
-    /// From now on the disk of an agent takes this long for each record; zero: no time, which is the default. A write
-    /// that has begun takes as long as it would have.
+    /// Sets the time that the disk of an agent takes for each record from now on; zero, the default: no time. A write
+    /// that has begun keeps its time.
     pub fn set_write_time(&mut self, agent: impl AsRef<str>, span: Duration) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -98,7 +98,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A record is durable: the rest of its step is done, and what came meanwhile is handled.
+    /// A record is durable: the rest of its step and the inputs that came meanwhile are handled.
     pub(super) fn on_written(&mut self, at: NodeIndex, incarnation: Incarnation) {
         let name = self.transit.directory.name(at).cloned();
         let node = self.nodes.get_mut(at.0);
@@ -121,8 +121,8 @@ impl<E: Election> World<E> {
         self.release(at, waiting);
     }
 
-    /// What gathered comes now, by the queue, so that the invariants are checked after each of it. It waits on where
-    /// another record is written; no agent reads it that has ended.
+    /// Schedules the gathered inputs for now, by the queue, so that the invariants are checked after each of them. They
+    /// wait on where another record is written; an agent that has ended does not read them.
     pub(super) fn release(&mut self, at: NodeIndex, waiting: Vec<Scheduled<E>>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;

@@ -1,4 +1,4 @@
-//! The driver: what comes due goes into a machine, and its effects are executed in order.
+//! The driver: due inputs go into a machine, and its effects are executed in order.
 //!
 //! Decided here: nothing about elections. This page is the contract of
 //! [`Election`], item by item, in virtual time.
@@ -21,21 +21,20 @@ use bully_core::protocol::{
     Incarnation, Input, InputOf, Leader, Role, Term, Time, Unheard, View,
 };
 
-/// What all the drivers share.
+/// The state that all drivers share.
 #[derive(Debug)]
 pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
-    /// How late timers are.
+    /// Lateness of timers.
     pub(super) lateness: After,
-    /// How long the work of a leader that steps down takes to end; `None`: for ever.
+    /// Time that the work of a leader takes to end when it steps down; `None`: for ever.
     pub(super) drains_in: Option<Duration>,
-    /// How often a machine moved, and which moved last.
+    /// Number of steps of machines, and the machine of the last one.
     pub(super) moves: u64,
     pub(super) last: Option<NodeIndex>,
-    /// How often an agent began or ceased to run, believed something else, or got another
-    /// score.
+    /// Number of times that an agent began or ceased to run, believed something else, or got another score.
     pub(super) shifts: u64,
-    /// How many published beliefs there are.
+    /// Number of published beliefs.
     pub(super) published: usize,
     pub(super) term_order: TermOrder,
     /// The duty that a machine broke.
@@ -57,7 +56,7 @@ impl<E: Election> Driver<E> {
         }
     }
 
-    /// A belief is lost, if there was one.
+    /// Ends a belief, if there was one.
     pub(super) fn shrinks(&mut self, belief: &mut Option<Term>) {
         self.published -= usize::from(belief.take().is_some());
     }
@@ -163,15 +162,15 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// A message arrives. What came from an incarnation that has ended, from another epoch, or from a
-    /// stranger, is dropped.
+    /// Delivers a message. A message from an incarnation that has ended, from another epoch, or from a stranger, is
+    /// dropped.
     fn receive(&mut self, sent: SentMessage<E::Message>) {
         let to = sent.to;
         let Some(node) = self.nodes.get_mut(to.0) else {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
-            // Not counted as arrived: what waits for an agent that hangs is still under way.
+            // It does not count as arrived: a message that waits for an agent that hangs is still under way.
             waiting.push(Scheduled::Message(sent));
             return;
         }
@@ -277,7 +276,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// One step of one machine.
+    /// Makes one step of one machine.
     pub(super) fn feed(&mut self, at: NodeIndex, input: InputOf<E>) {
         let Some(me) = self.transit.directory.name(at).cloned() else {
             return;
@@ -371,7 +370,7 @@ impl<E: Election> World<E> {
         let mut suffers = None;
         while let Some(effect) = effects.next() {
             match effect {
-                // No store is in a world: an election that has one makes it a member, as `lease::Simulated` does.
+                // A world has no store: an election with a store makes it a member, as `lease::Simulated` does.
                 Effect::Ask(_) => {}
                 Effect::Persist(record) if node.write_time.is_zero() => {
                     node.durable = Some(record);
@@ -424,7 +423,7 @@ impl<E: Election> World<E> {
         suffers
     }
 
-    /// Agents that start later are told which one leads; a hint.
+    /// Notes the leader for agents that start later; a hint.
     fn note_leader(&mut self, me: &AgentId, incarnation: Incarnation, leading: Option<Term>) {
         self.enter(|members| {
             members.forget_leader(me, incarnation);

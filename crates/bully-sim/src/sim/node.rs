@@ -1,4 +1,4 @@
-//! One agent of the world: its machine, its host's clock and disk, and what its driver keeps.
+//! One agent of the world: its machine, its host's clock and disk, and the state of its driver.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,9 +20,9 @@ pub struct Participant<E: Election> {
     pub score: Option<Score>,
     /// The rules' parameters.
     pub config: E::Config,
-    /// By how much its clock is ahead of the world's.
+    /// Lead of its clock over the world's.
     pub clock_offset: Duration,
-    /// How many parts in a million its clock runs fast.
+    /// Deviation of its clock's rate in parts in a million.
     pub clock_ppm: i32,
 }
 
@@ -39,7 +39,7 @@ impl<E: Election> Participant<E> {
         }
     }
 
-    /// A voter whose clock is right, or now and then an observer.
+    /// A voter whose clock is right, or sometimes an observer.
     pub fn drawn(
         id: AgentId,
         score: Option<Score>,
@@ -82,15 +82,15 @@ pub(super) struct KnownMembers {
 pub(super) struct Node<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
-    /// What its election asks of it; `None` where its configuration has no such participant.
+    /// The requirements of its election; `None` where its configuration has no such participant.
     pub(super) requirements: Option<Requirements>,
     /// Whether its disk was lost, record and all.
     pub(super) is_wiped: bool,
     /// The score when an incarnation begins, and now.
     pub(super) first_score: Option<Score>,
     pub(super) score: Option<Score>,
-    /// The most that it has ever been allowed to be: a voter that never had a score says nothing
-    /// that only a candidate says.
+    /// The highest role that it was ever allowed to have: a voter that never had a score sends no message that only a
+    /// candidate sends.
     pub(super) may_be: MinimumRole,
     pub(super) is_member: bool,
     pub(super) has_started: bool,
@@ -107,21 +107,21 @@ pub(super) struct Node<E: Election> {
     pub(super) clock: SkewedClock,
     pub(super) timers: Vec<RunningTimer<E::Timer>>,
     pub(super) known: KnownMembers,
-    /// What waits while the agent hangs, or its record is written.
+    /// Inputs that wait while the agent hangs, or its record is written.
     pub(super) hanging: Option<Vec<Scheduled<E>>>,
-    /// How long its disk takes for a record, and the step that waits for one.
+    /// Time that its disk takes for a record, and the step that waits for a record.
     pub(super) write_time: Duration,
     pub(super) saving: Option<DiskWrite<E>>,
     /// Since when its disk is measured: since it was first slow.
     pub(super) probed_since: Option<Time>,
-    /// How many commands are due now, since they waited while it hung, or were given after these.
+    /// Number of commands that are due now, since they waited while it hung, or were given after these.
     pub(super) behind: usize,
     pub(super) role: Role,
     /// The leader that it follows, or itself, by its last step.
     pub(super) leader: Option<Leader>,
     /// The belief that the application may read.
     pub(super) published: Option<Term>,
-    /// Until when, by the agent's own clock.
+    /// End of their validity, by the agent's own clock.
     pub(super) valid_until: Time,
     pub(super) contract: ContractState,
     pub(super) events: Vec<(Time, Event)>,
@@ -129,9 +129,8 @@ pub(super) struct Node<E: Election> {
 
 /// A timer that was set.
 ///
-/// One that is set again before it fires, to fire later, stays in the queue where it is: what comes
-/// due there moves on to where it belongs by now. A failure detector sets its timer many times, and
-/// lets it fire once.
+/// A timer that is set again before it fires, to fire later, keeps its entry in the queue: when the entry comes due, it
+/// moves to its new time. A failure detector sets its timer many times, and lets it fire once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningTimer<T> {
     pub(super) timer: T,
@@ -222,7 +221,7 @@ impl<E: Election> Node<E> {
         self.requirements.as_ref().map_or(0, |asked| asked.epoch)
     }
 
-    /// Sets a timer. Says whether it needs an entry of its own in the queue.
+    /// Sets a timer. Returns whether it needs an entry of its own in the queue.
     pub(super) fn run_timer(&mut self, mut timer: RunningTimer<E::Timer>) -> bool {
         let before = self.timers.iter().position(|t| t.timer == timer.timer);
         let before = before.map(|index| self.timers.remove(index));

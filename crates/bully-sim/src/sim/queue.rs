@@ -4,15 +4,14 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use bully_core::protocol::Time;
 
-/// A queue whose order depends on nothing but the calls made.
+/// A queue whose order depends only on the calls.
 ///
-/// What waits stays where it is while the heap sorts itself: it is much larger than its slot in
-/// the order.
+/// Entries stay in their slots while the heap sorts itself: an entry is much larger than its key in the heap.
 #[derive(Debug)]
 pub(super) struct EventQueue<T> {
     heap: BinaryHeap<Item>,
     next: u64,
-    /// What waits, and which slots are free.
+    /// The entries, and the free slots.
     waiting: Vec<Option<T>>,
     free: Vec<usize>,
 }
@@ -41,14 +40,14 @@ impl<T> EventQueue<T> {
         self.push_as(at, sequence, what);
     }
 
-    /// A number among those of one time, for an entry that will be pushed later.
+    /// Reserves a number among those of one time, for an entry that will be pushed later.
     pub(super) fn reserve(&mut self) -> u64 {
         let sequence = self.next;
         self.next += 1;
         sequence
     }
 
-    /// Pushes what had its turn reserved.
+    /// Pushes an entry with a reserved number.
     pub(super) fn push_as(&mut self, at: Time, sequence: u64, what: T) {
         let slot = self.free.pop().unwrap_or(self.waiting.len());
         match self.waiting.get_mut(slot) {

@@ -52,14 +52,14 @@ impl<M: PeerMessage> Remembered<M> {
     }
 }
 
-/// Which message comes once more; no agent is named that does not exist.
+/// The choice of the message to repeat; it never names an agent that does not exist.
 impl<E: Election> World<E> {
-    /// From now on some messages are remembered, to come once more.
+    /// Remembers some messages from now on, to repeat them.
     pub fn remember_messages(&mut self) {
         self.transit.remembered.is_on = true;
     }
 
-    /// Some message that left before arrives once more, now; returns the receiver. `pick` chooses one.
+    /// Repeats a message that left before; it arrives now. Returns the receiver. `pick` chooses the message.
     pub fn replay(&mut self, pick: u64) -> Option<AgentId> {
         self.again(pick, |_, _, _| true, |_| ())
     }
@@ -119,7 +119,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Puts a message under way that no agent sent; it arrives at once.
+    /// Adds a message that no agent sent to those under way; it arrives at once.
     fn slip_in(&mut self, now: Time, sent: SentMessage<E::Message>) {
         self.under_way += usize::from(!sent.message.is_repeated());
         self.last_arrival = self.last_arrival.max(now);

@@ -25,8 +25,8 @@ pub enum StoreContents {
 }
 
 impl<E: Election> World<E> {
-    /// A second process of an agent begins, with a store of its own and a later incarnation. The first one goes on, if it
-    /// runs. `false` if it has never run, or a second one runs.
+    /// Begins a second process of an agent, with a store of its own and a later incarnation. The first one goes on, if
+    /// it runs. `false` if the agent has never run, or a second process runs.
     pub fn begin_second(&mut self, agent: impl AsRef<str>, contents: StoreContents) -> bool {
         let name = agent.as_ref();
         if self.has_second(name) {
@@ -69,8 +69,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// All others hear now that a second process of an agent is there, as a link tells before anything is said over it.
-    /// Otherwise each knows it when it hears it.
+    /// Tells all others now that a second process of an agent is there, as a link does before it carries a message.
+    /// Otherwise each learns it with the first message.
     pub fn meet_second(&mut self, agent: impl AsRef<str>) {
         if let Some(second) = self.second_of(agent.as_ref()) {
             for to in (0..self.nodes.len()).map(NodeIndex) {
@@ -79,7 +79,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// The second process of an agent ends. If it is told, the others hear that exactly its incarnation is over, from
+    /// Ends the second process of an agent. If `is_told`, the others learn that exactly its incarnation is over, from
     /// another process or from a sentinel.
     pub fn end_second(&mut self, agent: impl AsRef<str>, is_told: bool) -> bool {
         let Some(at) = self.second_of(agent.as_ref()) else {
@@ -106,7 +106,7 @@ impl<E: Election> World<E> {
         self.transit.seconds.iter().any(|(of, _)| *of == first)
     }
 
-    /// A crashed agent's disk is replaced: by an empty one, or by a backup. Its next incarnation may begin all the same,
+    /// Replaces a crashed agent's disk by an empty one, or by a backup. Its next incarnation may begin all the same,
     /// unlike after [`wipe`](Self::wipe).
     pub fn replace_store(&mut self, agent: impl AsRef<str>, contents: StoreContents) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
@@ -126,8 +126,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A crashed agent's disk is lost; says whether it held a record. Where the rules depend on that, no
-    /// further incarnation begins under its name.
+    /// Loses a crashed agent's disk; returns whether it held a record. Where the rules depend on the record, no further
+    /// incarnation begins under its name.
     pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {
         let at = self.transit.directory.find(agent.as_ref());
         let node = at.and_then(|at| self.nodes.get_mut(at.0));
@@ -145,7 +145,7 @@ impl<E: Election> World<E> {
         self.wipe(agent.as_ref());
     }
 
-    /// The id of a store: a new one, if there is none yet and the election asks for a record.
+    /// Returns the id of a store: a new one, if there is none yet and the election asks for a record.
     pub(super) fn stored(&mut self, store: Option<StoreId>, is_asked: bool) -> Option<StoreId> {
         if is_asked && store.is_none() {
             self.stores += 1;
@@ -174,7 +174,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Node<E> {
-    /// Returns record and id of such a store.
+    /// Returns the record and the id of such a store.
     fn contents(&self, contents: StoreContents) -> (Option<E::Durable>, Option<StoreId>) {
         match contents {
             StoreContents::New => (None, None),

@@ -16,7 +16,7 @@ pub struct Situation {
 }
 
 impl Situation {
-    /// Every one, whether an election can bring an agent into it or not.
+    /// All situations, whether an election can bring an agent into them or not.
     pub const ALL: [Self; 8] = [
         Self::new(Role::Follower, false),
         Self::new(Role::Follower, true),
@@ -56,17 +56,17 @@ impl fmt::Display for Situation {
     }
 }
 
-/// How often something happened, by situation.
+/// Counts of an event, by situation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Situations([u64; Situation::ALL.len()]);
 
 impl Situations {
-    /// How often in this one.
+    /// Returns the count of this situation.
     pub fn of(&self, situation: Situation) -> u64 {
         self.0.get(situation.index()).copied().unwrap_or(0)
     }
 
-    /// How often in any.
+    /// Returns the count of all situations.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -83,7 +83,7 @@ impl Situations {
         }
     }
 
-    /// What came since.
+    /// Returns the counts since then.
     pub(in crate::sim) fn since(&self, before: &Self) -> Self {
         let mut since = *self;
         for (now, before) in since.0.iter_mut().zip(before.0) {

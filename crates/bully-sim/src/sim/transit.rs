@@ -28,7 +28,7 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// The index of this name; a new one at the end if it is new.
+    /// Returns the index of this name; a new name gets a new one at the end.
     pub(super) fn enter(&mut self, id: &AgentId) -> NodeIndex {
         if let Some(known) = self.find(id.as_str()) {
             return known;
@@ -47,7 +47,7 @@ impl Directory {
         index
     }
 
-    /// One place more for a name that is known: it is found at the first one.
+    /// Adds another index for a known name; a look-up finds the first one.
     pub(super) fn enter_second(&mut self, id: &AgentId) -> NodeIndex {
         self.names.push(id.clone());
         NodeIndex(self.names.len() - 1)
@@ -122,7 +122,7 @@ pub(super) struct Hits {
 }
 
 impl Hits {
-    /// What keeping agents apart did.
+    /// Returns the messages that were lost to separations.
     pub(super) fn separated(&self) -> Situations {
         let mut all = self.cut;
         all.add_all(&self.partitioned);
@@ -152,7 +152,7 @@ impl Hits {
     }
 }
 
-/// How many messages arrived and were dropped, and why.
+/// Number of dropped messages, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedMessages {
@@ -208,7 +208,7 @@ pub(super) struct Transit<E: Election> {
     pub(super) trace: Trace,
     /// The first and the second process of a name, ended ones too.
     pub(super) seconds: Vec<(NodeIndex, NodeIndex)>,
-    /// Messages under way that are not repeated anyway.
+    /// Messages under way, without repeated messages.
     pub(super) under_way: usize,
     /// The latest arrival so far.
     pub(super) last_arrival: Time,
@@ -239,7 +239,7 @@ impl<E: Election> Transit<E> {
         }
     }
 
-    /// The first process of that one's name.
+    /// Returns the first process of that agent's name.
     pub(super) fn first_of(&self, at: NodeIndex) -> NodeIndex {
         let mut seconds = self.seconds.iter();
         let found = seconds.find(|(_, second)| *second == at);
@@ -296,7 +296,7 @@ impl<E: Election> Transit<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Sends a message to one, to all or to some, never to oneself; returns the reaction of a trap.
+    /// Sends a message to one, to all or to some, never to its sender; returns the reaction of a trap.
     pub(super) fn send_to(
         &mut self,
         now: Time,
@@ -365,7 +365,7 @@ impl<E: Election> Transit<E> {
         index.or_else(|| self.directory.find(id.as_str()))
     }
 
-    /// A message is not under way any more.
+    /// Notes that a message is not under way any more.
     pub(super) fn has_arrived(&mut self, sent: &SentMessage<E::Message>) {
         let counted = usize::from(!sent.message.is_repeated());
         self.under_way = self.under_way.saturating_sub(counted);

@@ -1,7 +1,7 @@
 //! Traps: something happens to an agent at the very moment it sends a certain message.
 //!
-//! Elections break at such moments: a leader that dies in the middle of its announcement, or right
-//! after it told all others to defer. Blind chance seldom hits them.
+//! Elections break at such moments: a leader crashes in the middle of its announcement, or right after it told all
+//! others to defer. Random faults seldom hit them.
 
 use super::{
     node::NodeIndex,
@@ -16,21 +16,21 @@ pub struct Trap {
     pub by: Option<AgentId>,
     /// The message's name, such as `"elected"`.
     pub kind: &'static str,
-    /// How many such messages leave unharmed before; a message to all is one to each.
+    /// Number of such messages that leave unharmed before; a message to all is one to each.
     pub spared: u32,
-    /// What happens then, the message itself having left.
+    /// The reaction, after the message itself has left.
     pub then: Reaction,
 }
 
-/// What happens to an agent in a trap.
+/// Reaction of a trap: the fault of the agent in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reaction {
-    /// It crashes; what else it was about to do is not done.
+    /// It crashes; the rest of its step is not done.
     Crash,
-    /// It hangs, having finished its step.
+    /// It hangs after its step.
     Pause,
-    /// It is cut off; what else it sends is lost.
+    /// It is cut off; its further messages are lost.
     Isolate,
 }
 

@@ -19,7 +19,7 @@ use super::{
 use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
 
-/// How agents learn that others crash, vanish and return. Joining and leaving is always told.
+/// The ways in which agents learn that others crash, vanish and return. Joining and leaving is always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detection {
@@ -32,7 +32,7 @@ pub enum Detection {
     /// As across hosts of which some have a sentinel: the crash of every other incarnation is known for certain after
     /// this time. No agent learns of the other crashes, or of cuts.
     Told(After),
-    /// No agent is told anything: only silence tells. The range is for joining and leaving.
+    /// Nothing is reported: only silence shows a crash. The range is for joining and leaving.
     Silent(After),
 }
 
@@ -43,7 +43,8 @@ impl Default for Detection {
 }
 
 impl Detection {
-    /// Of every other incarnation: the first, third and so on of every other agent, the second and so on of the rest.
+    /// Returns whether that incarnation has a sentinel: the first, third and so on of every other agent, the second and
+    /// so on of the rest.
     pub(super) const fn has_sentinel(at: NodeIndex, incarnation: Incarnation) -> bool {
         at.0.is_multiple_of(2) != incarnation.0.is_multiple_of(2)
     }
@@ -80,7 +81,7 @@ pub(super) enum MemberChange {
     Sight,
     /// This incarnation has certainly ended.
     Down(Incarnation),
-    /// Another process tells that just this incarnation has ended.
+    /// Another process reports that just this incarnation has ended.
     EndTold(Incarnation),
     /// Its score.
     Score,
@@ -143,7 +144,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Tells an agent at once, as far as it does not hang.
+    /// Tells an agent at once, unless it hangs.
     pub(super) fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
         let to = Recipients::One(to);
         self.spread(MemberUpdate { about, to, what });
@@ -289,14 +290,14 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Tells one agent. `same` spares work for agents that knew the same before.
+    /// Tells one agent. `same` saves work for agents that had the same knowledge before.
     fn tell(
         &mut self,
         at: NodeIndex,
         update: MemberUpdate,
         same: &mut Option<(Arc<Members>, KnownMembers)>,
     ) {
-        // No process is told of itself by another one of its name.
+        // A process is not told of itself by another process of its name.
         let (me, about) = (
             self.transit.first_of(at),
             self.transit.first_of(update.about),
@@ -320,7 +321,7 @@ impl<E: Election> World<E> {
                     return;
                 };
                 let shared = matches!(update.to, Recipients::All);
-                // Where agents are cut off or forgotten, each of them may see something else.
+                // Where agents are cut off or forgotten, their knowledge may differ.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after

@@ -65,7 +65,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// An agent hangs: it processes nothing, and no other is told.
+    /// Makes an agent hang: it processes nothing, and no other agent is told.
     pub fn pause(&mut self, agent: impl AsRef<str>) -> bool {
         let running = self.is_running(agent.as_ref());
         if let Some(at) = self.alive(agent.as_ref()) {
@@ -158,7 +158,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// An agent's score changes; the others are told as they are told other changes.
+    /// Changes an agent's score; the others learn it like other changes.
     pub fn set_score(&mut self, agent: impl AsRef<str>, score: Option<Score>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -177,13 +177,13 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// An agent is told to hold an election.
+    /// Tells an agent to hold an election.
     pub fn campaign(&mut self, agent: impl AsRef<str>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive.map(|at| self.command(at, Input::Campaign)).is_some()
     }
 
-    /// An agent is told to hand the leadership over.
+    /// Tells an agent to hand the leadership over.
     pub fn step_down(&mut self, agent: impl AsRef<str>, to: Option<AgentId>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive
@@ -217,7 +217,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// From now on timers are set to fire this late; never early.
+    /// Sets the lateness of timers that are set from now on; they are never early.
     pub fn set_lateness(&mut self, range: impl Into<After>) {
         self.driver.lateness = range.into();
     }
@@ -267,7 +267,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Lets the others know of a new incarnation, where they are told at all.
+    /// Tells the others of a new incarnation, if the detection tells them at all.
     pub(super) fn report_return(&mut self, at: NodeIndex, how: Happening) {
         let told = matches!(
             self.detection,
@@ -318,7 +318,7 @@ impl<E: Election> World<E> {
 
 /// Actions on the network. Names of agents that do not exist are ignored.
 impl<E: Election> World<E> {
-    /// Separates the agents into sides; an agent that is named in none is on one more side.
+    /// Separates the agents into sides; agents that no side names are on one more side.
     pub fn partition<S, N>(&mut self, sides: impl IntoIterator<Item = S>)
     where
         S: IntoIterator<Item = N>,
@@ -413,7 +413,7 @@ impl<E: Election> World<E> {
         self.mark(|| format!("ignore {kind}"));
     }
 
-    /// Gives the way from one agent to another its own conditions; `None`: as all the others.
+    /// Gives the way from one agent to another its own conditions; `None`: the common conditions.
     pub fn set_link(
         &mut self,
         from: impl AsRef<str>,
@@ -425,7 +425,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Gives every link without conditions of its own other ones.
+    /// Replaces the common conditions, which apply to every link without its own.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.transit.network.set_conditions(conditions);
     }

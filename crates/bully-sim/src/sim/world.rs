@@ -61,13 +61,13 @@ pub struct World<E: Election> {
     pub(super) apart: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
     /// Pairs of agents of which the first has lost the second from its list of members.
     pub(super) forgotten: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
-    /// How many have yet to start.
+    /// Number of agents that have yet to start.
     pub(super) to_start: usize,
     pub(super) invariant: Option<Invariant<E>>,
     pub(super) violation: Option<Violation>,
     pub(super) reproduce: String,
     pub(super) steps: u64,
-    /// How many stores were made.
+    /// Number of stores that were made.
     pub(super) stores: u64,
 }
 
@@ -181,12 +181,12 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Goes on until all is quiet: every agent that runs follows the same leader, which believes so
-    /// and is the only one, no agent has yet to start, and no message of an election is under way.
+    /// Runs until all is quiet: every agent that runs follows the same leader, only this leader believes that it leads,
+    /// all agents have started, and no message of an election is under way.
     ///
     /// # Errors
-    /// [`Unsettled`] says what each agent believes if that does not happen within this span, or a promise
-    /// was broken before.
+    /// [`Unsettled`], with the belief of each agent, if that does not happen within this span, or a promise was broken
+    /// before.
     pub fn settle(&mut self, limit: Duration) -> Result<AgentId, Unsettled> {
         let mut seen = None;
         let quiet = self.run_until(
@@ -207,7 +207,7 @@ impl<E: Election> World<E> {
             .ok_or_else(|| self.unsettled(limit))
     }
 
-    /// Checks this after every step; an error ends the run. A later one replaces it.
+    /// Checks this invariant after every step; an error ends the run. A later invariant replaces it.
     pub fn set_invariant(&mut self, invariant: impl FnMut(&Self) -> Result<(), String> + 'static) {
         self.invariant = Some(Box::new(invariant));
     }
@@ -222,12 +222,12 @@ impl<E: Election> World<E> {
         self.now
     }
 
-    /// When the next thing is due.
+    /// Returns the time of the next event.
     pub fn next_at(&self) -> Option<Time> {
         self.transit.queue.next_at()
     }
 
-    /// How many steps were done.
+    /// Returns the number of steps.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -259,7 +259,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref()).map_or(&[], |node| &node.events)
     }
 
-    /// By which parameters it takes part.
+    /// Returns its configuration.
     pub fn config(&self, agent: impl AsRef<str>) -> Option<&E::Config> {
         self.node(agent.as_ref()).map(|node| &node.config)
     }
@@ -274,7 +274,7 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref())?.score
     }
 
-    /// Which incarnation it is in, or was in last.
+    /// Returns its present incarnation, or its last one.
     pub fn incarnation(&self, agent: impl AsRef<str>) -> Option<Incarnation> {
         self.node(agent.as_ref()).map(|node| node.incarnation)
     }
@@ -299,17 +299,17 @@ impl<E: Election> World<E> {
         &mut self.transit.trace
     }
 
-    /// How many messages met which fate.
+    /// Returns the number of messages by fate.
     pub fn tally(&self) -> Tally {
         self.transit.network.tally()
     }
 
-    /// How many messages arrived and were dropped.
+    /// Returns the number of messages that arrived and were dropped.
     pub fn dropped(&self) -> DroppedMessages {
         self.transit.dropped
     }
 
-    /// How many traps that end like this have sprung.
+    /// Returns the number of sprung traps with this reaction.
     pub fn sprung(&self, reaction: Reaction) -> u64 {
         self.transit.traps.sprung(reaction).total()
     }
@@ -341,7 +341,7 @@ impl<E: Election> World<E> {
         node.map(|node| node.clock.read(self.now))
     }
 
-    /// How often a machine moved; no view changes in between, but for the time that passes.
+    /// Returns the number of steps of machines; between them, a view changes only by the time that passes.
     pub(super) fn moves(&self) -> u64 {
         self.driver.moves
     }
@@ -352,13 +352,13 @@ impl<E: Election> World<E> {
         (self.driver.shifts, self.beliefs().count())
     }
 
-    /// When the last message that is under way arrives.
+    /// Returns the arrival of the last message under way.
     pub fn last_arrival(&self) -> Time {
         self.transit.last_arrival
     }
 
-    /// When the last message that is under way has arrived, every record is written, and every agent knows which others are
-    /// there, unless something else happens before.
+    /// Returns the time at which the last message under way has arrived, every record is written, and every agent knows
+    /// the present members, unless something else happens before.
     pub(super) fn all_told_at(&self) -> Time {
         let told = self.now.after(self.detection.takes().max);
         let saving = self.nodes.iter().filter_map(|node| node.saving.as_ref());
@@ -369,7 +369,7 @@ impl<E: Election> World<E> {
             .max(written.unwrap_or_default())
     }
 
-    /// Ends the run: this promise is broken. The first one counts.
+    /// Ends the run with a broken promise. The first one counts.
     pub fn violate(&mut self, what: impl Into<String>) {
         if self.violation.is_none() {
             self.violation = Some(Violation {
@@ -382,7 +382,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// The same world under the seed that its own seed was drawn from.
+    /// Returns the same world under the seed from which its own seed was drawn.
     pub(super) fn called(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
@@ -395,7 +395,7 @@ impl<E: Election> World<E> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);
-        // As a handle does: a leadership that ran out does not show, whatever its machine says.
+        // A handle does the same: it hides a leadership that ran out, whatever its machine shows.
         if clock >= view.valid_until && view.valid_until < Time::MAX {
             view.leading = None;
         }

@@ -51,7 +51,7 @@ impl Digest {
         (step, at, from, to, message.kind(), message.term()).hash(self);
     }
 
-    /// When a message arrives; several times if it was duplicated.
+    /// Adds an arrival of a message; several if it was duplicated.
     pub(super) fn arrival(&mut self, at: Time) {
         at.hash(self);
     }

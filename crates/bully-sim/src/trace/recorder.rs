@@ -31,7 +31,7 @@ pub struct Trace {
     kinds: BTreeMap<&'static str, MessageCount>,
     election_messages: u64,
     order: Vec<AgentId>,
-    /// How the run began, where that is known.
+    /// Header of the run, where it is known.
     header: Option<Box<Header>>,
 }
 
@@ -100,12 +100,12 @@ impl Trace {
         self
     }
 
-    /// The order of the participants in diagrams, such as their rank; the others follow by name.
+    /// Sets the order of the participants in diagrams, such as their rank; the others follow by name.
     pub fn set_order(&mut self, order: impl IntoIterator<Item = AgentId>) {
         self.order = order.into_iter().collect();
     }
 
-    /// How the run begins, for [recordings](Self::to_recording).
+    /// Sets the header for [recordings](Self::to_recording).
     pub fn begin(&mut self, header: impl FnOnce() -> Header) {
         if self.is_on() {
             self.header = Some(Box::new(header()));
@@ -213,7 +213,7 @@ impl Trace {
         }
     }
 
-    /// An agent tells its application something.
+    /// Records an event of an agent for its application.
     pub fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
         if let Some(digest) = &mut self.digest {
             digest.event(at, agent, event);
@@ -235,7 +235,7 @@ impl Trace {
         }
     }
 
-    /// Something else is worth a line. The text is made only if it is kept.
+    /// Records another line. The text is made only if it is kept.
     pub fn mark(&mut self, at: Time, text: impl FnOnce() -> String) {
         if let Some(digest) = &mut self.digest {
             digest.mark(at);
@@ -252,15 +252,15 @@ impl Trace {
         }
     }
 
-    /// It is settled which agents lead.
+    /// Records that it is settled which agents lead.
     pub fn settled(&mut self, at: Time, what: impl FnOnce() -> What) {
         if self.is_on() {
             self.push(at, what());
         }
     }
 
-    /// The run until now, as a file keeps it. The name of the election is said here, because a trace is of no
-    /// particular one.
+    /// Returns the run until now in the form of a file. The caller names the election, because a trace does not know
+    /// it.
     pub fn to_recording(&self, protocol: &str, now: Time) -> Recording {
         let mut header = match &self.header {
             Some(header) => Header::clone(header),
@@ -276,9 +276,8 @@ impl Trace {
         self.detail >= Detail::Messages
     }
 
-    /// One number for all that happened: the same in two builds only if each agent did the same at
-    /// the same times, whatever things are called in them. `None` unless the trace is
-    /// [made for that](Self::digesting).
+    /// Returns one number for the whole run: it is the same in two builds only if each agent did the same at the same
+    /// times, whatever the names are. `None` unless the trace is [made for that](Self::digesting).
     pub fn digest(&self) -> Option<u64> {
         self.digest.as_ref().map(Digest::value)
     }
@@ -288,17 +287,17 @@ impl Trace {
         self.entries.iter()
     }
 
-    /// How many entries were forgotten because the trace is bounded.
+    /// Returns the number of entries that were forgotten because the trace is bounded.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
     }
 
-    /// How many messages of each kind there were, ordered by name.
+    /// Returns the number of messages of each kind, ordered by name.
     pub fn kinds(&self) -> impl ExactSizeIterator<Item = (&'static str, MessageCount)> {
         self.kinds.iter().map(|(kind, count)| (*kind, *count))
     }
 
-    /// How many messages of this kind there were.
+    /// Returns the number of messages of this kind.
     pub fn count_of(&self, kind: &str) -> MessageCount {
         self.kinds.get(kind).copied().unwrap_or_default()
     }
@@ -313,7 +312,7 @@ impl Trace {
         self.election_messages.saturating_sub(then.0)
     }
 
-    /// The run as text, one aligned line per moment: milliseconds, agents, what.
+    /// Returns the run as text, one aligned line per moment: milliseconds, agents, entry.
     ///
     /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to which
     /// the same happens at the same moment share a line.

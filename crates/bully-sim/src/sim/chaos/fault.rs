@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use crate::sim::{Situation, Situations};
 
-/// One kind of fault, or of trouble that users make.
+/// One kind of fault, or of a user's action that disturbs an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Fault {
@@ -70,10 +70,10 @@ pub enum Fault {
     VoterChange,
     /// A message of before arrives once more, at a later incarnation of its receiver than was there then.
     LaterIncarnation,
-    /// A second process of an agent begins beside the first one, with a new store, or with a copy of its store as it is
-    /// or was.
+    /// A second process of an agent begins beside the first one, with a new store, or with a present or earlier copy of
+    /// its store.
     SecondProcess,
-    /// A second process ends; mostly the others are told by another process, or by its sentinel.
+    /// A second process ends; the others mostly learn of that from another process, or from its sentinel.
     SecondEnds,
     /// An agent crashes and comes back with a new store under its old name, or with a backup.
     OtherStore,
@@ -82,7 +82,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Every kind. New ones come last, so that histories with faults by name stay as they are.
+    /// Every kind. New kinds come last, so that histories with faults by name stay as they are.
     pub const ALL: [Self; 35] = [
         Self::Loss,
         Self::Duplication,
@@ -171,7 +171,7 @@ impl Fault {
         )
     }
 
-    /// Its name as one word, as it is read: `one-way-cut`.
+    /// Returns its name as one word, which can be read again: `one-way-cut`.
     #[must_use]
     pub fn hyphenated(self) -> String {
         self.to_string().replace(' ', "-")
@@ -270,13 +270,13 @@ impl Default for Coverage {
 }
 
 impl Coverage {
-    /// How often this one happened.
+    /// Returns the count of this fault.
     pub fn of(&self, fault: Fault) -> u64 {
         let mut all = self.iter();
         all.find(|(f, _)| *f == fault).map_or(0, |(_, count)| count)
     }
 
-    /// How often it met an agent in that situation.
+    /// Returns how often this fault met an agent in that situation.
     pub fn met(&self, fault: Fault, situation: Situation) -> u64 {
         let found = Fault::ALL.iter().zip(&self.met).find(|(f, _)| **f == fault);
         found.map_or(0, |(_, met)| met.of(situation))
@@ -287,7 +287,7 @@ impl Coverage {
         Fault::ALL.into_iter().zip(self.counts)
     }
 
-    /// Adds what happened in another history.
+    /// Adds the counts of another history.
     pub fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
             *mine = mine.saturating_add(theirs);
@@ -307,7 +307,7 @@ impl Coverage {
         }
     }
 
-    /// It met agents in these situations.
+    /// Notes the situations of the agents that a fault met.
     pub(super) fn meets(&mut self, fault: Fault, situations: &Situations) {
         let met = Fault::ALL.iter().zip(&mut self.met);
         if let Some((_, met)) = met.into_iter().find(|(f, _)| **f == fault) {
@@ -315,7 +315,7 @@ impl Coverage {
         }
     }
 
-    /// It happened to an agent in that situation.
+    /// Counts a fault that met an agent in that situation.
     pub(super) fn hit(&mut self, fault: Fault, situation: Situation) {
         let mut situations = Situations::default();
         situations.add(situation);

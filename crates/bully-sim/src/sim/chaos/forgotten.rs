@@ -9,8 +9,8 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Election};
 
-/// One, some or all of the others lose an agent from their lists; agents forgotten before are
-/// there again. Returns the situation of the forgotten agent.
+/// Makes one, some or all of the others lose an agent from their lists. Agents that were forgotten before are on the
+/// lists again. Returns the situation of the forgotten agent.
 pub(super) fn strike<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

@@ -63,7 +63,7 @@ pub fn chaos<S: Scenario>(
     }
     if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
-        // What left during the faults still arrives: the bound counts from the last of it.
+        // Messages that left during the faults still arrive: the bound counts from the last arrival.
         let healed = run.world.all_told_at();
         if run.advance(healed) {
             run.scenario.healed(&mut run.world);
@@ -146,7 +146,7 @@ pub fn name(number: usize) -> Option<AgentId> {
     AgentId::new(&text).ok()
 }
 
-/// What came of the calm phase.
+/// The outcome of the calm phase.
 #[derive(Default)]
 struct Calm {
     leader: Option<AgentId>,
@@ -167,7 +167,7 @@ struct Run<'a, S: Scenario> {
     since: Option<Time>,
     /// For how long they may.
     contested_for: Option<Duration>,
-    /// How many steps the machines had done when the scenario was checked last.
+    /// Number of steps of the machines at the scenario's last check.
     checked: Option<u64>,
 }
 
@@ -212,7 +212,7 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
-            // A crash that no agent is told of may be the last thing before the calm.
+            // A crash that no agent is told of may be the last event before the calm.
             let some = nemesis::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);

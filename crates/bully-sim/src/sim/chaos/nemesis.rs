@@ -22,23 +22,23 @@ const TRAPS: [(Reaction, Fault); 3] = [
     (Reaction::Isolate, Fault::IsolateAfterSend),
 ];
 
-/// The source of all evil in one history.
+/// The source of the faults of one history.
 #[derive(Debug)]
 pub(super) struct Nemesis {
     /// The faults of this history.
     faults: Vec<Fault>,
     gap: After,
-    /// How many agents there may be at most, and how many numbers are taken.
+    /// Maximum number of agents, and the number of numbers in use.
     most: usize,
     taken: usize,
     skew: u32,
-    /// A cut in force, and what messages had been lost to cuts before.
+    /// A cut in force, and the messages that cuts had lost before it.
     cut: Option<(Fault, Situations)>,
-    /// How many have lost the record that they depend on, for good.
+    /// Number of agents that have lost the record that they depend on, for good.
     pub(super) lost: usize,
     /// The agents with a second process, or with another store: none of their name takes part in the end.
     pub(super) doubtful: Vec<AgentId>,
-    /// The one of them with an old record, or a copy of one.
+    /// The agent among them with an old record, or a copy of one.
     pub(super) copied: Option<AgentId>,
     /// The timings that spread, if some do.
     rolling: RollingChange,
@@ -84,7 +84,7 @@ impl Nemesis {
         self.faults.contains(&fault)
     }
 
-    /// How long to wait for the next strike.
+    /// Returns the time until the next fault.
     pub(super) fn gap(&self, random: &mut SplitMix64) -> Duration {
         random.span(self.gap)
     }
@@ -110,7 +110,7 @@ impl Nemesis {
         }
     }
 
-    /// Inflicts a fault. Returns the situation of its agent just before, if it strikes a single one.
+    /// Causes a fault. Returns the situation of its agent just before, if it meets a single agent.
     fn inflict<S: Scenario>(
         &mut self,
         fault: Fault,
@@ -176,7 +176,7 @@ impl Nemesis {
         }
     }
 
-    /// From now on timers are late.
+    /// Makes timers late from now on.
     fn delay_timers<E: Election>(&mut self, world: &mut World<E>, bound: Duration) {
         world.set_lateness(After::jittered(Duration::ZERO, bound * 10));
         self.coverage.count(Fault::LateTimers, 1);
@@ -184,14 +184,14 @@ impl Nemesis {
             .meets(Fault::LateTimers, &all_situations(world));
     }
 
-    /// How fast a clock runs, in parts per million of deviation.
+    /// Draws the deviation of a clock's rate, in parts per million.
     fn rate(&self, random: &mut SplitMix64) -> i32 {
         let ppm = random.below(u64::from(self.skew) * 2 + 1);
         let ppm = i64::try_from(ppm).unwrap_or(0) - i64::from(self.skew);
         i32::try_from(ppm).unwrap_or(0)
     }
 
-    /// A crash takes the disk with it. Where the rules depend on it, no further incarnation may begin.
+    /// Loses an agent's disk in a crash. Where the rules depend on it, no further incarnation may begin.
     fn lose_storage<E: Election>(
         &mut self,
         world: &mut World<E>,
@@ -214,7 +214,7 @@ impl Nemesis {
         Some(met)
     }
 
-    /// Counts what can only be counted at the end.
+    /// Counts the faults that can only be counted at the end.
     pub(super) fn finish<E: Election>(&mut self, world: &World<E>) {
         self.end_cut(world);
         let tally = world.tally();
@@ -376,7 +376,7 @@ fn slow_down<E: Election>(
     })
 }
 
-/// One of the dead begins its next incarnation.
+/// Begins the next incarnation of an agent that is down.
 fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     let dead = world.agents().filter(|id| world.view(id).is_none());
     let dead: Vec<AgentId> = dead.cloned().collect();
@@ -402,7 +402,7 @@ pub(super) fn strikes<E: Election>(
     situation.filter(|_| does(world, &agent))
 }
 
-/// Slips some message in; what its receiver is doing.
+/// Adds some message to those under way; returns the situation of its receiver.
 fn met_at<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

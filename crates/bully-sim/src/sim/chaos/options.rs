@@ -6,23 +6,23 @@ use super::{Coverage, Fault};
 use crate::{faults::Tally, sim::Violation, trace::Trace};
 use bully_core::protocol::{AgentId, Time};
 
-/// How a history runs.
+/// Options of a history.
 #[derive(Clone, Debug)]
 pub struct ChaosOptions {
-    /// How long faults happen. Default: 20 s.
+    /// Time during which faults happen. Default: 20 s.
     pub faults_for: Duration,
-    /// How long the agreement must last afterwards. Default: 2 s.
+    /// Time that the agreement must last afterwards. Default: 2 s.
     pub steady_for: Duration,
     /// The kinds of faults to draw from. Each history takes some of them, if its election
     /// [takes](super::Scenario::takes) them. Default: all.
     pub faults: Vec<Fault>,
     /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
     pub skew: u32,
-    /// Some agents have sentinels, which tell of their crashes soon or late, and nothing else is told
-    /// ([`Detection::Told`](crate::sim::Detection::Told)). Default: how crashes become known is drawn.
+    /// Some agents have sentinels, which report their crashes early or late, and nothing else is reported
+    /// ([`Detection::Told`](crate::sim::Detection::Told)). Default: the detection is drawn.
     pub sentinels: bool,
-    /// For how long two may lead at one time, which is checked after every step. A bound holds only where
-    /// no message is lost or late, and no agent hangs. Default: as long as they like.
+    /// Longest time for which two may lead at once; it is checked after every step. A bound holds only where no message
+    /// is lost or late, and no agent hangs. Default: no limit.
     pub contested_for: Option<Duration>,
     /// The trace that records the run. Default: nothing is recorded.
     pub trace: Trace,
@@ -45,28 +45,28 @@ impl Default for ChaosOptions {
     }
 }
 
-/// What came of a history.
+/// Result of a history.
 #[derive(Clone, Debug)]
 pub struct HistoryReport {
     /// Its seed.
     pub seed: u64,
-    /// How many agents it began with.
+    /// Number of agents at its beginning.
     pub n: usize,
     /// The promise that was broken, if one was; no agreement in time is one.
     pub violation: Option<Violation>,
     /// The leader that all agreed on in the end.
     pub leader: Option<AgentId>,
-    /// How long the agreement that lasted took from the moment when everything was healed and old messages were gone.
+    /// Time until the lasting agreement, from the moment when everything was healed and old messages were gone.
     pub settled_after: Duration,
-    /// How often an agreement did not last at first.
+    /// Number of agreements that did not last.
     pub relapses: u32,
-    /// For how long more than one believed that it leads.
+    /// Times in which more than one agent believed that it leads.
     pub contested: Contested,
-    /// Which faults happened, how often.
+    /// The number of faults of each kind.
     pub coverage: Coverage,
-    /// How many messages met which fate.
+    /// The number of messages by fate.
     pub tally: Tally,
-    /// How many steps were done.
+    /// Number of steps.
     pub steps: u64,
     /// The virtual time at the end.
     pub ended: Time,
@@ -74,10 +74,10 @@ pub struct HistoryReport {
     pub trace: Trace,
 }
 
-/// For how long more than one believed that it leads.
+/// Times in which more than one agent believed that it leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contested {
-    /// How often.
+    /// Their number.
     pub times: u32,
     /// All times together.
     pub total: Duration,

@@ -8,7 +8,8 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Election};
 
-/// Some agents that run, two or more, or all, crash and restart at the same moment; what one of them does then.
+/// Crashes some running agents, two or more, or all, and restarts them at the same moment; returns the situation of one
+/// of them.
 pub(super) fn strike<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

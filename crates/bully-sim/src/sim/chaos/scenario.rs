@@ -26,8 +26,8 @@ pub trait Scenario {
     /// The delay bound d: in the calm phase, delay and lateness together stay within it.
     fn delay_bound(&self) -> Duration;
 
-    /// How long agreement may take once everything is healed, the last old message has arrived,
-    /// and clocks run at most `skew` parts in a million fast or slow.
+    /// Returns the longest time until agreement once everything is healed, the last old message has arrived, and clocks
+    /// run at most `skew` parts in a million fast or slow.
     fn settles_within(&self, skew: u32) -> Duration;
 
     /// The names of the messages after which a fault hurts most.
@@ -38,8 +38,8 @@ pub trait Scenario {
         TermOrder::Rising
     }
 
-    /// What must come of it in the end. Asked again whenever an agent begins or ceases to run,
-    /// believes something else, or gets another score. Default: the highest in rank leads.
+    /// Returns the expected outcome. It is called again whenever an agent begins or ceases to run, believes something
+    /// else, or gets another score. Default: the highest in rank leads.
     fn expected(&self, world: &World<Self::Election>) -> Expected {
         let highest = world.highest();
         highest.map_or(Expected::NoLeader, |rank| Expected::Only(rank.id))
@@ -57,14 +57,14 @@ pub trait Scenario {
         fault.is_general()
     }
 
-    /// An agent is about to get a second process, or another store: says whether that may be, and owes less from then on.
-    /// Default: it may not.
+    /// Called before an agent gets a second process, or another store. Returns whether the scenario allows that; if so,
+    /// it expects less from then on. Default: it does not.
     fn doubts_memory(&mut self, world: &World<Self::Election>, agent: &AgentId) -> bool {
         let _: (&World<Self::Election>, &AgentId) = (world, agent);
         false
     }
 
-    /// Other timings for an agent that restarts, where members may have different ones.
+    /// Draws other timings for an agent that restarts, where members may have different timings.
     fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
         let _: &mut SplitMix64 = random;
         None

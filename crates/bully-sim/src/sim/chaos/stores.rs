@@ -1,10 +1,11 @@
 //! Faults of memory: two processes of one name, and a replaced store.
 //!
-//! Decided here: which agents they hit, and which faults exclude each other. No rule helps where two processes of one
-//! name are on two sides of a partition and the peers of each never met the other: so no fault of reach strikes while
-//! both run, and the others meet the second one when it begins, as a link tells before it carries a message. No rule
-//! helps where a store is lost after a promise longer than those of today: so no history has both. An agent that had
-//! two memories, or lost one, is gone once all is healed, and counts as an agent that lost its record.
+//! Decided here: which agents they hit, and which faults exclude each other. Two processes of one name may be on two
+//! sides of a partition, and the peers of each never met the other process: no rule helps then. So no fault of the
+//! network happens while both run, and the others meet the second process when it begins, as a link reports it before
+//! it carries a message. No rule helps either where a store is lost after a promise longer than the present ones: so no
+//! history has both. An agent that had two memories, or lost one, is gone once all is healed, and counts as an agent
+//! that lost its record.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::{
 use bully_core::protocol::{AgentId, Election, Role};
 
 impl Nemesis {
-    /// A second process begins; now and then the first one is cut off, as if its links had been replaced.
+    /// Begins a second process; now and then the first one is cut off, as if its links had been replaced.
     pub(super) fn begin_second<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,

@@ -1,7 +1,7 @@
 //! Members with different timings: one of them, or one after the other.
 //!
-//! Decided here: which agent restarts with which timings, and when. Not here: which there are, and what
-//! becomes of a configuration with them; that is the [`Scenario`]'s.
+//! Decided here: which agent restarts with which timings, and when. Not here: the choice of the timings, and of a
+//! configuration with them; both belong to the [`Scenario`].
 
 use super::{Scenario, nemesis::target};
 use crate::{
@@ -49,7 +49,7 @@ pub(super) fn differ<S: Scenario>(
     restart(world, scenario, &agent, &timings, random)
 }
 
-/// It ends, and its next incarnation has these timings: mostly at once, or whenever it begins.
+/// Ends an agent; its next incarnation has these timings. Mostly it begins at once, otherwise at its next restart.
 fn restart<S: Scenario>(
     world: &mut World<S::Election>,
     scenario: &mut S,
