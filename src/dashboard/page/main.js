@@ -208,7 +208,15 @@ function arm() {
   };
   for (const id of ['delay', 'loss']) by(id).addEventListener('change', network);
   for (const id of ['sort', 'filter']) by(id).addEventListener('input', () => drawLog());
-  by('scrub').addEventListener('input', () => { stand(); look(Number(by('scrub').value)); });
+  by('scrub').addEventListener('input', () => { stand(); look(Number(by('scrub').value) >= Number(by('scrub').max) ? state.past.length - 1 : placeOf(Number(by('scrub').value))); });
+  // A key is a step, from one moment to the next.
+  by('scrub').addEventListener('keydown', (event) => {
+    const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity }[event.key];
+    if (steps === undefined) return;
+    event.preventDefault();
+    stand();
+    go(steps);
+  });
   // The token stays in its field: nothing is ever sent by a form.
   by('token-form').addEventListener('submit', (event) => event.preventDefault());
   by('live').addEventListener('click', () => { look(null); by('scrub').focus(); });

@@ -266,9 +266,10 @@ function drawLegend() {
 
 function drawTimeline() {
   const scrub = by('scrub'), last = state.past.length - 1, at = state.shown === null ? last : state.shown;
-  scrub.max = String(last);
-  scrub.value = String(at);
   const shown = state.past[at];
+  // The slider and the strip above it have the time of the agents as their scale.
+  Object.assign(scrub, { min: String(state.past[0].at), max: String(Math.max(state.past[last].at, state.past[0].at + 1)) });
+  scrub.value = String(shown.at);
   const { began_unix_ms: began } = shown.moment;
   scrub.setAttribute('aria-valuetext', `${moments(shown.at, began)}, ${summary(shown.moment)}`);
   write(by('when'), moments(isLive() && !isSilent() ? clockNow() : shown.at, began));
@@ -284,15 +285,17 @@ function drawStrip() {
   let from = 0, odd = false;
   const of = (place) => state.past[place].moment.agents.filter((agent) => agent.leads).map(keyOf).join('\n');
   const worst = (place) => { const [group] = state.past[place].moment.groups; return group ? group.trouble : 'no_leader'; };
-  const total = Math.max(1, last), leaders = state.past.map((_, place) => worst(place) + '\n' + of(place));
+  const begin = state.past[0].at, total = Math.max(1, state.past[last].at - begin), xOf = (at) => (1000 * (at - begin)) / total;
+  const leaders = state.past.map((_, place) => worst(place) + '\n' + of(place));
   for (let place = 1; place <= last + 1; place += 1) {
     if (place <= last && leaders[place] === leaders[from]) continue;
     const trouble = worst(from), kind = trouble === 'no_leader' ? 'unled' : trouble === 'several_leaders' ? 'torn' : 'led';
     const name = kind + (kind === 'led' && odd ? ' odd' : ''), [y, height] = STRIPS[kind];
     if (kind === 'led') odd = !odd;
-    parts.push(shape('rect', { class: name, x: (1000 * from) / total, y, width: Math.max(2, (1000 * (place - from)) / total), height }));
+    const x = xOf(state.past[from].at), end = xOf(state.past[Math.min(place, last)].at);
+    parts.push(shape('rect', { class: name, x, y, width: Math.max(2, end - x), height }));
     from = place;
   }
-  const marks = state.film ? film.broken.map((each) => shape('rect', { class: 'broke', x: (1000 * placeOf(each.at_ms)) / total - 3, y: 0, width: 6, height: 14 })) : [];
+  const marks = state.film ? film.broken.map((each) => shape('rect', { class: 'broke', x: xOf(each.at_ms) - 3, y: 0, width: 6, height: 14 })) : [];
   by('strip').replaceChildren(...parts.slice(-200), ...marks);
 }

@@ -245,16 +245,16 @@ function fly(ring, said) {
   if (!isLive(ring.of) || document.hidden) return;
   const now = moment(ring.of), places = new Map(now.agents.map((agent, index) => [agent.name, index]));
   const pace = Math.max(0.001, now.clock.speed), begun = performance.now();
-  const first = said.length ? said[0].at_ms : now.at_ms;
   for (const entry of said) {
     if (entry.what !== 'sent' || ring.of.hidden.has(entry.kind)) continue;
     if (ring.flights.length >= FLIGHTS) return;
     const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
     if (!from || !to) continue;
     const arrives = entry.arrives_ms.length ? entry.arrives_ms[0] : entry.at_ms;
-    const takes = Math.min(4000, Math.max(600, (arrives - entry.at_ms) / pace));
-    const start = begun + Math.min(1500, (entry.at_ms - first) / pace);
-    ring.flights.push({ from, to, start, takes, kind: entry.kind, lost: Boolean(entry.lost), drawn: null });
+    // It arrives before its effect is drawn, at every speed, and stays for a while, so that a quick one is seen.
+    const takes = Math.max(1, (0.9 * (arrives - entry.at_ms)) / pace), start = begun - (now.at_ms - entry.at_ms) / pace;
+    const until = Math.max(start + takes, begun + 600);
+    ring.flights.push({ from, to, start, takes, until, kind: entry.kind, lost: Boolean(entry.lost), drawn: null });
   }
   wake();
 }
@@ -296,7 +296,7 @@ function tick(now) {
   for (const ring of rings) {
     ring.flights = ring.flights.filter((flight) => {
       if (now < flight.start) return true;
-      if (now > flight.start + flight.takes + linger) {
+      if (now > flight.until + linger) {
         if (flight.drawn) flight.drawn.group.remove();
         return false;
       }
@@ -324,7 +324,7 @@ function drawStill(ring, at) {
     const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
     if (arrives < at || !from || !to) continue;
     const takes = Math.max(1, arrives - entry.at_ms);
-    const flight = { from, to, start: 0, takes: 1, kind: entry.kind, lost: Boolean(entry.lost), drawn: null };
+    const flight = { from, to, start: 0, takes: 1, until: 0, kind: entry.kind, lost: Boolean(entry.lost), drawn: null };
     ring.flights.push(flight);
     drawFlight(ring, flight, known ? (at - entry.at_ms) / takes : 0.5);
   }

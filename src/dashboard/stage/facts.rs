@@ -14,7 +14,7 @@ use crate::{
     },
     protocol::{AgentId, Election, MemberKind, Time},
     testkit::{
-        cluster::{AgentSight, Cluster, Condition},
+        cluster::{AgentSight, Cluster, Condition, Obstacle},
         faults::Separations,
     },
 };
@@ -74,7 +74,8 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
 
 /// Why this one leads, or nobody does: each leader's own word, that of an agent without one, and what keeps it from being
 /// settled.
-pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
+/// `is_over` says that the last election is: then messages that come and go keep nothing from being settled.
+pub(super) fn why<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Vec<Reason> {
     let sights = || {
         cluster
             .sights()
@@ -101,12 +102,17 @@ pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
         diagnosis.to_string()
     });
     let unsettled = cluster.settled_now().err();
+    let unsettled = unsettled.filter(|obstacle| !(is_over && is_traffic(obstacle)));
     let unsettled = unsettled.map(|obstacle| format!("Not settled: {obstacle}"));
     unsettled
         .into_iter()
         .chain(texts)
         .map(Reason::from)
         .collect()
+}
+
+const fn is_traffic(obstacle: &Obstacle) -> bool {
+    matches!(obstacle, Obstacle::Busy | Obstacle::UnderWay { .. })
 }
 
 /// An agent does not know what the page knows: that another one, which ranks higher, cannot take over.
@@ -146,6 +152,12 @@ pub(super) fn ranked<E: Election>(cluster: &Cluster<E>) -> Vec<AgentId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_of_an_election_that_is_over_are_traffic_and_nothing_else_is() {
+        assert!(is_traffic(&Obstacle::Busy));
+        assert!(is_traffic(&Obstacle::UnderWay { messages: 4 }));
+    }
 
     fn because(cut: &Separations, away: &[&str]) -> NotLeading {
         let mut finding = Finding::Outranked {

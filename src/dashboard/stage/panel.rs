@@ -22,7 +22,7 @@ use crate::{
         said::{Happened, Said, joined},
     },
     protocol::{AgentId, Election, Time},
-    record::{RecordedClock, RecordedCommand},
+    record::{RecordedClock, RecordedCommand, What},
     testkit::cluster::{Cluster, ClusterError, Settled},
 };
 
@@ -70,6 +70,8 @@ pub(super) struct ClusterPanel<E: Election> {
     next_entry: u64,
     commands: RunCommands,
     causes: Vec<String>,
+    /// What the election took that was over before the page began.
+    before: Option<(Duration, u64)>,
     /// The last change of a leader that an election was told of.
     told: Option<Time>,
     /// The last one that the recording calls settled.
@@ -87,6 +89,7 @@ impl<E: Election> ClusterPanel<E> {
             next_entry: 0,
             commands: RunCommands::default(),
             causes: Vec::new(),
+            before: None,
             told: None,
             recorded: None,
             why: Vec::new(),
@@ -99,9 +102,20 @@ impl<E: Election> ClusterPanel<E> {
     fn read(&mut self) -> Told {
         let mut told = Told::default();
         let commands = &mut self.commands;
+        let is_first = self.next_entry == 0;
+        let before = &mut self.before;
         self.next_entry = self.cluster.read_trace(self.next_entry, |entry| {
             told.add(entry);
             commands.add(entry);
+            if let (
+                true,
+                What::Settled {
+                    took_ns, messages, ..
+                },
+            ) = (is_first, &entry.what)
+            {
+                *before = Some((Duration::from_nanos(*took_ns), *messages));
+            }
         });
         told
     }
@@ -114,13 +128,15 @@ impl<E: Election> ClusterPanel<E> {
         }
         let settled: Settled = self.cluster.settled_now().ok()?;
         self.told = Some(believed);
+        let counted = (settled.took, settled.messages);
+        let (took, messages) = self.before.take().unwrap_or(counted);
         Some(Said {
             at: self.cluster.now().since(Time::ZERO),
             what: Happened::Election {
                 cause: joined(std::mem::take(&mut self.causes)),
                 leaders: settled.leaders().cloned().collect(),
-                took: settled.took,
-                messages: settled.messages,
+                took,
+                messages,
             },
         })
     }
@@ -130,7 +146,8 @@ impl<E: Election> ClusterPanel<E> {
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH;
         if is_due && (last != activity || !is_paused) || self.why.is_empty() {
-            self.why = facts::why(&self.cluster);
+            let is_over = self.told == Some(self.cluster.believed());
+            self.why = facts::why(&self.cluster, is_over);
             self.why_at = (activity, now());
         }
         self.why.clone()

@@ -65,6 +65,20 @@ pub fn stage<E: Election>(
     played(async move |stage| stage.play(begun(cluster())).await)
 }
 
+/// The same of a cluster that has settled before, and whose network was changed since.
+pub fn settled(
+    cluster: impl FnOnce() -> ClusterBuilder + Send + 'static,
+) -> (Dashboard, JoinHandle<Option<Chosen>>) {
+    played(async move |stage| {
+        let mut cluster = cluster().start().expect("a cluster");
+        cluster.settle().await.expect("it settles");
+        let slow =
+            Conditions::builder().delay(Duration::from_millis(10)..=Duration::from_millis(30));
+        cluster.set_network(slow.build().expect("a network"));
+        stage.play(cluster).await
+    })
+}
+
 /// The same of so many voters of a quorum.
 pub fn quorum(voters: u32) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     played(async move |stage| {
