@@ -14,8 +14,6 @@ use futures::{
 use tokio::sync::oneshot;
 use tracing::warn;
 
-#[cfg(feature = "dashboard")]
-use crate::group::ReachableMember;
 use crate::{
     group::Counts,
     protocol::{AgentId, Election, Leader, Members, Score},
@@ -336,12 +334,6 @@ impl<E: Election> ElectionHandle<E> {
     /// The members of its group.
     pub(crate) fn members(&self) -> Arc<Members> {
         self.shared.membership().members()
-    }
-
-    /// The members of its group, where they run, and whether messages reach them.
-    #[cfg(feature = "dashboard")]
-    pub(crate) fn reach(&self) -> Vec<ReachableMember> {
-        self.shared.membership().reach()
     }
 
     /// The counts of its group's messages.

@@ -41,6 +41,12 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl AgentReader {
+    /// The members of its group, where they run, and whether messages reach them.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn reach(&self) -> Vec<crate::group::ReachableMember> {
+        self.0.membership().reach()
+    }
+
     pub(crate) fn downgrade(&self) -> WeakAgentReader {
         WeakAgentReader(Arc::downgrade(&self.0))
     }

@@ -18,8 +18,8 @@ use super::{
     change::{MomentStep, step},
     closer::Closer,
     frames::{FrameLog, frame},
-    moment::{PageMoment, short},
-    said::{Happened, Said},
+    moment::PageMoment,
+    said::{Happened, Said, shorten},
     viewers::{TooManyViewers, Viewers},
 };
 
@@ -295,18 +295,6 @@ impl BoardContent {
         let written = written.unwrap_or_default();
         self.snapshot = Some(written.clone());
         written
-    }
-}
-
-/// Cuts what an entry says to what a page is given.
-pub(crate) fn shorten(said: &mut Said) {
-    match &mut said.what {
-        Happened::Sent { text, .. }
-        | Happened::Mark { text }
-        | Happened::Agent { text, .. }
-        | Happened::Election { cause: text, .. } => {
-            *text = short(std::mem::take(text));
-        }
     }
 }
 

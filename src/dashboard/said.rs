@@ -7,7 +7,7 @@ use std::{borrow::Cow, time::Duration};
 
 use serde::Serialize;
 
-use super::moment::{AgentFacts, AgentState, PageMoment, all_millis};
+use super::moment::{AgentFacts, AgentState, PageMoment, all_millis, short};
 use crate::{protocol::AgentId, shown};
 
 /// An entry of the log.
@@ -115,6 +115,18 @@ fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (Stri
         None => Some((String::from("knows no leader"), Tone::Bad)),
     };
     [state, leads, follows].into_iter().flatten()
+}
+
+/// Cuts what an entry says to what a page is given.
+pub(crate) fn shorten(said: &mut Said) {
+    match &mut said.what {
+        Happened::Sent { text, .. }
+        | Happened::Mark { text }
+        | Happened::Agent { text, .. }
+        | Happened::Election { cause: text, .. } => {
+            *text = short(std::mem::take(text));
+        }
+    }
 }
 
 /// So many causes of an election are named.

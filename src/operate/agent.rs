@@ -122,7 +122,7 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     #[cfg(feature = "dashboard")]
     fn reach(&self) -> Vec<ReachableMember> {
-        Self::reach(self)
+        self.reader().reach()
     }
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration> {

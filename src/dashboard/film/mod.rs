@@ -12,12 +12,12 @@
 use serde::Serialize;
 
 use super::{
-    board::{Head, Snapshot, shorten},
+    board::{Head, Snapshot},
     change::{MomentChange, MomentStep, step},
     entries::Told,
     judged::Reason,
     moment::{AgentFacts, AgentState, ClockFacts, PageMoment, short},
-    said::{Happened, Said},
+    said::{Happened, Said, shorten},
 };
 use bully_core::driver::{AgentCondition, AgentMoment, RecordedMoments};
 

@@ -120,6 +120,8 @@ function newAgent(ring, agent, index, size) {
     parts.name = shape('text', Object.assign({ class: 'more', x, y: y + (size.names || Math.abs(sin) < 0.9 ? 5 : 12 * Math.sign(sin)) }, spoke));
     group.append(parts.name);
   }
+  // The name of the button says all of it.
+  for (const part of [parts.word, parts.name, parts.more, parts.last]) if (part) part.setAttribute('aria-hidden', 'true');
   ring.nodes.set(key, { group, parts, drawn: null, text: '' });
   return group;
 }
