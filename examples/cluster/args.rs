@@ -7,7 +7,7 @@ use clap::{Parser, value_parser};
 
 use crate::protocol::Protocol;
 
-/// Agents that elect a leader while one thing after the other happens to them.
+/// Agents that elect a leader while one event after the other happens to them.
 #[derive(Debug, Parser)]
 #[command(name = "cluster", after_help = "Without arguments it tells a story.")]
 pub(crate) struct Args {
@@ -32,10 +32,10 @@ pub(crate) struct Args {
     /// Writes the run as a recording, which `--replay` and `--show` read
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Gives the commands of a recording again, and checks that the same comes of them
+    /// Gives the commands of a recording again, and checks that the result is the same
     #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "interactive", "agents", "protocol", "seed", "real_time"])]
     pub(crate) replay: Option<PathBuf>,
-    /// Prints a recording, also one that `simulate` wrote, and runs nothing
+    /// Prints a recording, including one of `simulate`, and runs nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "interactive", "agents", "protocol", "seed", "real_time", "replay"])]
     pub(crate) show: Option<PathBuf>,
     /// Writes the run as a Mermaid sequence diagram; into a block if FILE ends with .md
@@ -53,10 +53,10 @@ pub(crate) struct Args {
     /// Writes a test in Rust that repeats the run
     #[arg(long, value_name = "FILE")]
     pub(crate) rust_test: Option<PathBuf>,
-    /// Lets time pass as it does, instead of skipping what is only waited for
+    /// Lets time pass in real time, instead of skipping the waits
     #[arg(long)]
     pub(crate) real_time: bool,
-    /// How the run began that is given again.
+    /// The beginning of the run that is repeated.
     #[arg(skip)]
     pub(crate) header: Option<Header>,
 }

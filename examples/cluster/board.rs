@@ -1,12 +1,12 @@
-//! The agents as a table that is kept up to date in its place, while commands are typed below it.
+//! The agents as a table that is kept up to date in its place, while the user types commands below it.
 //!
-//! Decided here: what is in the table, and what is written to a terminal so that it stays where it is. Not here: which
+//! Decided here: the contents of the table, and the text that keeps it in its place on a terminal. Not here: which
 //! output is a terminal (`screen.rs`).
 
 use actix_bully::testkit::cluster::{AgentStatus, ClusterStatus};
 
-/// The table: a line with the names of the columns, a line for each agent, and one for those that are too many. `why` is
-/// what each agent says of its leader.
+/// Returns the table: a line with the names of the columns, a line for each agent, and a line about the agents that do
+/// not fit. `why` has each agent's explanation of its leader.
 pub(crate) fn table(status: &ClusterStatus, why: &[String], most: usize) -> Vec<String> {
     let head = [
         "AGENT", "ROLE", "TERM", "INC", "SCORE", "LEASE", "LEADER", "WHY",
@@ -32,7 +32,8 @@ pub(crate) fn table(status: &ClusterStatus, why: &[String], most: usize) -> Vec<
     lines
 }
 
-/// One agent. What a colour says a word says too: who leads is in capitals.
+/// Returns the cells of one agent. The leader's role is in capitals, so that the word gives the same information as the
+/// colour.
 fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
     let none = || "-".to_owned();
     let condition = agent.condition.to_string();
@@ -62,7 +63,7 @@ fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
     ]
 }
 
-/// What writes a whole screen: the table at its top, then these lines, and then the prompt.
+/// Returns the text for a whole screen: the table at its top, then these lines, and then the prompt.
 pub(crate) fn page(table: &[String], below: &[String], prompt: &str, colours: bool) -> String {
     let mut out = String::from("\x1b[H\x1b[2J");
     out.push_str(&rows(table, colours));
@@ -75,12 +76,12 @@ pub(crate) fn page(table: &[String], below: &[String], prompt: &str, colours: bo
     out
 }
 
-/// What writes the table over the one at the top, and leaves the cursor where something is typed.
+/// Returns the text that replaces the table at the top, and leaves the cursor at the typed text.
 pub(crate) fn refresh(table: &[String], colours: bool) -> String {
     format!("\x1b7\x1b[H{}\x1b8", rows(table, colours))
 }
 
-/// Each line is cut where the terminal ends, so that it takes one.
+/// Cuts each line at the edge of the terminal, so that it takes one row.
 fn rows(table: &[String], colours: bool) -> String {
     let mut out = String::from("\x1b[?7l");
     for (at, line) in table.iter().enumerate() {

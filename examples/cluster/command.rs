@@ -1,8 +1,8 @@
-//! What can be done to a cluster, as text: for scripts, for typing, and for telling how a run went.
+//! The commands to a cluster, as text: for scripts, for typing, and for the report of a run.
 //!
-//! Decided here: how commands are separated, which may name several agents, and the words about the run itself. Not here:
-//! the words of the commands that are given to the agents and their network ([`RecordedCommand`]). Whether there is an
-//! agent of a name is the cluster's business, at the moment when the command runs.
+//! Decided here: how commands are separated, which may name several agents, and the words about the run itself. Not
+//! here: the words of the commands to the agents and their network ([`RecordedCommand`]). The cluster checks whether an
+//! agent exists, at the moment when the command runs.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -12,7 +12,7 @@ use actix_bully::{
     testkit::cluster::{Cluster, ClusterError, ClusterStatus, Settled},
 };
 
-/// A command that was read, and its text.
+/// A command that was read, with its text.
 #[derive(Clone, Debug)]
 pub(crate) struct Command {
     text: String,
@@ -25,7 +25,7 @@ pub(crate) enum Verb {
     Given(RecordedCommand),
     /// Lets time pass.
     Wait(Duration),
-    /// Lets time pass until then, counted from the beginning.
+    /// Lets time pass until that moment, counted from the beginning.
     Until(Duration),
     Status,
     Trace,
@@ -33,18 +33,18 @@ pub(crate) enum Verb {
     Quit,
 }
 
-/// What a command has to say.
+/// The answer of a command.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Done,
     Settled(Settled),
     Status(ClusterStatus),
     Text(String),
-    /// No more commands are to be run.
+    /// The run ends.
     Quit,
 }
 
-/// Reads commands separated by `;` or lines. Either all of them can be read, or none is returned.
+/// Reads commands separated by `;` or lines. Returns all of them, or an error.
 pub(crate) fn read(script: &str) -> Result<Vec<Command>, String> {
     let code = script.lines().map(|line| line.split('#').next());
     let commands = code.flatten().flat_map(|line| line.split(';'));
@@ -98,7 +98,7 @@ impl fmt::Display for Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub(crate) async fn run<E: Election>(
         self,
         cluster: &mut Cluster<E>,
@@ -119,7 +119,7 @@ impl Command {
     }
 }
 
-/// Each form of a command, with its meaning.
+/// Returns each form of a command, with its meaning.
 fn help() -> String {
     let forms = RecordedCommand::FORMS.iter().chain(&OURS);
     let lines = forms.map(|(form, meaning)| match form.len() {

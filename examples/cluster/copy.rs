@@ -1,4 +1,4 @@
-//! What is written of a run: its recording, drawings, its commands, and a test that repeats it.
+//! Writes the results of a run: its recording, drawings, its commands, and a test that repeats it.
 
 use std::{
     fs::{self, File},
@@ -20,7 +20,7 @@ pub(crate) fn read(file: &Path) -> Result<Recording, Wrong> {
     recording.map_err(|wrong| named(file, &wrong))
 }
 
-/// Writes what the arguments ask for.
+/// Writes the files that the arguments ask for.
 pub(crate) fn write(args: &Args, mut recording: Recording) -> Result<(), Wrong> {
     if args.real_time {
         recording.header_mut().clock = RecordedClock::Real;

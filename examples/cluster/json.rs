@@ -1,4 +1,4 @@
-//! Answers to commands as JSON, between the lines of the recording: an object per line, its `type` says which.
+//! Answers to commands as JSON, between the lines of the recording: an object per line, with its kind in `type`.
 
 use actix_bully::testkit::cluster::{AgentStatus, ClusterStatus};
 use serde_json::{Value, json};

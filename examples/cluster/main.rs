@@ -1,4 +1,4 @@
-//! Agents that elect a leader while one thing after the other happens to them.
+//! Agents that elect a leader while one event after the other happens to them.
 //!
 //! ```text
 //! $ cargo run --example cluster
@@ -25,8 +25,8 @@
 //! $ cargo run --example cluster -- --replay run.jsonl
 //! ```
 //!
-//! Read on: `story.rs` is the story, `command.rs` says what can be done, `session.rs` runs commands, `screen.rs` shows them,
-//! `board.rs` is the table of `--interactive`, `copy.rs` writes what is kept of a run, `../common/protocol.rs` names the
+//! Read on: `story.rs` is the story, `command.rs` has the commands, `session.rs` runs commands, `screen.rs` shows them,
+//! `board.rs` is the table of `--interactive`, `copy.rs` writes the files of a run, `../common/protocol.rs` names the
 //! elections.
 
 mod args;
@@ -86,7 +86,7 @@ fn play_with(
     system(args.real_time)?.block_on(protocol::run(args.protocol, agents, command))
 }
 
-/// What the command line asks for.
+/// The request of the command line.
 struct Command<'a> {
     args: &'a Args,
     again: Option<&'a Recording>,
@@ -100,7 +100,7 @@ impl Play for Command<'_> {
     }
 }
 
-/// What the arguments would have to be for the run to begin as that one did.
+/// Sets the arguments so that the run begins as the recorded run did.
 fn begin_as(args: &mut Args, recording: &Recording) -> Result<(), Wrong> {
     let header = recording.header();
     if header.clock != RecordedClock::Virtual {
@@ -129,7 +129,7 @@ async fn play<E: Election>(
         copy::write(args, session.recording())?;
         return outcome;
     }
-    // A script that cannot be read is refused before anything runs.
+    // Read the script before anything runs, so that a wrong script has no effect.
     let script = args.script.as_deref().map(command::read).transpose()?;
     let mut session = Session::begin(args, cluster).await?;
     let outcome = match script {
@@ -137,13 +137,13 @@ async fn play<E: Election>(
         None if args.interactive => session.interact(args.real_time).await,
         None => story::tell(&mut session, args.agents).await,
     };
-    // Also of a run that failed: that is when it is wanted most.
+    // Write the files even after a run that failed: they are most useful then.
     copy::write(args, session.recording())?;
     session.end();
     outcome
 }
 
-/// Where the agents run: in virtual time unless the real one is asked for.
+/// Returns the runtime of the agents: virtual time, unless the arguments ask for real time.
 fn system(real_time: bool) -> io::Result<SystemRunner> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! What there is to see: an aligned line for each election, and tables. Or the same as JSON.
+//! The output: an aligned line for each election, and tables. Or the same as JSON.
 
 use std::{
     env,
@@ -18,7 +18,7 @@ use crate::{args::Args, board, json, protocol::Protocol};
 
 /// An election that is over.
 pub(crate) struct Election<'a> {
-    /// What led to it.
+    /// The event that caused it.
     pub(crate) what: &'a str,
     pub(crate) settled: &'a Settled,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Election<'a> {
 pub(crate) struct Screen {
     json: bool,
     colours: bool,
-    /// What was said, where a table is kept above it; `None` where each line is printed at once.
+    /// The lines below the table; `None` if each line is printed at once.
     said: Option<Vec<String>>,
 }
 
@@ -53,7 +53,7 @@ impl Screen {
             real_time,
             ..
         } = *args;
-        // The header of the recording is the head.
+        // The header of the recording serves as the head.
         if self.json {
             return;
         }
@@ -68,7 +68,7 @@ impl Screen {
     }
 
     pub(crate) fn election(&mut self, election: &Election<'_>) {
-        // It is an entry of the recording.
+        // The recording has an entry for it.
         if self.json {
             return;
         }
@@ -130,12 +130,12 @@ impl Screen {
         self.json
     }
 
-    /// A run that was given again.
+    /// Shows a run that was repeated.
     pub(crate) fn repeated(&mut self, again: &Recording) {
         recording(again, self.json);
     }
 
-    /// A run that was given again is the recorded one.
+    /// Reports that a repeated run equals the recorded one.
     pub(crate) fn equal(&mut self, entries: usize) {
         if !self.json {
             line(&format!(
@@ -151,19 +151,19 @@ impl Screen {
             return write_now(&prompt);
         };
         write_now(&board::page(&table(), said, &prompt, self.colours));
-        // All of the last answer, and a few lines of those before, stay to be read.
+        // Keep all of the last answer, and a few earlier lines.
         let forgotten = said.len().saturating_sub(REMEMBERED);
         said.drain(..forgotten);
     }
 
-    /// Shows the table anew while something is typed.
+    /// Shows the table anew while the user types.
     pub(crate) fn refresh(&mut self, table: impl FnOnce() -> Vec<String>) {
         if self.said.is_some() {
             write_now(&board::refresh(&table(), self.colours));
         }
     }
 
-    /// What is wrong with a command.
+    /// Shows the error of a command.
     pub(crate) fn complain(&mut self, wrong: &dyn Error) {
         match &mut self.said {
             Some(said) => said.extend(format!("error: {wrong}").lines().map(str::to_owned)),
@@ -171,7 +171,7 @@ impl Screen {
         }
     }
 
-    /// A line now, or below the table.
+    /// Prints a line now, or adds it below the table.
     fn say(&mut self, text: &str) {
         match &mut self.said {
             Some(said) => said.extend(text.lines().map(str::to_owned)),
@@ -188,7 +188,7 @@ impl Screen {
     }
 }
 
-/// A whole run.
+/// Prints a whole run.
 pub(crate) fn recording(recording: &Recording, json: bool) {
     let text = if json {
         recording.to_jsonl()
@@ -198,7 +198,7 @@ pub(crate) fn recording(recording: &Recording, json: bool) {
     line(text.trim_end());
 }
 
-/// On standard error.
+/// Prints an error on standard error.
 pub(crate) fn error(wrong: &dyn Error) {
     writeln!(io::stderr(), "error: {wrong}").unwrap_or_default();
 }
@@ -206,14 +206,14 @@ pub(crate) fn error(wrong: &dyn Error) {
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 const MOST_WRITTEN: usize = 64 << 20;
 
-/// At once, and without an end of line.
+/// Writes at once, and without an end of line.
 fn write_now(text: &str) {
     let mut out = io::stdout();
     let written = write!(out, "{text}").and_then(|()| out.flush());
     written.unwrap_or_default();
 }
 
-/// Writes a line, up to [`MOST_WRITTEN`] bytes in all, whatever a recording holds that is shown or replayed.
+/// Writes a line, up to [`MOST_WRITTEN`] bytes in all, whatever the recording holds that is shown or replayed.
 pub(crate) fn line(line: &str) {
     let before = WRITTEN.fetch_add(line.len().saturating_add(1), Relaxed);
     if before > MOST_WRITTEN {
@@ -225,11 +225,11 @@ pub(crate) fn line(line: &str) {
     } else {
         line
     };
-    // A reader that has gone, such as `head`, is no reason to fail.
+    // If the reader has gone, such as `head`, that is not a failure.
     writeln!(io::stdout(), "{line}").unwrap_or_default();
 }
 
-/// The article before its name.
+/// Returns the article before the name of the election.
 const fn article(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Bully
@@ -246,7 +246,7 @@ fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {
     format!("{what:<44}  {leaders:<19}  {took:>9}  {messages:>8}")
 }
 
-/// Neighbours with the same status, a line for each group.
+/// Returns a line for each group of neighbours with the same status.
 fn groups(status: &ClusterStatus) -> Vec<String> {
     let of = |agent: &AgentStatus| {
         let leader = agent.leader.as_ref().map(|leader| leader.id.clone());
@@ -281,10 +281,10 @@ fn span(span: Duration) -> String {
     }
 }
 
-/// More agents than this are told of in groups.
+/// Most agents that are listed one by one; more are shown in groups.
 const CROWD: usize = 20;
 
-/// So many lines stay below the table.
+/// Number of lines that stay below the table.
 const REMEMBERED: usize = 8;
 
 const PLAIN: &str = "";

@@ -1,4 +1,4 @@
-//! One cluster, what is done to it, and what there is to see.
+//! One cluster, the commands to it, and its output.
 
 use std::{
     error::Error,
@@ -33,7 +33,7 @@ pub(crate) struct Session<E: protocol::Election> {
     /// Whether agents have to be told to campaign.
     awaits_campaign: bool,
     protocol: String,
-    /// How many lines of the recording have been printed.
+    /// Number of lines of the recording that have been printed.
     printed: usize,
 }
 
@@ -79,7 +79,7 @@ impl<E: protocol::Election> Session<E> {
         Ok(self.settle(what).await?)
     }
 
-    /// Tells every agent that is up, where none begins by itself.
+    /// Tells every agent that is up to campaign, if none begins by itself.
     fn tell_to_campaign(&mut self) -> Result<(), ClusterError> {
         if !self.awaits_campaign {
             return Ok(());
@@ -121,7 +121,7 @@ impl<E: protocol::Election> Session<E> {
         Ok(())
     }
 
-    /// Runs the lines that are typed; an error is shown, and the next line is read.
+    /// Runs the typed lines. After an error it shows the error, and reads the next line.
     pub(crate) async fn interact(&mut self, real_time: bool) -> Result<(), Wrong> {
         let prompts = io::stdin().is_terminal();
         let mut lines = if real_time {
@@ -155,7 +155,7 @@ impl<E: protocol::Election> Session<E> {
         }
     }
 
-    /// The next line that is typed; where time goes on meanwhile, so does the table.
+    /// Returns the next typed line. If time goes on in the meantime, the table follows.
     async fn next(&mut self, lines: &mut Lines) -> io::Result<Option<String>> {
         loop {
             match actix::clock::timeout(REFRESHED, lines.next()).await {
@@ -165,7 +165,7 @@ impl<E: protocol::Election> Session<E> {
         }
     }
 
-    /// Says whether to go on. `last` is what was done since the last settlement.
+    /// Runs a command; returns whether to go on. `last` has the commands since the last settlement.
     async fn obey(&mut self, command: Command, last: &mut String) -> Result<bool, ClusterError> {
         let said = command.to_string();
         match command.run(&mut self.cluster).await? {
@@ -190,7 +190,7 @@ impl<E: protocol::Election> Session<E> {
         Ok(true)
     }
 
-    /// Gives the commands of a recording again; the same has to come of them.
+    /// Gives the commands of a recording again; the result has to be the same.
     pub(crate) async fn repeat(&mut self, recording: &Recording) -> Result<(), Wrong> {
         self.cluster.repeat(recording).await?;
         let again = self.recording();
@@ -206,21 +206,21 @@ impl<E: protocol::Election> Session<E> {
         }
     }
 
-    /// The run until now.
+    /// Returns the run until now.
     pub(crate) fn recording(&self) -> Recording {
         self.cluster.recording(&self.protocol)
     }
 
-    /// Prints what is left of the recording, if it is printed.
+    /// Prints the rest of the recording, if it is printed.
     pub(crate) fn end(&mut self) {
         self.print(true);
     }
 
-    /// Prints what is new in the recording, if it is printed.
+    /// Prints the new entries of the recording, if it is printed.
     fn print(&mut self, is_over: bool) {
         if self.screen.is_json() {
             let lines = self.recording().to_jsonl();
-            // The last line is the end, which it is not yet.
+            // The last line is the end of the run, which is not over yet.
             let until = lines.lines().count() - usize::from(!is_over);
             for line in lines.lines().take(until).skip(self.printed) {
                 screen::line(line);
@@ -230,13 +230,13 @@ impl<E: protocol::Election> Session<E> {
     }
 }
 
-/// What there is to know of each agent at this moment.
+/// Returns the table of the agents at this moment.
 fn table<E: protocol::Election>(cluster: &Cluster<E>) -> Vec<String> {
     let status = cluster.status();
     let why = |name: &protocol::AgentId| {
         let handle = cluster.handle(name.as_str()).ok()?;
         let text = handle.diagnosis().to_string();
-        // The line that says which agent leads, or else the worst finding.
+        // The line that names the leader, or else the worst finding.
         let finding = text
             .lines()
             .nth(1)
@@ -250,11 +250,11 @@ fn table<E: protocol::Election>(cluster: &Cluster<E>) -> Vec<String> {
     board::table(&status, &why, MOST_ROWS)
 }
 
-/// What is typed, line by line.
+/// The typed lines.
 enum Lines {
     /// No time passes between two lines.
     Between,
-    /// Time goes on while nothing is typed.
+    /// Time goes on while the user types nothing.
     Beside(mpsc::UnboundedReceiver<io::Result<String>>),
 }
 
@@ -287,8 +287,8 @@ impl Lines {
     }
 }
 
-/// How often the table follows while time goes on.
+/// Time between two updates of the table.
 const REFRESHED: Duration = Duration::from_millis(250);
 
-/// More agents than this do not fit above what is typed.
+/// Most agents in the table: more do not fit above the typed lines.
 const MOST_ROWS: usize = 12;

@@ -1,10 +1,10 @@
-//! The story: what happens to the agents, in which order.
+//! The story: the events that happen to the agents, in order.
 
 use actix_bully::protocol::Election;
 
 use crate::session::{Session, Wrong};
 
-/// Tells it, as far as there are enough agents for it.
+/// Tells the story, as far as the agents suffice for it.
 pub(crate) async fn tell<E: Election>(session: &mut Session<E>, agents: u32) -> Result<(), Wrong> {
     session.status();
     let top = agents;

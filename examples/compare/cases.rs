@@ -1,9 +1,9 @@
-//! What happens to the agents: the same for every election.
+//! The faults that the agents meet: the same for every election.
 //!
-//! Where an election needs a store, the store is a sixth participant, on a host of the same network. A store is put where most
-//! agents reach it, so it stands with the larger side of a partition, in the middle of a chain, at the hub of a star, and never
-//! on the host of the leader that is cut off. What is lost, late or one-way between hosts is so on the way to it as well. In
-//! `random` it shares the fate of the host in the middle: a crash, a restart, a cut.
+//! If an election needs a store, the store is a sixth participant, on a host of the same network. The store is where
+//! most agents reach it: with the larger side of a partition, in the middle of a chain, at the hub of a star, and never
+//! on the host of the leader that is cut off. Loss, delays and one-way links between hosts apply to the way to the
+//! store as well. In `random` the store shares the crashes, restarts and cuts of the host in the middle.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use actix_bully::{
     },
 };
 
-/// One thing that can happen to five agents, of which e has the highest rank.
+/// One case for five agents, of which e has the highest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
     Start,
@@ -35,16 +35,16 @@ pub(crate) enum Case {
     Random,
 }
 
-/// How a case is looked at.
+/// The way in which a case is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// How long until all agree again, and what that costs.
+    /// The time until all agree again, and its cost.
     Agreement,
-    /// What happens while it lasts, and how long healing takes after it.
+    /// The events while the case lasts, and the time of healing after it.
     While(Duration),
 }
 
-/// The name of the store, where an election needs one.
+/// Name of the store, if an election needs one.
 pub(crate) const STORE: &str = "store";
 
 const LASTS: Duration = Duration::from_secs(20);
@@ -68,7 +68,7 @@ impl Case {
         Self::Random,
     ];
 
-    /// A name for the command line and for programs.
+    /// Returns a name for the command line and for programs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -89,7 +89,7 @@ impl Case {
         }
     }
 
-    /// What happens, without how long it lasts.
+    /// Returns the description of the case, without its length.
     pub(crate) const fn what(self) -> &'static str {
         match self {
             Self::Start => "five agents start",
@@ -128,12 +128,12 @@ impl Case {
         }
     }
 
-    /// Whether the agents have a leader before it happens.
+    /// Whether the agents have a leader before the case.
     pub(crate) fn begins_settled(self) -> bool {
         self != Self::Start
     }
 
-    /// Makes it happen, when `leader` leads.
+    /// Begins the case, while `leader` leads.
     pub(crate) fn happen<E: Election>(self, world: &mut World<E>, leader: &AgentId) {
         let (agents, store) = (agents(world), store(world));
         let others = || agents.iter().filter(|id| *id != leader);
@@ -193,7 +193,7 @@ impl Case {
         }
     }
 
-    /// What happens after so much of it, once every tenth of a second.
+    /// Continues the case; called once every tenth of a second.
     pub(crate) fn go_on<E: Election>(
         self,
         world: &mut World<E>,
@@ -210,7 +210,7 @@ impl Case {
     }
 }
 
-/// The delays of messages while nothing is wrong: 1 to 20 ms.
+/// Returns the delays of messages without a fault: 1 to 20 ms.
 pub(crate) fn delays() -> std::ops::RangeInclusive<Duration> {
     Duration::from_millis(1)..=Duration::from_millis(20)
 }
@@ -221,7 +221,7 @@ fn drop_off<'a, E: Election>(world: &mut World<E>, agents: impl IntoIterator<Ite
     }
 }
 
-/// All but the store.
+/// Returns all agents, without the store.
 fn agents<E: Election>(world: &World<E>) -> Vec<AgentId> {
     let agents = world.agents().filter(|id| id.as_str() != STORE);
     agents.cloned().collect()
@@ -231,11 +231,11 @@ fn store<E: Election>(world: &World<E>) -> Option<AgentId> {
     world.agents().find(|id| id.as_str() == STORE).cloned()
 }
 
-/// The place of the lowest in rank, and that of the third of five.
+/// The host of the lowest in rank, and the host of the third of five.
 const HUB: usize = 0;
 const MIDDLE: usize = 2;
 
-/// The hosts by rank, from 0, and what runs there; the store is on one of them.
+/// Returns the hosts by rank, from 0, with their agents; one of them has the store as well.
 fn placed<'a>(
     agents: &'a [AgentId],
     store: Option<&'a AgentId>,
@@ -245,7 +245,7 @@ fn placed<'a>(
     agents.iter().enumerate().chain(store).collect()
 }
 
-/// Cuts every pair on two hosts for which that does not hold.
+/// Cuts every pair on two hosts that must not reach each other.
 fn cut_unless<E: Election>(
     world: &mut World<E>,
     placed: &[(usize, &AgentId)],
@@ -266,7 +266,7 @@ fn strike<E: Election>(world: &mut World<E>, random: &mut SplitMix64) {
         return;
     };
     let other = random.pick(&agents).filter(|other| **other != agent);
-    // What runs on the host of an agent.
+    // All participants on the host of an agent.
     let on = |agent: &AgentId| {
         let store = store(world).filter(|_| agents.get(MIDDLE) == Some(agent));
         [agent.clone()].into_iter().chain(store).collect::<Vec<_>>()

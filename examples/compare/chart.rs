@@ -1,7 +1,7 @@
-//! All cases as a picture: a panel for each, in it a bar for each election.
+//! All cases as a picture: a panel for each case, with a bar for each election.
 //!
-//! What is over at once has bars of the time until all agree. What lasts has bars of that time, in
-//! which two or more led, one, or none.
+//! A case that is over at once has bars of the time until all agree. A case that lasts has bars of the parts of that
+//! time with two or more leaders, one leader, or none.
 
 use std::fmt::Write;
 
@@ -23,10 +23,10 @@ const ONE: Color = Color("#4e79a7", "one leads; or: until all agree");
 const TWO: Color = Color("#e15759", "two or more lead");
 const NONE: Color = Color("#cfcfcf", "no agent leads");
 
-/// How it is filled, and what that means.
+/// A fill colour, with its meaning.
 struct Color(&'static str, &'static str);
 
-/// The panels in lines of three, as many as it takes.
+/// Draws the panels in lines of three.
 pub(crate) fn svg(rows: &[Row]) -> String {
     let panels: Vec<&[Row]> = rows.chunk_by(|one, other| one.case == other.case).collect();
     let most = panels.iter().map(|bars| bars.len()).max().unwrap_or(0);
@@ -46,7 +46,7 @@ pub(crate) fn svg(rows: &[Row]) -> String {
     out + "</svg>\n"
 }
 
-/// One panel as a drawing of its own, without a ground and a legend.
+/// Draws one panel alone, without a background and a legend.
 pub(crate) fn alone(bars: &[Row]) -> String {
     let high = HEAD + count(bars.len()) * LINE + 6.0;
     let name = bars.first().map_or_else(String::new, title);
@@ -59,7 +59,7 @@ pub(crate) fn alone(bars: &[Row]) -> String {
     out + "</svg>\n"
 }
 
-/// Each colour of a bar, and what it means.
+/// Returns each colour of a bar with its meaning.
 pub(crate) fn meanings() -> [(&'static str, &'static str); 3] {
     [ONE, TWO, NONE].map(|Color(fill, meaning)| (fill, meaning))
 }
@@ -97,7 +97,7 @@ fn panel(out: &mut String, bars: &[Row], left: f64, top: f64) {
     *out += "</g>\n";
 }
 
-/// A line of a panel: the election, the bar, and what it says in words.
+/// Draws a line of a panel: the election, the bar, and its values in words.
 fn bar(out: &mut String, row: &Row, most: f64, left: f64, top: f64) {
     let name = escaped(&format!("{} ({})", row.protocol, row.source));
     let base = top + 12.5;
@@ -118,13 +118,13 @@ fn bar(out: &mut String, row: &Row, most: f64, left: f64, top: f64) {
     let _infallible = writeln!(out, "<text x=\"{end:.1}\" y=\"{base}\">{said}</text></g>");
 }
 
-/// The parts of a bar, as shares of the longest possible.
+/// Returns the parts of a bar, as shares of the longest possible.
 fn shares(row: &Row, most: f64) -> Vec<(f64, Color)> {
     let Some(lasts) = row.lasts_s else {
         return vec![(row.agreed_ms.unwrap_or(0.0) / most, ONE)];
     };
     let share = |ms: f64| (ms / 1e3 / seconds(lasts)).clamp(0.0, 1.0);
-    // Medians of their own: together they may exceed the whole by a little.
+    // Each is a median of its own, so together they may exceed the whole by a little.
     let two = share(row.contested_ms);
     let none = share(row.vacant_ms).min(1.0 - two);
     vec![(two, TWO), (1.0 - two - none, ONE), (none, NONE)]

@@ -1,4 +1,4 @@
-//! The elections that are compared, each as its users would set it up.
+//! The elections that are compared, each configured as a user would configure it.
 
 use std::sync::Arc;
 
@@ -29,24 +29,24 @@ pub(crate) trait Contender {
     /// The machine.
     type Election: Election;
 
-    /// Its parameters for these voters. The seed is for an election that draws by itself.
+    /// Returns its parameters for these voters. The seed is for an election that draws random numbers by itself.
     fn config(voters: &[AgentId], seed: u64) -> <Self::Election as Election>::Config;
 
-    /// The store that the agents need beside themselves; `None`: they need none.
+    /// Returns the store that the agents need; `None` if they need none.
     fn store() -> Option<<Self::Election as Election>::Config> {
         None
     }
 
-    /// How many bytes a message takes on the wire.
+    /// Returns the bytes of a message on the wire.
     fn size(message: &<Self::Election as Election>::Message) -> usize;
 
-    /// Whether a message is one that is repeated anyway.
+    /// Whether the election repeats such a message again and again.
     fn repeats(message: &<Self::Election as Election>::Message) -> bool {
         message.is_repeated()
     }
 
-    /// What a message that is repeated anyway says, but for its number. If that is not what was
-    /// said to the same agent before, it is new, and may lead to something; `None`: it never does.
+    /// Returns the content of a repeated message, without its number. A content that the same agent has not received
+    /// before is new, and may cause other messages. `None`: it never causes any.
     fn says(_message: &<Self::Election as Election>::Message) -> Option<String> {
         None
     }
@@ -61,7 +61,7 @@ pub(crate) struct Entrant {
     pub(crate) name: &'static str,
     /// The source of its rules.
     pub(crate) source: &'static str,
-    /// What it promises, in a word or two.
+    /// Its promise, in a word or two.
     pub(crate) promise: &'static str,
     pub(crate) run: fn(Case, u64) -> Measure,
 }
@@ -81,7 +81,7 @@ impl Entrant {
     }
 }
 
-/// All of them, the plainest rules first.
+/// All contenders, the plainest rules first.
 pub(crate) const ALL: &[Entrant] = &[
     Entrant::of::<Plain>("astra", "ASTRA", "one, if no message is late"),
     Entrant::of::<Available>("bully", "Go", "always a leader"),
@@ -147,7 +147,7 @@ impl Contender for Quorum {
     }
 }
 
-/// A lease in a store, which tells of each change or has to be asked for it.
+/// A lease in a store, which either reports each change or has to be asked for it.
 struct Stored<const TELLS: bool>;
 
 impl<const TELLS: bool> Contender for Stored<TELLS> {
@@ -166,8 +166,8 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
         }))
     }
 
-    /// The number of the question, the texts of records and their versions. What the protocol of a store adds is not
-    /// counted: each store has another.
+    /// Returns the size of the question's number, of the texts of records and of their versions. The protocol of the
+    /// store is not counted: each store has another protocol.
     fn size(message: &RegisterMessage) -> usize {
         let content = match message {
             RegisterMessage::Ask(RegisterQuestion::Read(_)) => 0,
@@ -187,12 +187,12 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
         size_of::<u64>() + content
     }
 
-    /// Every question is asked again and again, and every answer given.
+    /// Questions and answers are all repeated again and again.
     fn repeats(_: &RegisterMessage) -> bool {
         true
     }
 
-    /// A renewal says nothing new, and a read nothing at all.
+    /// A renewal has no new content, and a read has no content at all.
     fn says(message: &RegisterMessage) -> Option<String> {
         match message {
             RegisterMessage::Ask(RegisterQuestion::Read(_)) => None,
@@ -214,7 +214,7 @@ impl<const TELLS: bool> Contender for Stored<TELLS> {
     }
 }
 
-/// What a record says beside the number of the attempt.
+/// Returns the content of a record, without the number of the attempt.
 fn named(lease: &LeaseRecord) -> String {
     format!("{} {:?} {:?}", lease.term, lease.holder, lease.next)
 }
@@ -255,7 +255,7 @@ impl Contender for Inviting {
     }
 }
 
-/// A token goes round.
+/// A token that goes round.
 struct Token;
 
 impl Contender for Token {
@@ -284,7 +284,7 @@ impl Contender for Gossip {
         packed(message)
     }
 
-    /// All its messages are gossip; an agent that changed its mind says so in the next one.
+    /// All its messages are gossip; an agent shows a new opinion in its next message.
     fn says(message: &BallotMessage) -> Option<String> {
         if let BallotMessage::HeartbeatRequest(asked) = message {
             Some(format!("{:?} {:?}", asked.max, asked.standing))
@@ -296,7 +296,7 @@ impl Contender for Gossip {
     }
 }
 
-/// As it would cross to another host, without the envelope.
+/// Returns the size of a message to another host, without the envelope.
 fn packed(message: &impl serde::Serialize) -> usize {
     rmp_serde::to_vec(message).map_or(0, |bytes| bytes.len())
 }

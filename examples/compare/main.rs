@@ -7,15 +7,15 @@
 //! $ cargo run --release --example compare -- --svg compare.svg --page compare.html
 //! ```
 //!
-//! Expected output: a block for each thing that happens, a line for each election.
+//! Expected output: a block for each case, a line for each election.
 //!
-//! Five agents, delays of 1 to 20 ms, each election with its default timings; no agent is told of
-//! a crash, so each has to find out for itself. Virtual time: the same seeds give the same table.
+//! Five agents, delays of 1 to 20 ms, each election with its default timings. No agent is told of a crash, so each has
+//! to detect it. Virtual time: the same seeds give the same table.
 //!
 //! `--overview` prints a line for each case instead; the README shows it, with a Raft beside ours.
 //!
-//! Read on: `contenders.rs` has the elections, `cases.rs` what happens, `watch.rs` what is measured,
-//! `meter.rs` how. `benches/peers` runs the same with a Raft beside them.
+//! Read on: `contenders.rs` has the elections, `cases.rs` the faults, `watch.rs` the measurements, `meter.rs` the
+//! counting of messages. `benches/peers` runs the same with a Raft beside them.
 
 mod cases;
 mod chart;

@@ -1,9 +1,9 @@
-//! A machine that says the same as the one inside it, and what that costs.
+//! A machine around another machine, which sends the same messages and counts their costs.
 //!
-//! Every message is stamped with its size, and with how many messages led to it, one after the
-//! other, since the clock of the comparison was started: the message delays that an election
-//! takes. Messages that are repeated anyway (heartbeats) lead to nothing; where an election has no
-//! others, because it gossips or asks a store again and again, those count that say something new.
+//! Every message carries its size, and the length of the chain of messages that caused it, since the clock of the
+//! comparison was started. This length is the number of message delays that an election takes. Repeated messages
+//! (heartbeats) cause nothing. If an election has only repeated messages, because it gossips or asks a store again and
+//! again, then those with new content count.
 
 use std::{
     collections::BTreeMap,
@@ -22,51 +22,50 @@ use actix_bully::{
     testkit::trace::MessageText,
 };
 
-/// What all machines of one world share.
+/// The parts that all machines of one world share.
 #[derive(Clone, Debug)]
 pub(crate) struct Metering<C, M> {
     pub(crate) config: C,
-    /// How many bytes a message takes.
+    /// Returns the bytes of a message.
     pub(crate) size: fn(&M) -> usize,
-    /// Whether a message is one that is repeated anyway.
+    /// Whether the election repeats such a message again and again.
     pub(crate) repeats: fn(&M) -> bool,
-    /// What a repeated message says, if it may lead to something.
+    /// Returns the content of a repeated message, if it may cause other messages.
     pub(crate) says: fn(&M) -> Option<String>,
     pub(crate) meter: Meter,
 }
 
 type MeteringOf<E> = Metering<<E as Election>::Config, <E as Election>::Message>;
 
-/// Counts from when messages are counted. Clones are the same.
+/// Marks the time from which messages are counted. Clones refer to the same mark.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter(Arc<AtomicU64>);
 
 impl Meter {
-    /// What is said from now on has no causes.
+    /// Restarts the count: later messages have no earlier causes.
     pub(crate) fn restart(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// A message and what it costs.
+/// A message with its costs.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) struct Stamped<M> {
     inner: M,
     stamp: Stamp,
 }
 
-/// What a message costs.
+/// The costs of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     pub(crate) bytes: usize,
-    /// How many messages led to it, itself included; 0 for one that is repeated anyway
-    /// and says nothing new.
+    /// Length of the chain of messages that caused it, itself included; 0 for a repeated message without new content.
     pub(crate) depth: u32,
     epoch: u64,
 }
 
 impl Stamp {
-    /// Read back from a recorded message.
+    /// Reads the costs from a recorded message.
     pub(crate) fn of(message: &MessageText) -> Self {
         let mut numbers = message.text.split(' ').map(str::parse);
         let bytes = numbers.next().and_then(Result::ok).unwrap_or(0);
@@ -79,7 +78,7 @@ impl Stamp {
     }
 }
 
-/// The size and the depth first, for [`Stamp::of`].
+/// Writes the size and the depth first, for [`Stamp::of`].
 impl<M: fmt::Display> fmt::Display for Stamped<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { bytes, depth, .. } = self.stamp;
@@ -101,21 +100,21 @@ impl<M: PeerMessage> PeerMessage for Stamped<M> {
     }
 }
 
-/// The machine around the machine.
+/// The outer machine.
 #[derive(Debug)]
 pub(crate) struct Metered<E: Election> {
     inner: E,
     metering: MeteringOf<E>,
-    /// The deepest message heard since the meter was restarted.
+    /// Depth of the deepest message that was received since the meter was restarted.
     depth: u32,
     epoch: u64,
-    /// The last statement of each kind for each of the others.
+    /// The last content of each kind for each of the others.
     told: BTreeMap<(Vec<AgentId>, &'static str), String>,
     said: EffectsOf<E>,
 }
 
 impl<E: Election> Metered<E> {
-    /// Hands an input on; notes how deep it is.
+    /// Returns the inner input; notes its depth.
     fn unstamp(&mut self, input: InputOf<Self>) -> Option<InputOf<E>> {
         let epoch = self.metering.meter.0.load(Ordering::Relaxed);
         if epoch != self.epoch {
@@ -156,7 +155,7 @@ impl<E: Election> Metered<E> {
 }
 
 impl<E: Election> Metered<E> {
-    /// Whether they have not been told the same before.
+    /// Whether the receivers have not got the same content before.
     fn is_new(&mut self, to: &To, message: &E::Message) -> bool {
         let Some(says) = (self.metering.says)(message) else {
             return false;

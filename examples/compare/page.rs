@@ -1,7 +1,7 @@
-//! All cases as a page of its own, which loads nothing: the panel of each, and its numbers as a table below.
+//! All cases as a page of its own, which loads nothing: the panel of each case, with its numbers as a table below.
 //!
-//! Decided here: that what a bar shows a table says too, for those who do not see it, and that the page is light or dark as
-//! the reader's system is. Not here: what a panel draws (`chart.rs`), and what a number is called (`table.rs`).
+//! Decided here: a table repeats the values of the bars, for readers who do not see them, and the page is light or dark
+//! as the reader's system is. Not here: the contents of a panel (`chart.rs`), and the words for a number (`table.rs`).
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::{
     table::{self, COLUMNS, blocks, cells, title},
 };
 
-/// The page of these rows.
+/// Returns the page of these rows.
 pub(crate) fn html(rows: &[Row]) -> String {
     let seeds = rows.first().map_or(0, |row| row.seeds);
     let mut out = format!(

@@ -15,32 +15,32 @@ use super::{
 pub(crate) struct Row {
     pub(crate) case: &'static str,
     pub(crate) what: &'static str,
-    /// For how many seconds the case lasts. Then the row is measured meanwhile, and the agreement
-    /// after its end; `None`: it is over at once.
+    /// Length of the case in seconds. The row then has the measurements during this time, and the agreement after its
+    /// end. `None`: the case is over at once.
     pub(crate) lasts_s: Option<u64>,
     pub(crate) protocol: &'static str,
     pub(crate) source: &'static str,
     pub(crate) promise: &'static str,
-    /// Of how many seeds this is the median.
+    /// Number of seeds of which this is the median.
     pub(crate) seeds: usize,
-    /// How long until all agreed; `None` if they did not, in any seed.
+    /// Time until all agreed; `None` if they did not agree with any seed.
     pub(crate) agreed_ms: Option<f64>,
     /// The longest of all seeds.
     pub(crate) agreed_ms_most: Option<f64>,
-    /// In how many of a hundred seeds they agreed.
+    /// Percentage of seeds with an agreement.
     pub(crate) agreed_percent: f64,
-    /// In how many they agreed on the highest in rank.
+    /// Percentage of seeds with an agreement on the highest in rank.
     pub(crate) highest_percent: f64,
-    /// Messages until then; while it lasts, a second.
+    /// Messages until the agreement; for a case that lasts, per second.
     pub(crate) messages: f64,
     pub(crate) bytes: f64,
-    /// Messages that led to each other.
+    /// Messages that caused each other in turn.
     pub(crate) rounds: f64,
-    /// The most leaders at once, of all seeds.
+    /// The most leaders at the same time, of all seeds.
     pub(crate) leaders_most: usize,
     pub(crate) contested_ms: f64,
     pub(crate) vacant_ms: f64,
-    /// How many leaderships began while it lasted.
+    /// Number of leaderships that began during the case.
     pub(crate) elections: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The program, for whichever elections take part.
+//! The program, for any set of elections.
 
 use std::{
     error::Error,
@@ -23,10 +23,10 @@ use super::{
 #[derive(Debug, Parser)]
 #[command(name = "compare")]
 pub(crate) struct Args {
-    /// How many seeds each line is the median of
+    /// Number of seeds; each line is the median of them
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
-    /// Only what happens in these cases
+    /// Only these cases
     #[arg(long = "case", value_name = "NAME", value_parser = case)]
     cases: Vec<Case>,
     /// Only these elections
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     page: Option<PathBuf>,
 }
 
-/// Compares these, as the command line says.
+/// Compares these elections, as the command line says.
 pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
     let args = Args::parse();
     let told = compare(&args, entrants)
@@ -57,14 +57,14 @@ pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
     match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
-            // There is nowhere left to report that even this fails.
+            // Even if this fails, no other place is left to report it.
             drop(writeln!(stderr(), "compare: {wrong}"));
             ExitCode::from(2)
         }
     }
 }
 
-/// What is printed; draws what is asked for.
+/// Returns the text to print; writes the pictures that the arguments ask for.
 ///
 /// # Errors
 /// An election that does not take part, or a file that cannot be written.
@@ -77,7 +77,7 @@ pub(crate) fn compare(args: &Args, entrants: &[Entrant]) -> Result<String, Box<d
     told(args, &rows(args, entrants))
 }
 
-/// What these rows look like.
+/// Returns these rows in the requested form.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -97,7 +97,7 @@ pub(crate) fn told(args: &Args, rows: &[Row]) -> Result<String, Box<dyn Error>> 
     })
 }
 
-/// Every case that is asked for with every election that is.
+/// Returns the rows of the requested cases with the requested elections.
 pub(crate) fn rows(args: &Args, entrants: &[Entrant]) -> Vec<Row> {
     let chosen = |one: &&Case| args.cases.is_empty() || args.cases.contains(*one);
     let named = |entrant: &Entrant| args.protocols.iter().any(|name| name == entrant.name);

@@ -48,8 +48,8 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     out + LEGEND
 }
 
-/// A line for each case, a column for each election, as Markdown: how long until all agree, and how many
-/// lead meanwhile.
+/// A line for each case, a column for each election, as Markdown: the time until all agree, and the number of leaders
+/// in the meantime.
 pub(crate) fn overview(rows: &[Row]) -> String {
     let seeds = rows.first().map_or(0, |row| row.seeds);
     let mut out = format!("**Until all follow one leader** (median of {seeds} seeds)\n\n");
@@ -99,7 +99,7 @@ pub(crate) fn blocks(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
     rows.chunk_by(|one, other| one.case == other.case)
 }
 
-/// What happens, and for how long.
+/// Returns the description of a case, with its length.
 pub(crate) fn title(row: &Row) -> String {
     match row.lasts_s {
         Some(seconds) => format!("{}, for {seconds} s", row.what),
@@ -107,7 +107,7 @@ pub(crate) fn title(row: &Row) -> String {
     }
 }
 
-/// How long until all agree, or how often they do.
+/// Returns the time until all agree, or how often they do.
 pub(crate) fn agreed(row: &Row) -> String {
     match row.agreed_ms {
         Some(_) if row.agreed_percent < 100.0 => format!("{:.0} %", row.agreed_percent),
@@ -116,7 +116,7 @@ pub(crate) fn agreed(row: &Row) -> String {
     }
 }
 
-/// How many lead while it lasts.
+/// Returns the number of leaders while the case lasts.
 pub(crate) fn meanwhile(row: &Row) -> String {
     let mut out = row.leaders_most.to_string();
     for (ms, count) in [(row.contested_ms, "two"), (row.vacant_ms, "none")] {
@@ -146,7 +146,7 @@ pub(crate) fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
-/// For how long.
+/// Returns a length of time.
 fn time(ms: f64) -> String {
     if ms <= 0.0 {
         String::from("-")
@@ -155,7 +155,7 @@ fn time(ms: f64) -> String {
     }
 }
 
-/// After how long; at once, perhaps.
+/// Returns a time after the event; it may be at once.
 fn when(ms: f64) -> String {
     if ms < 999.5 {
         format!("{ms:.0} ms")

@@ -17,35 +17,34 @@ use super::{
     meter::{Meter, Metered, Metering, Stamp},
 };
 
-/// What a case cost, once.
+/// The costs of one run of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measure {
-    /// How long until all agreed, from the event or, if it lasts, from its healing; `None` if they
-    /// never did.
+    /// Time until all agreed, from the event or, for a case that lasts, from its healing; `None` if they never did.
     pub(crate) agreed: Option<Duration>,
     /// Whether they agreed on the highest in rank.
     pub(crate) highest: bool,
-    /// Messages until then; or, while it lasts, a second.
+    /// Messages until the agreement; for a case that lasts, per second.
     pub(crate) messages: f64,
     /// The same in bytes.
     pub(crate) bytes: f64,
-    /// The most messages that led to each other until then.
+    /// The longest chain of messages that caused each other until then.
     pub(crate) rounds: u32,
     /// The most agents that considered themselves leader at one time.
     pub(crate) leaders: usize,
-    /// How long two or more did.
+    /// Time with two or more such agents.
     pub(crate) contested: Duration,
-    /// How long none did.
+    /// Time with no such agent.
     pub(crate) vacant: Duration,
-    /// How many leaderships began.
+    /// Number of leaderships that began.
     pub(crate) elections: usize,
 }
 
-/// No election needs longer to agree.
+/// Longest time of an agreement for any election.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A better agent has taken over by then, by any policy here.
+/// Time by which a better agent has taken over, by any policy here.
 const TAKEOVER: Duration = Duration::from_secs(15);
-/// Agreement is one that lasts so long.
+/// Shortest time that an agreement has to last.
 const LASTS: Duration = Duration::from_secs(3);
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -92,7 +91,7 @@ pub(crate) fn run<C: Contender>(case: Case, seed: u64) -> Measure {
 }
 
 impl Measure {
-    /// The same, and when they agreed since then.
+    /// Returns this measure with the agreement, counted from `since`.
     fn agreed<E: Election>(
         self,
         world: &World<E>,
@@ -135,14 +134,14 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
         .term_order(TermOrder::Any)
         .trace(Trace::new().with_repeated())
         .build();
-    // It is there before any of them: the application runs it anyway.
+    // The store is there before any of the agents: the application runs it anyway.
     if let (Some(store), Ok(id)) = (C::store(), AgentId::new(STORE)) {
         world.join(Participant::observer(id, metering(store)));
     }
     world
 }
 
-/// The agent that is to lead, as a rule.
+/// The agent that normally leads.
 #[expect(clippy::expect_used, reason = "a valid name")]
 fn highest() -> AgentId {
     AgentId::new("e").expect("valid")
@@ -155,8 +154,8 @@ fn calm() -> Conditions {
         .unwrap_or_default()
 }
 
-/// The leader before the case: the highest in rank, where an election lets it take over in time. Else a take-over after
-/// the start would count in some seeds as a leadership of the case.
+/// Returns the leader before the case: the highest in rank, if the election lets it take over in time. Otherwise a
+/// take-over after the start would count, with some seeds, as a leadership of the case.
 fn settled<C: Contender>(world: &mut Metric<C>) -> Option<AgentId> {
     let (_, leader) = agreement::<C>(world, None).0?;
     if leader == highest() {
@@ -166,8 +165,7 @@ fn settled<C: Contender>(world: &mut Metric<C>) -> Option<AgentId> {
     agreement::<C>(world, None).0.map(|(_, leader)| leader)
 }
 
-/// What a user has to do where no agent notices that a leader is gone: every agent is told to hold an
-/// election.
+/// Tells every agent to hold an election. A user has to do this if no agent notices that a leader is gone.
 fn ask<C: Contender>(world: &mut Metric<C>) {
     if C::ASKED {
         world.run_for(Duration::from_millis(10));
@@ -177,14 +175,14 @@ fn ask<C: Contender>(world: &mut Metric<C>) {
     }
 }
 
-/// Waits for an agreement that lasts; when it began, and its leader. The costs are until then.
+/// Waits for an agreement that lasts; returns its beginning, its leader, and the costs until then.
 fn agreement<C: Contender>(
     world: &mut Metric<C>,
     began: Option<Time>,
 ) -> (Option<(Time, AgentId)>, Measure) {
     let mut watch = Watch::new(began.unwrap_or_else(|| world.now()));
     let end = world.now().after(LIMIT);
-    // Perhaps nothing has to be mended.
+    // Maybe all agree already.
     let mut agreed = world
         .agreed()
         .map(|leader| (world.now(), leader.id, watch.measure));
@@ -210,7 +208,7 @@ fn agreement<C: Contender>(
     (Some((at, with)), measure)
 }
 
-/// Watches for so long.
+/// Watches the case for that time.
 fn endure<C: Contender>(
     world: &mut Metric<C>,
     case: Case,
@@ -238,7 +236,7 @@ fn endure<C: Contender>(
     measure
 }
 
-/// What is seen from step to step.
+/// The measurements from step to step.
 struct Watch {
     measure: Measure,
     last: Time,
@@ -267,7 +265,7 @@ impl Watch {
     }
 }
 
-/// Adds up what was sent until then.
+/// Adds up the messages until then.
 fn count(trace: &Trace, until: Time, measure: &mut Measure) {
     for entry in trace.entries().filter(|entry| entry.at <= until) {
         if let What::Sent { message, .. } | What::Lost { message, .. } = &entry.what {
@@ -279,7 +277,7 @@ fn count(trace: &Trace, until: Time, measure: &mut Measure) {
     }
 }
 
-/// How many leaderships began since then.
+/// Returns the number of leaderships that began since then.
 fn elections<C: Contender>(world: &Metric<C>, since: Time) -> usize {
     let acquired = |name: &&str| {
         let events = world.events(name).iter();

@@ -15,7 +15,7 @@ use futures::{
 
 use crate::screen::{Happening, Screen, name};
 
-/// How long a change of the voters is asked for.
+/// Longest time for a change of the voters.
 const CHANGE: Duration = Duration::from_secs(10);
 
 /// Carries out commands until one of them is `leave`, or for ever.
@@ -53,17 +53,17 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
             }
         }
     }
-    // Without standard input it goes on.
+    // Without standard input the node goes on.
     futures::future::pending::<()>().await;
 }
 
-/// Has no link with that node any more, until it is added again.
+/// Ends the link with that node, until it is added again.
 fn remove_peer(bridge: &BridgeHandle, node: &str) -> Result<(), Box<dyn Error>> {
     let is_peer = bridge.remove_peer(&NodeId::new(node)?);
     is_peer.then_some(()).ok_or_else(|| "it is no peer".into())
 }
 
-/// Begins a change of the voters, and tells what becomes of it; `false` if the words are none.
+/// Begins a change of the voters, and reports its outcome; `false` if the words are not such a command.
 fn change_voters(agent: &BullyHandle, screen: &Screen, line: &str, words: &[&str]) -> bool {
     let (screen, command, agent) = (screen.clone(), line.to_owned(), agent.clone());
     match words {
@@ -97,7 +97,7 @@ fn change_voters(agent: &BullyHandle, screen: &Screen, line: &str, words: &[&str
     true
 }
 
-/// A voter, and how its host is reached if that is said.
+/// Returns a voter, with the address of its host if the words name it.
 fn new_voter(id: &str, contact: &[&str]) -> Option<NewVoter> {
     let contact = match contact {
         [] => None,
@@ -111,7 +111,7 @@ fn new_voter(id: &str, contact: &[&str]) -> Option<NewVoter> {
     Some(NewVoter { id, contact })
 }
 
-/// Says what became of a change.
+/// Reports the outcome of a change.
 fn changed(screen: &Screen, command: String, outcome: Result<Changed, VotersError>) {
     screen.say(&match outcome {
         Ok(changed) => Happening::Changed { command, changed },
@@ -126,7 +126,7 @@ fn changed(screen: &Screen, command: String, outcome: Result<Changed, VotersErro
     });
 }
 
-/// Says why a command was not carried out.
+/// Reports why a command was not carried out.
 fn tell(screen: &Screen, command: &str, outcome: Result<(), impl ToString>) {
     if let Err(wrong) = outcome {
         let (command, why) = (command.to_owned(), wrong.to_string());
@@ -134,7 +134,7 @@ fn tell(screen: &Screen, command: &str, outcome: Result<(), impl ToString>) {
     }
 }
 
-/// The lines of standard input. Its reads block, so a thread does them.
+/// Returns the lines of standard input. Its reads block, so a thread does them.
 fn lines() -> UnboundedReceiver<String> {
     let (sender, receiver) = unbounded();
     thread::spawn(move || {

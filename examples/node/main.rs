@@ -11,15 +11,15 @@
 //!       --peer a=127.0.0.1:7401 --peer b=127.0.0.1:7402 --quorum a,b,c --store /tmp/node-c --init
 //! ```
 //!
-//! Expected output: every terminal names the leader. Stop one with Ctrl-C: it hands over first. Kill
-//! the leader with `kill -9`: the next one leads as soon as its lease has run out. Start it again
-//! without `--init`, which is given once for each node.
+//! Expected output: every terminal names the leader. Stop a node with Ctrl-C: it hands over first. Kill the leader with
+//! `kill -9`: the next node leads as soon as the lease has run out. Start it again without `--init`, which is given
+//! once for each node.
 //!
-//! Without `--quorum` and `--store` every side of a partition has a leader. Other machines need
-//! `--tls`, and certificates that `examples/certificates` makes in a minute. On this one any other
-//! user can join as one of the nodes, unless all have the same `--secret-file`.
+//! Without `--quorum` and `--store` every side of a partition has a leader. For other machines use `--tls`, and
+//! certificates that `examples/certificates` makes in a minute. On this machine any other user can join as one of the
+//! nodes, unless all have the same `--secret-file`.
 //!
-//! Read on: `run.rs` is the program, `work.rs` what only the leader does.
+//! Read on: `run.rs` is the program, `work.rs` the work that only the leader does.
 
 mod args;
 mod commands;
@@ -35,7 +35,7 @@ use actix_bully::remote::sentinel::Sentinel;
 use args::Args;
 use clap::Parser;
 
-/// A plain one: a sentinel is started before any runtime.
+/// A plain function, without a runtime: a sentinel is started before any runtime.
 fn main() -> ExitCode {
     let args = Args::parse();
     #[cfg(feature = "sentinel")]

@@ -40,7 +40,7 @@ use crate::{
     work::work,
 };
 
-/// What an agent may take to hand over and leave, and a bridge to say goodbye.
+/// Longest time for an agent to hand over and leave, and for a bridge to say goodbye.
 const LEAVING: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(
@@ -49,8 +49,8 @@ pub(crate) async fn run(
 ) -> Result<(), Box<dyn Error>> {
     let screen = Screen::new(BootClock::new()?, &args.name, args.json);
     let group = Group::new("node")?;
-    // On a thread of their own the timers of a lease are not late when something here is busy. The bridge runs there as
-    // well: a heartbeat that changes threads on its way wakes each of them.
+    // On a thread of its own the timers of a lease are not late when another task is busy. The bridge runs there as
+    // well: a heartbeat that changes threads wakes each of them.
     let elections = ElectionArbiter::new()?;
     let votes = Votes::of(args)?;
     let started = start(
@@ -79,7 +79,7 @@ pub(crate) async fn run(
         tell_leaders(&agent, &screen),
         work(&agent, &screen, args.pulse()),
     ));
-    // Both of the agent's end when it has ended for good; the bridge would go on without it.
+    // Both futures end when the agent has ended for good; the bridge would go on without it.
     let told = pin!(select(agents, links));
     let asked = pin!(asked_to_stop(args, &agent, &bridge, &screen));
     let Either::Right(((), told)) = select(told, asked).await else {
@@ -115,7 +115,7 @@ fn start(
         let (args, group, store) = (args.clone(), group.clone(), store.clone());
         move || -> Result<BridgeHandle, Failure> {
             let mut bridge = bridge(&args, &group)?;
-            // Its restarts count upwards, whatever the wall clock shows.
+            // The node's restarts count upwards, whatever the wall clock shows.
             if let Some(store) = store {
                 bridge = bridge.remember_in(store);
             }
@@ -124,7 +124,7 @@ fn start(
             Ok(bridge.start()?)
         }
     };
-    // The bridge first: it numbers the agents' incarnations.
+    // Start the bridge first: it numbers the agents' incarnations.
     elections
         .handle()
         .spawn_fn(move || drop(tell.send(start())));
@@ -133,7 +133,7 @@ fn start(
     Ok((bridge, agent))
 }
 
-/// What another thread may say.
+/// An error that another thread may send.
 type Failure = Box<dyn Error + Send + Sync>;
 
 fn bridge(args: &Args, group: &Group) -> Result<BridgeBuilder, Failure> {
@@ -215,7 +215,7 @@ async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {
     let mut known: Option<Leader> = None;
     let mut listed = None;
     while let Some(status) = changes.next().await {
-        // A group with other voters has another leader, so this is never late.
+        // A group with other voters has another leader, so this line is never late.
         let voters = agent.voters();
         if let Some(voters) = voters.clone().filter(|_| voters != listed) {
             screen.say(&Happening::Voters(voters));
@@ -255,7 +255,7 @@ async fn tell_links(mut events: impl Stream<Item = BridgeEvent> + Unpin, screen:
     }
 }
 
-/// Ends when a signal or a command says so.
+/// Waits for a signal or a command that asks for the end.
 async fn asked_to_stop(args: &Args, agent: &BullyHandle, bridge: &BridgeHandle, screen: &Screen) {
     let signals = [SignalKind::terminate(), SignalKind::interrupt()];
     let signals = signals.into_iter().filter_map(|kind| signal(kind).ok());

@@ -1,7 +1,7 @@
-//! What there is to see: a line for each thing that happens, for people or for programs.
+//! The output: a line for each event, for people or for programs.
 //!
-//! As JSON, `t` is the host's clock since its boot, in microseconds: the same for all processes of
-//! one host, so that their lines can be merged.
+//! As JSON, `t` is the host's clock since its boot, in microseconds: the same for all processes of one host, so that
+//! their lines can be merged.
 
 use std::{
     io::{Write, stdout},
@@ -25,10 +25,10 @@ pub(crate) struct Screen {
     json: bool,
 }
 
-/// Something worth a line.
+/// An event that is printed.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
-    /// No voter has a disk: so long after a majority has begun one leads at the latest.
+    /// No voter has a disk. The group has a leader at the latest after this time, counted from the start of a majority.
     Begins { worst_case_start: Duration },
     /// The node takes part.
     Ready { listen: Option<String> },
@@ -36,21 +36,21 @@ pub(crate) enum Happening {
     Leader(Leader),
     /// The node knows no leader.
     NoLeader,
-    /// The node's work as a leader begins. With a fence in the quorum mode.
+    /// The node's work as a leader begins. In the quorum mode it has a fence.
     Leads { term: Term, fence: Option<u64> },
-    /// It checked at this time, and leads.
+    /// The node checked at this time that it leads.
     Works { at: Time, term: Term },
-    /// Its work has ended, because it hands over or leads no longer.
+    /// Its work has ended, because it hands over or no longer leads.
     Released { term: Term },
-    /// Something of the bridge to other hosts.
+    /// An event of the bridge to other hosts.
     Bridge { what: String },
     /// The node's group has these voters.
     Voters(Voters),
-    /// Why there is a leader, or none, and what was measured.
+    /// The reason for the present leader, or for its absence, and the measurements.
     Why(Box<Diagnosis>),
-    /// The voters were changed as it was asked for.
+    /// The voters were changed as requested.
     Changed { command: String, changed: Changed },
-    /// Nobody said in time whether the voters were changed.
+    /// No answer came in time whether the voters were changed.
     Unanswered { command: String, why: String },
     /// A command that cannot be understood.
     Unknown { command: String },
@@ -79,7 +79,7 @@ impl Screen {
         self.clock.now()
     }
 
-    /// Prints a line. A reader that is gone does not want the node either.
+    /// Prints a line. If the reader is gone, the node ends as well.
     pub(crate) fn say(&self, what: &Happening) {
         let at = if let Happening::Works { at, .. } = what {
             *at
@@ -199,14 +199,14 @@ fn list(ids: &[AgentId]) -> String {
     ids.join(", ")
 }
 
-/// A name, if it is one.
+/// Returns the name, if the text is one.
 pub(crate) fn name(text: &str) -> Option<AgentId> {
     AgentId::new(text).ok()
 }
 
-/// Why the node does not start, or does not go on.
+/// Prints why the node does not start, or does not go on.
 pub(crate) fn error(wrong: &dyn std::error::Error) {
     let mut screen = std::io::stderr().lock();
-    // There is nowhere left to report that even this fails.
+    // Even if this fails, no other place is left to report it.
     writeln!(screen, "node: {wrong}").ok();
 }

@@ -9,15 +9,15 @@ use actix_bully::{
 
 use crate::args::Args;
 
-/// The file, open, and where it lies. Only `--init` creates one: a node that lost its file must not vote as if it never
-/// had.
+/// The open file, and its place. Only `--init` creates a file: a node that lost its file must not vote as if it had
+/// never voted.
 #[derive(Debug)]
 pub(crate) struct Votes {
     store: Arc<FileStore<Vote>>,
     file: PathBuf,
-    /// The file is new.
+    /// Whether the file is new.
     is_new: bool,
-    /// The folder is new.
+    /// The folder, if it is new.
     new_folder: Option<PathBuf>,
 }
 
@@ -48,13 +48,13 @@ impl Votes {
         }))
     }
 
-    /// For the agent, and for the bridge, which remembers the node's last incarnation there.
+    /// Returns the store for the agent, and for the bridge, which keeps the node's last incarnation there.
     pub(crate) fn store(&self) -> Arc<FileStore<Vote>> {
         Arc::clone(&self.store)
     }
 
-    /// The node does not start. A file that was made for it goes: it never took part, so the next attempt is the first
-    /// as well.
+    /// Removes a file that was made for this start, because the node does not start. The node never took part, so its
+    /// next attempt is again the first.
     pub(crate) fn give_up(self) {
         if let Err(wrong) = self.undo() {
             tracing::warn!(%wrong, "file of a refused --init not removed");

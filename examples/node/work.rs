@@ -1,4 +1,4 @@
-//! What only the leader does: here it says that it leads.
+//! The work that only the leader does: here it prints that it leads.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ pub(crate) async fn work(
 ) -> Result<(), LeadError> {
     agent
         .lead(|guard| async move {
-            // Without disks terms increase while no clock lies and not all voters restart at once. That is enough here.
+            // Without disks, terms increase while no clock is wrong and not all voters restart at once. That is enough
+            // here.
             let unless = || guard.conditional_fence().map(ConditionalFence::accept);
             let (term, fence) = (guard.token().term, guard.fence().or_else(unless));
             let fence = fence.map(|fence| fence.number());
@@ -30,13 +31,13 @@ pub(crate) async fn work(
         .await
 }
 
-/// Says from time to time that it leads, by a check at that moment.
+/// Prints from time to time that it leads, after a check at that moment.
 async fn beat(guard: &LeaderGuard, screen: &Screen, pulse: Option<Duration>) {
     let Some(pulse) = pulse else {
         return futures::future::pending().await;
     };
     loop {
-        // Read before the check: at this time it led, whatever happens to the process meanwhile.
+        // Read before the check: at this time the node led, even if the process pauses afterwards.
         let at = screen.now();
         let term = guard.token().term;
         if guard.is_leader() {

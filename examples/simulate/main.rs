@@ -1,14 +1,14 @@
-//! Thousands of elections in which everything goes wrong, and one of them to look at.
+//! Thousands of elections with all kinds of faults, and one of them to look at.
 //!
 //! ```text
 //! $ cargo run --release --example simulate -- --seed 8731
 //! ```
 //!
-//! Expected output: what every agent sent and did, until all follow one leader again.
+//! Expected output: the messages and actions of every agent, until all follow one leader again.
 //!
-//! A history is 20 s of virtual time with all kinds of faults, as the seed will have it; then
-//! everything is healed, and agreement is due within a bound that follows from the timings. The
-//! same seed gives the same history, on every machine. Try next:
+//! A history is 20 s of virtual time with all kinds of faults, which the seed decides. Then everything is healed, and
+//! all must agree within a bound that follows from the timings. The same seed gives the same history, on every machine.
+//! Try next:
 //!
 //! ```text
 //! $ cargo run --release --example simulate -- --seeds 0..5000
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Shows one history; says whether every promise was kept.
+/// Shows one history; returns whether every promise was kept.
 fn one(args: &Args) -> Result<bool, Box<dyn Error>> {
     let plan = args.plan(args.seed.unwrap_or(1));
     let outcome = plan.run(Trace::new())?;
@@ -65,7 +65,7 @@ fn one(args: &Args) -> Result<bool, Box<dyn Error>> {
     Ok(outcome.report.violation.is_none())
 }
 
-/// Runs many; says whether every promise was kept and every kind of fault really happened.
+/// Runs many; returns whether every promise was kept and every kind of fault happened.
 fn many(args: &Args, seeds: &std::ops::Range<u64>) -> bool {
     let run = many::run(args, seeds);
     screen::summary(args, seeds, &run);

@@ -17,7 +17,7 @@ use actix_bully::testkit::trace::Trace;
 
 use super::{args::Args, summary::Summary};
 
-/// What came of it, and how fast.
+/// The results of a run, and its speed.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) summary: Summary,
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
     }
 }
 
-/// One thread's part.
+/// The part of one thread.
 fn work(args: &Args, end: u64, next: &AtomicU64, done: &AtomicU64) -> Summary {
     let mut summary = Summary::default();
     loop {
@@ -83,7 +83,7 @@ fn work(args: &Args, end: u64, next: &AtomicU64, done: &AtomicU64) -> Summary {
     }
 }
 
-/// One history; a panic is a broken promise like any other.
+/// Runs one history; a panic counts as a broken promise.
 fn one(args: &Args, seed: u64, summary: &mut Summary) {
     let plan = args.plan(seed);
     let trace = if args.hash {
@@ -120,7 +120,7 @@ fn to_go(took: Duration, done: u64, all: u64) -> String {
     format!("{done} of {all} histories, {} s to go", left / 1_000)
 }
 
-/// A line that is written over, to watch a long run.
+/// Shows a line in place of the last one, for a long run.
 #[expect(clippy::print_stderr, reason = "it shows how far a long run is")]
 fn progress(took: Duration, line: &str) {
     if took >= SILENT && stderr().is_terminal() {
@@ -129,7 +129,7 @@ fn progress(took: Duration, line: &str) {
     }
 }
 
-/// How many seeds a thread takes at once.
+/// Number of seeds that a thread takes at once.
 const AT_ONCE: u64 = 8;
-/// Shorter runs say nothing in between.
+/// Time after which a run shows its progress.
 const SILENT: Duration = Duration::from_secs(2);

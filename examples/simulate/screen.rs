@@ -1,4 +1,4 @@
-//! What is printed: text to read, or JSON.
+//! The output: text for people, or JSON.
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::{error::Error, fmt, ops::Range};
@@ -85,7 +85,7 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
     }
 }
 
-/// What is wrong with the command.
+/// Prints the error of a command.
 #[expect(clippy::print_stderr, reason = "what is wrong is no output")]
 pub(crate) fn error(wrong: &dyn Error) {
     eprintln!("error: {wrong}");
@@ -141,7 +141,7 @@ fn counts(coverage: &Coverage) -> Value {
     counts.into()
 }
 
-/// How often each fault met agents in each situation.
+/// Returns how often each fault met agents in each situation.
 fn situations(coverage: &Coverage) -> Value {
     let of = |fault| {
         let all = Situation::ALL.into_iter();
@@ -176,7 +176,7 @@ fn history_as_json(plan: &Plan, outcome: &Outcome) -> Value {
     })
 }
 
-/// A line of a recording as a value.
+/// Returns a line of a recording as a value.
 fn read(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok()
 }

@@ -1,4 +1,4 @@
-//! What came of many histories. The order in which they are added makes no difference.
+//! The sum of many histories. The order in which they are added makes no difference.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -21,20 +21,20 @@ pub(crate) struct Summary {
     pub(crate) steps: u64,
     pub(crate) messages: u64,
     pub(crate) elections: u64,
-    /// Lists of voters that were installed, and how long groups had no leader for it where nothing else went
-    /// wrong.
+    /// Number of lists of voters that were installed, and the times without a leader for that reason, without other
+    /// faults.
     pub(crate) changes: u64,
     pub(crate) gaps: Vec<Duration>,
     pub(crate) relapses: u64,
-    /// Histories in which two led at once for a while, and the longest such while.
+    /// Histories with two leaders at the same time, and the longest such time.
     pub(crate) contested: u64,
     pub(crate) longest_contest: Duration,
     pub(crate) slowest: Option<Healing>,
     pub(crate) violations: u64,
-    /// Those of the lowest seeds.
+    /// The violations of the lowest seeds.
     pub(crate) shown: BTreeMap<u64, Broken>,
     pub(crate) coverage: Coverage,
-    /// Of all traces, if they were recorded.
+    /// Hash of all traces, if they were recorded.
     pub(crate) hash: u64,
 }
 
@@ -42,29 +42,28 @@ pub(crate) struct Summary {
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
     pub(crate) what: String,
-    /// The command that runs it again.
+    /// The command that runs the history again.
     pub(crate) again: String,
 }
 
-/// How long an agreement took, beside how long it might have taken. The slower counts as the
-/// larger; of equals, that of the lower seed.
+/// The time of an agreement, beside its bound. The slower counts as the larger; of equals, that of the lower seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Healing {
-    /// Of a million parts of the bound.
+    /// Time in millionths of the bound.
     share: u128,
     before: std::cmp::Reverse<u64>,
     pub(crate) took: Duration,
     pub(crate) bound: Duration,
 }
 
-/// In so many histories every fault meets agents in every situation.
+/// Number of histories in which every fault meets agents in every situation.
 const MANY: u64 = 5_000;
 
-/// How many violations are shown.
+/// Most violations that are shown.
 const SHOWN: usize = 10;
 
 impl Summary {
-    /// One history more.
+    /// Adds one history.
     pub(crate) fn add(&mut self, plan: &Plan, outcome: &Outcome) {
         let report = &outcome.report;
         self.histories += 1;
@@ -91,7 +90,7 @@ impl Summary {
         }
     }
 
-    /// A promise was broken.
+    /// Adds a broken promise.
     pub(crate) fn breaks(&mut self, plan: &Plan, what: String) {
         self.violations += 1;
         let again = plan.to_string();
@@ -99,7 +98,7 @@ impl Summary {
         self.show_the_lowest();
     }
 
-    /// What another thread counted.
+    /// Adds the counts of another thread.
     pub(crate) fn merge(&mut self, other: Self) {
         self.histories += other.histories;
         self.nanos += other.nanos;
@@ -119,7 +118,7 @@ impl Summary {
         self.hash = self.hash.wrapping_add(other.hash);
     }
 
-    /// The median and the longest time without a leader because of a change of the voters.
+    /// Returns the median and the longest time without a leader because of a change of the voters.
     pub(crate) fn gap(&self) -> Option<(Duration, Duration)> {
         let mut gaps = self.gaps.clone();
         gaps.sort_unstable();
@@ -127,13 +126,13 @@ impl Summary {
         middle.zip(gaps.last().copied())
     }
 
-    /// The faults of this list that never happened.
+    /// Returns the faults of this list that never happened.
     pub(crate) fn missing(&self, faults: &[Fault]) -> Vec<Fault> {
         let never = |fault: &Fault| self.coverage.of(*fault) == 0;
         faults.iter().copied().filter(never).collect()
     }
 
-    /// Which faults met no agent in a situation that can be met, in a run that is long enough for all.
+    /// Returns the faults that met no agent in a possible situation, for a run that is long enough for all.
     pub(crate) fn unmet(&self, protocol: Protocol, faults: &[Fault]) -> Vec<(Fault, Situation)> {
         if self.histories < MANY {
             return Vec::new();
