@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::judged::{GroupFacts, Reason, cut};
 use crate::{
-    protocol::{AgentId, Incarnation, MemberKind, Role, Score, Term},
+    protocol::{About, AgentId, Incarnation, MemberKind, Role, Score, Term},
     record::NetworkRecord,
     shown,
 };
@@ -71,6 +71,9 @@ pub(crate) struct AgentFacts {
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) leader: Option<AgentId>,
+    /// What it says of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) about: Option<About>,
     /// Whether it leads, by its own word or by that of an agent that follows it.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
@@ -148,6 +151,7 @@ impl AgentFacts {
             term: None,
             incarnation: None,
             leader: None,
+            about: None,
             leads: false,
             draining: false,
             lease_until: None,

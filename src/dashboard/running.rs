@@ -146,6 +146,14 @@ fn of_own(own: &AgentReport, group: String, lease_until: Option<Duration>) -> Ag
         term: Some(own.term),
         incarnation: Some(own.incarnation),
         leader: own.leader.as_ref().map(|leader| leader.id.clone()),
+        about: own
+            .leader_about
+            .clone()
+            .filter(|_| own.leading.is_some())
+            .or_else(|| {
+                let listed = own.members.iter().find(|it| it.agent == own.agent);
+                listed?.about.clone()
+            }),
         leads: own.leading.is_some(),
         draining: own.draining,
         lease_until: lease_until.filter(|_| own.leading.is_some()),
@@ -169,6 +177,7 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
         },
         term: followed.map(|leader| leader.term),
         incarnation: member.incarnation,
+        about: member.about.clone(),
         leads: followed.is_some(),
         remote: true,
         ..AgentFacts::named(member.agent.clone())

@@ -158,6 +158,7 @@ function drawChosen() {
   by('chosen').firstChild.textContent = sentence(agent);
   const labels = ['Agent', 'Score', 'State', 'Role', 'Term', 'Incarnation', 'Follows', 'Lease left'];
   const facts = cells(agent).map((text, place) => [labels[place], text]).filter(([, text]) => text);
+  if (agent.about) facts.push(['Says of itself', isolate(agent.about)]);
   const same = hasBeside() && moment(beside).agents.find((other) => keyOf(other) === state.chosen);
   if (same) facts.push([`In the ${beside.head.election} election`, sentence(same)]);
   const now = facts.map(([, text]) => text).join('|');
