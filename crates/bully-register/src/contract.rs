@@ -117,8 +117,8 @@ pub trait Register: Debug + Send + Sync {
     /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
     /// `None` if the store cannot list; the features that need a list then refuse to start.
     ///
-    /// Each entry was there at some moment of the listing, not all of them at one moment. The future may fail with a
-    /// [`RegisterError`]; [`RegisterError::TooMany`] if there are more entries.
+    /// Each entry existed at some moment of the listing, not all of them at the same moment. The future may fail with a
+    /// [`RegisterError`]; with [`RegisterError::TooMany`] if there are more entries.
     fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
         let _ = prefix;
         None
@@ -126,7 +126,7 @@ pub trait Register: Debug + Send + Sync {
 
     /// Removes the entry of a key, if that is still the expected entry. `None` if the store cannot remove.
     ///
-    /// An entry that is written there later has a version that no earlier one had. The future may fail with a
+    /// An entry that is written there later gets a version that no earlier entry had. The future may fail with a
     /// [`RegisterError`]; if that [is unknown](RegisterError::is_unknown), the entry may have been removed.
     fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
         let _ = (key, expected);
@@ -186,12 +186,12 @@ impl<R: Register + ?Sized> Register for Arc<R> {
     }
 }
 
-/// What became of a swap.
+/// The outcome of a swap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swap {
     /// The entry was replaced, and has this version.
     Done(Version),
-    /// Another entry is there than was expected: this one, or none. Nothing was changed.
+    /// The key has another entry than the expected one: this one, or none. Nothing was changed.
     Conflict(Option<Entry>),
 }
 
@@ -200,25 +200,25 @@ pub enum Swap {
 pub enum Removal {
     /// The entry was removed.
     Done,
-    /// Another entry is there than was expected: this one, or none. Nothing was changed.
+    /// The key has another entry than the expected one: this one, or none. Nothing was changed.
     Conflict(Option<Entry>),
 }
 
-/// A read on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
+/// A read. Nothing happens before it is polled; a dropped read has no further effect.
 pub type RegisterReading =
     Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
 
-/// A swap on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
+/// A swap. Nothing happens before it is polled. If it is dropped, it may have happened, or may happen later.
 pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
 
-/// A listing on its way. Nothing happens before it is polled; dropped, it asks for nothing more.
+/// A listing. Nothing happens before it is polled; a dropped listing has no further effect.
 pub type RegisterListing =
     Pin<Box<dyn Future<Output = Result<Vec<(RegisterKey, Entry)>, RegisterError>> + Send>>;
 
-/// A removal on its way. Nothing happens before it is polled; dropped, it may have happened, or may happen yet.
+/// A removal. Nothing happens before it is polled. If it is dropped, it may have happened, or may happen later.
 pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
 
-/// A reading of a store's clock on its way. Nothing happens before it is polled.
+/// A reading of a store's clock. Nothing happens before it is polled.
 pub type StoreClock = Pin<Box<dyn Future<Output = Result<u64, RegisterError>> + Send>>;
 
 /// A change that a stream reports.
@@ -227,7 +227,7 @@ pub type StoreClock = Pin<Box<dyn Future<Output = Result<u64, RegisterError>> + 
 pub enum Change {
     /// The entry may have changed.
     Unknown,
-    /// This entry was written, over one of that version; `None` if there was none.
+    /// This entry was written, over an entry of that version; `None` if there was none.
     Written {
         /// The entry.
         entry: Entry,
@@ -236,5 +236,5 @@ pub enum Change {
     },
 }
 
-/// Each item says that an entry may have changed.
+/// Each item means that an entry may have changed.
 pub type ChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;

@@ -7,7 +7,7 @@ use std::{fmt, io};
 
 use super::{MOST_BYTES, MOST_LISTED, RegisterKey};
 
-/// Why an operation on a register failed. But for [`Unknown`](Self::Unknown), nothing was changed.
+/// The error of an operation on a register. But for [`Unknown`](Self::Unknown), nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
@@ -16,7 +16,7 @@ pub enum RegisterError {
         "the store of the lease does not answer: see that it runs and can be reached from here ({0})"
     )]
     Unreachable(#[source] io::Error),
-    /// The store was asked to write and did not say what became of it: it may have written, or may do so yet.
+    /// The store did not confirm a write: it may have written, or may write later.
     #[error(
         "the store of the lease did not say whether it has written; the agent reads it again ({0})"
     )]
@@ -30,7 +30,7 @@ pub enum RegisterError {
         /// The words of the store.
         source: io::Error,
     },
-    /// The key holds something that this crate does not write. It is not touched.
+    /// The key holds a value that this crate did not write. It is not touched.
     #[error(
         "the store of the lease holds under {key} what no lease is: find out what wrote it, and remove it or use another store"
     )]
@@ -89,13 +89,13 @@ pub enum RegisterRefusal {
     Credentials,
     /// It is full.
     Full,
-    /// It has no place for registers, or another one than is expected.
+    /// It has no table for registers, or a table of another form.
     Layout,
     /// A pooler shares the session of its connection with other clients.
     Pooled,
     /// Its interface for clients: etcd's JSON gateway does not answer there.
     Gateway,
-    /// Anything else; the store's own words say what.
+    /// Any other refusal; the store's own words describe it.
     Other,
 }
 

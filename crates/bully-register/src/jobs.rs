@@ -14,10 +14,10 @@ use super::{
     Swapping, key::check_size,
 };
 
-/// One operation, and where its outcome goes.
+/// One operation, and the receiver of its outcome.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// Several are one question, where a store can be asked so.
+    /// Several reads are one question, where the store can answer them together.
     Reads(Vec<ReadJob>),
     Swap {
         key: RegisterKey,

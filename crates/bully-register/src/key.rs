@@ -55,7 +55,7 @@ impl FromStr for RegisterKey {
         let mut parts = 0;
         for part in key.split('/') {
             parts += 1;
-            // Each part is short, so a fifth one is what makes a key too long.
+            // Each part is short, so only a fifth part makes a key too long.
             if parts > MOST_PARTS {
                 return Err(IdError::Forbidden { found: '/' });
             }

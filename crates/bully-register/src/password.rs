@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why a file gives no password.
+/// The reason why a file gives no password.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordFileError {
     /// The file cannot be read.
@@ -41,7 +41,7 @@ impl PasswordFile {
             source,
         };
         let file = File::open(path).map_err(unreadable)?;
-        // Of the file that is read, which may have another name by now.
+        // The permissions of the file that is read, which may have another name by now.
         let is_open = is_open_to_others(&file).map_err(unreadable)?;
         let mut text = String::new();
         let mut some = file.take(MOST.saturating_add(1));

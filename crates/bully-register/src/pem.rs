@@ -19,13 +19,13 @@ use crate::calls::Contradiction;
 /// The longest file or text, in bytes: some hundred certificates.
 const MAX_LEN: usize = 1024 * 1024;
 
-/// A part of what TLS is configured with.
+/// A part of the settings of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TlsPart {
     /// The certificates of the authorities that are trusted.
     Authorities,
-    /// The own certificate, and what leads from there to an authority.
+    /// The own certificate, with the certificates between it and an authority.
     Certificate,
     /// The key of the own certificate.
     Key,
@@ -41,7 +41,7 @@ impl fmt::Display for TlsPart {
     }
 }
 
-/// Why no certificate, or no key, was found where it should be.
+/// The reason why no certificate, or no key, was found.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PemError {
@@ -54,11 +54,11 @@ pub enum PemError {
         part: TlsPart,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         source: io::Error,
     },
-    /// A file or text is longer than such things are.
+    /// A file or text exceeds the limit.
     #[error("the {part} is longer than the limit of {max} bytes: is it the right file?")]
     TooLong {
         /// The part of TLS that the text should hold.
@@ -72,7 +72,7 @@ pub enum PemError {
         /// The part of TLS that the text should hold.
         part: TlsPart,
     },
-    /// The text has no such part in it.
+    /// The text does not contain this part.
     #[error(
         "there is no {part} in the PEM given for it; a key protected by a password has to be decrypted first"
     )]
@@ -80,7 +80,7 @@ pub enum PemError {
         /// The part of TLS that the text should hold.
         part: TlsPart,
     },
-    /// There is more than one key, and no telling which is meant.
+    /// There is more than one key, and nothing shows which one is meant.
     #[error("there are {count} private keys in the PEM given: leave the one of the certificate")]
     SeveralKeys {
         /// How many.
@@ -150,7 +150,7 @@ impl PemSource {
         let text = self.read(part)?;
         let mut keys = Vec::new();
         for key in PrivateKeyDer::pem_slice_iter(&text) {
-            // Wrapped at once: an error in the next one drops, and so wipes, those before it.
+            // Wrapped at once: an error in the next key drops, and so wipes, the keys before it.
             keys.push(SecretKey(key.map_err(|_| PemError::Damaged { part })?));
         }
         let count = keys.len();
@@ -196,7 +196,7 @@ impl PemSource {
 pub struct FileStamp {
     modified: Option<SystemTime>,
     len: u64,
-    /// A file that is renamed into place may be as old and as long as the one before.
+    /// A file that is renamed into place may have the age and the length of the file before.
     #[cfg(unix)]
     inode: u64,
 }

@@ -1,7 +1,7 @@
 //! A setting that a builder has several calls for.
 //!
-//! Decided here: that two different calls for one setting are refused by both names, in whatever order they came. The same call
-//! may be repeated, and the latest counts. Not here: which setters a builder has. How its tests find a pair that
+//! Decided here: two different calls for one setting are refused by both names, in any order of the calls. The same
+//! call may be repeated, and the latest counts. Not here: which setters a builder has. How its tests find a pair that
 //! loses a setting: `pairs.rs`.
 
 #[cfg(any(test, feature = "testkit"))]
@@ -13,14 +13,14 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct OneOf<T> {
     made: Option<T>,
-    /// By name: the same words in whatever order they were called.
+    /// The names of the calls; their order does not matter.
     calls: BTreeSet<&'static str>,
 }
 
 /// Two calls that make one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The first one by its name.
+    /// The name of the first one.
     pub first: &'static str,
     /// The other one.
     pub second: &'static str,

@@ -1,4 +1,4 @@
-//! How the tests of a builder go through every pair of its setters.
+//! Tests of a builder go through every pair of its setters.
 //!
 //! Decided here: which setters the source has, so that a test's list fails when one is added; and when a pair loses a
 //! setting. Not here: the setters' values, and how a test shows a builder.
@@ -101,7 +101,7 @@ pub fn wrong_pairs<B>(
     wrong
 }
 
-/// That each setter changes something: a value that is the default's own would show nothing.
+/// Returns the setters that change nothing: a value equal to the default would hide a lost setting.
 pub fn idle_setters<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,

@@ -24,7 +24,7 @@ pub enum Clause {
     LargestValue,
     /// An operation that begins after a confirmed swap knows of it, on every connection.
     SeenAtOnce,
-    /// Of several swaps that expect the same entry, one succeeds at most.
+    /// Of several swaps that expect the same entry, at most one succeeds.
     OneWins,
     /// A swap is applied once at most, also if its answer was lost.
     AppliedOnce,
@@ -32,13 +32,13 @@ pub enum Clause {
     FailureMeansUnchanged,
     /// An operation does nothing before it is polled.
     WaitsForPoll,
-    /// An operation that is dropped harms no other one.
+    /// An operation that is dropped does not harm another one.
     DropHarmsNothing,
-    /// A removal removes the entry that it expects, and no other one.
+    /// A removal removes the entry that it expects, and no other entry.
     RemovalCompares,
-    /// A listing shows all entries below a key, in the order of their keys, or says that there are too many.
+    /// A listing returns all entries below a key, in the order of their keys, or the error that there are too many.
     ListsBelow,
-    /// A register that offers a stream of changes tells of them.
+    /// A register that offers a stream of changes reports changes.
     TellsChanges,
 }
 

@@ -1,7 +1,7 @@
 //! Several clients at once on one key, each on a thread and a connection of its own.
 //!
-//! Decided here: what each client does next, and when a step began and ended. The judgement is in `history.rs`, the faults
-//! of the network in `faults.rs`.
+//! Decided here: the next step of each client, and the beginning and the end of each step. `history.rs` judges the
+//! steps, `faults.rs` has the faults of the network.
 
 use std::{
     sync::{

@@ -1,13 +1,13 @@
-//! Why a register does not pass.
+//! The reasons why a register does not pass.
 //!
-//! Decided here: that a broken clause is told from a store that cannot be asked, of which nothing is known.
+//! Decided here: a broken clause is distinguished from a store that does not answer, about which nothing is known.
 
 use std::{fmt, time::Duration};
 
 use super::Clause;
 use crate::RegisterError;
 
-/// Why a register does not pass.
+/// The reason why a register does not pass.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NonConformance {
@@ -73,7 +73,7 @@ impl fmt::Display for Found {
 }
 
 impl Clause {
-    /// The error that says that this clause is broken.
+    /// Returns the error of this broken clause.
     pub(super) fn broken(self, found: impl Into<String>) -> NonConformance {
         NonConformance::Broken {
             clause: self,

@@ -1,8 +1,8 @@
 //! A register behind a network that delays, loses answers, and delivers writes after their answer was lost.
 //!
-//! Decided here: the faults, each by a throw of seeded dice. All of them are faults that a contract has to allow for: an
-//! answer is lost after its write was applied, a write is applied after its caller was told that its outcome is
-//! unknown, and any message takes a while.
+//! Decided here: the faults, drawn from a seeded generator. A contract has to allow for all of them: an answer is lost
+//! after its write was applied, a write is applied after its caller was told that its outcome is unknown, and any
+//! message takes a while.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::{Entry, Register, RegisterError, RegisterKey, RegisterReading, Swapping};
 
-/// A connection by such a network; see the [module](self).
+/// A connection over such a network; see the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Faulty {
     inner: Arc<dyn Register>,
@@ -26,11 +26,11 @@ struct FaultyCalls {
     dice: fastrand::Rng,
     /// Number of operations so far.
     asked: u32,
-    /// Writes on their way, and the operation before which each of them arrives.
+    /// Writes under way, and the operation before which each of them arrives.
     late: Vec<(u32, Swapping)>,
 }
 
-/// What becomes of a write.
+/// The fate of a write.
 enum CallFate {
     Answered,
     AnswerLost,
@@ -51,7 +51,7 @@ impl Faulty {
         }
     }
 
-    /// All writes that are on their way arrive.
+    /// Waits until all writes under way have arrived.
     pub(super) async fn settle(&self) {
         self.arrive(u32::MAX).await;
     }

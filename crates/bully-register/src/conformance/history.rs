@@ -1,8 +1,9 @@
-//! Judges what several clients saw of one key.
+//! Judges the results of several clients on one key.
 //!
-//! Decided here: whether the steps have an order in which each step sees the effect of those before it. Every write has
-//! a value of its own, and a swap names the entry that it replaces. So the entries of a key are a chain, and a step has a
-//! place in it. The order exists if no step shows an earlier place than a step that had ended before it began.
+//! Decided here: whether the steps have an order in which each step sees the effect of all earlier steps. Every write
+//! has a value of its own, and a swap names the entry that it replaces. So the entries of a key are a chain, and each
+//! step has a place in it. The order exists if no step shows an earlier place than a step that had ended before it
+//! began.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ pub(super) enum Did {
 #[derive(Clone, Debug)]
 pub(super) enum SwapOutcome {
     Answered(Swap),
-    /// An error that says that nothing was changed.
+    /// An error after which nothing was changed.
     Failed,
     Unknown,
 }
@@ -141,7 +142,8 @@ fn versions(
     Ok(versions)
 }
 
-/// The place of each value in the chain of entries: each was written by a swap that expects the one before it.
+/// Returns the place of each value in the chain of entries: each was written by a swap that expects the entry before
+/// it.
 fn places(
     attempts: &BTreeMap<&[u8], AttemptedSwap<'_>>,
     versions: &BTreeMap<Vec<u8>, Version>,

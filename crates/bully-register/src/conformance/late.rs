@@ -1,9 +1,10 @@
-//! Operations that reach the store late: their caller has given them up, and somebody else has written.
+//! Operations that reach the store late: their caller has given them up, and another client has written.
 //!
-//! A write may be on its way for any time, since networks repeat, delay and lose. It compares when it arrives.
+//! A write may be under way for any time, since networks repeat, delay and lose. The comparison happens when it
+//! arrives.
 //!
-//! Decided here: the entry that is there when a write arrives. A future that is not polled yet stands for a request that is
-//! still on its way.
+//! Decided here: the entry at the moment when a write arrives. A future that is not polled yet stands for a request
+//! that is still under way.
 
 use super::{
     Clause, NonConformance, SuiteRun,
@@ -131,7 +132,7 @@ fn removed_words(removed: &Result<Removal, RegisterError>) -> String {
     }
 }
 
-/// How an operation ends that was done.
+/// The name of a successful outcome.
 const DONE: &str = "success";
 /// The value of a write that arrives late.
 const LATE: &[u8] = b"a late write";

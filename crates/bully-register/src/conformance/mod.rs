@@ -1,6 +1,6 @@
 //! Tests a register of yours against the contract.
 //!
-//! [`check`] is called in a test of yours, with a function that connects to the store. It takes about a second in memory,
+//! Call [`check`] in a test of yours, with a function that connects to the store. It takes about a second in memory,
 //! and some seconds where a write is synced or goes over a network.
 //!
 //! ```
@@ -23,14 +23,14 @@
 //!                    └── every step ──▶ history.rs: is there an order that explains it?
 //! ```
 //!
-//! Without faults every register passes: a write that ignores the expected version does no harm while no other client writes.
-//! So the suite puts a network between its clients and the register. It delays, it loses answers after the write was
-//! applied, and it delivers a write after its caller was told that the outcome is unknown.
+//! Without faults every register passes: a write that ignores the expected version does no harm while no other client
+//! writes. The suite therefore puts a network between its clients and the register. The network delays, loses answers
+//! after the write was applied, and delivers a write after its caller was told that the outcome is unknown.
 //!
-//! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each. What only a client of a
-//! store can do wrong is not tested, since the suite stands in front of the register: that it sends a write again whose
-//! answer was lost, that an operation of a store that hangs ends, that an error of the store is told from an unknown outcome.
-//! Cut the connection of your client for that.
+//! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each. The suite stands
+//! in front of the register, so it cannot test some faults of a store's client: a client that repeats a write whose
+//! answer was lost, an operation that does not end when the store hangs, and an error of the store that is mistaken for
+//! an unknown outcome. Cut the connection of your client to test them.
 
 mod clause;
 mod contest;

@@ -60,7 +60,7 @@ pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
             )
         })?;
     }
-    // The same values again are other entries.
+    // The same values are other entries when they are written again.
     let mut last = None;
     for (value, old) in [(b"a", &first), (b"b", &second)] {
         let entry = probe.write(&key, last.as_ref(), value).await?;
@@ -92,7 +92,7 @@ pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     let below: Vec<_> = ["a", "a/b", "ab", "b"]
         .map(|end| run.key(&format!("list/{end}")))
         .into();
-    // Of names that are alike, and of the key itself.
+    // Keys with similar names, and the key itself.
     let beside = ["list", "list0", "lists/a", "LIST/a"].map(|name| run.key(name));
     for key in below.iter().rev().chain(&beside) {
         one.write(key, None, key.as_str().as_bytes()).await?;
@@ -227,5 +227,5 @@ where
 const ROUNDS: u32 = 10;
 /// Time within which it should.
 const TOLD: Duration = Duration::from_secs(5);
-/// Number of changes after which a stream that told of none is given up.
+/// Number of unreported changes after which a stream is given up.
 const SILENT: u32 = 3;

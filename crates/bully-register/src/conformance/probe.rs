@@ -248,7 +248,7 @@ impl fmt::Display for ShownAt<'_> {
 
 /// Time within which an operation has to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// Number of tries after the first one, of an operation that did nothing.
+/// Number of further tries of an operation that had no effect.
 const TRIES: u32 = 100;
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -30,7 +30,7 @@ pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     probe.conflict(&key, Some(&numbered), None).await?;
     let first = probe.write(&key, None, b"first").await?;
     probe.conflict(&key, None, Some(&first)).await?;
-    // The same value under a version that no store gives.
+    // The same value under a version that no store returns.
     let strange = Version::new("no version of any store").map(ghost);
     probe.conflict(&key, strange.as_ref(), Some(&first)).await?;
     let second = probe.write(&key, Some(&first), b"second").await?;
@@ -90,7 +90,7 @@ pub(super) async fn sizes(run: &SuiteRun) -> Result<(), NonConformance> {
     })
 }
 
-/// Keys that a store might take for one.
+/// Keys that a store might mistake for each other.
 pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = run.probe(Clause::KeysApart);
     let mut keys = Vec::new();
@@ -121,7 +121,7 @@ pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     Ok(())
 }
 
-/// As many elections as may have a record there, all at once on one connection.
+/// The largest number of elections that may have a record there, all at once on one connection.
 pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = &run.probe(Clause::KeysApart);
     let elections = (0_u32..MANY).map(|number| {
@@ -133,7 +133,7 @@ pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
         }
     });
     try_join_all(elections).await?;
-    // A store may answer together what waits at one time.
+    // A store may answer operations together that wait at one time.
     let (there, absent) = (run.key("many/0"), run.key("many/absent"));
     let asked = [&there, &absent, &there].repeat(10);
     let found = try_join_all(asked.iter().map(|key| probe.read(key))).await?;
@@ -145,7 +145,7 @@ pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
     Ok(())
 }
 
-/// What one connection has confirmed is what another one reads from then on.
+/// A confirmed write of one connection is read by every other connection from then on.
 pub(super) async fn seen_by_others(run: &SuiteRun) -> Result<(), NonConformance> {
     let key = run.key("seen");
     let (one, other) = (run.probe(Clause::SeenAtOnce), run.other(Clause::SeenAtOnce));
@@ -201,7 +201,7 @@ pub(super) async fn dropped(run: &SuiteRun) -> Result<(), NonConformance> {
         drop((&mut read).now_or_never());
     }
     let before = probe.read(&key).await?;
-    // One that was given up may come between.
+    // A swap that was given up may come between.
     let entry = match probe.swap(&key, before.as_ref(), b"kept").await? {
         Swap::Done(_) => Some(probe.entry(&key).await?),
         Swap::Conflict(found) => found,

@@ -26,7 +26,7 @@ use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap};
 pub(super) use told::{KeyChange, Listeners, Tellers};
 pub(super) use worker::{ANSWER, start};
 
-/// Makes a type a register whose thread has the connection: by its fields `name`, `jobs` and `told`.
+/// Implements a register whose connection belongs to a thread, by the fields `name`, `jobs` and `told`.
 macro_rules! register_by_thread {
     ($register:ty $(, { $($more:tt)* })?) => {
         impl $crate::Register for $register {
@@ -69,7 +69,7 @@ macro_rules! register_by_thread {
 }
 pub(super) use register_by_thread;
 
-/// Where connections are made to.
+/// The server to which connections are made.
 pub(super) trait Server: Send + 'static {
     type Session: StoreSession;
 
@@ -110,7 +110,7 @@ pub(super) trait StoreSession: 'static {
     }
 }
 
-/// How a server is spoken to.
+/// Encryption of the connection to a server.
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 #[derive(Clone, Debug)]
 pub(super) enum StoreSecurity {
@@ -146,7 +146,7 @@ impl Course {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Refused(RegisterRefusal),
-    /// It was aborted, or never begun; another time it may work.
+    /// It was aborted, or never begun; it may work another time.
     NotDone,
     Unknown,
 }

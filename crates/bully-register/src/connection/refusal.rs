@@ -1,6 +1,7 @@
-//! Whether TLS has refused.
+//! Finds a refusal of TLS in an error.
 //!
-//! Decided here: that a server which cannot prove itself, or refuses our certificate, is told from a server that is away.
+//! Decided here: the difference between a server that is away, and a server that cannot prove itself or refuses our
+//! certificate.
 
 use std::{error::Error, io};
 

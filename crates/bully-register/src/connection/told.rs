@@ -25,7 +25,7 @@ pub(crate) enum KeyChange {
     Any,
 }
 
-/// The last change of each key that somebody waits for.
+/// The last change of each key that has a listener.
 #[derive(Debug, Default)]
 struct KeyListeners {
     all: Mutex<BTreeMap<Box<str>, watch::Sender<Change>>>,
@@ -45,7 +45,7 @@ impl KeyListeners {
 #[derive(Clone, Debug)]
 pub(crate) struct Tellers(Arc<KeyListeners>);
 
-/// Listens, for as long as anybody tells.
+/// The listening side; its streams end with the last teller.
 #[derive(Clone, Debug)]
 pub(crate) struct Listeners(Weak<KeyListeners>);
 
@@ -74,10 +74,10 @@ impl Tellers {
     }
 }
 
-/// For a store that is asked key by key what changes.
+/// For a store whose changes are watched key by key.
 #[cfg(feature = "kubernetes")]
 impl Tellers {
-    /// The keys that somebody waits for.
+    /// Returns the keys that have a listener.
     pub(crate) fn heard(&self) -> Vec<RegisterKey> {
         let keys = self.0.all();
         let heard = keys.iter().filter(|(_, changes)| !changes.is_closed());
@@ -90,7 +90,7 @@ impl Tellers {
         changes.is_some_and(|changes| !changes.is_closed())
     }
 
-    /// Waits until somebody begins to wait for a key. One task alone may wait for that.
+    /// Waits until a key gets its first listener. Only one task may wait for that.
     pub(crate) async fn more_heard(&self) {
         self.0.more.notified().await;
     }

@@ -1,6 +1,6 @@
 //! One member of a cluster, by its URL.
 //!
-//! Decided here: what such a URL may say. Whatever else it says would be passed over in silence, and is refused.
+//! Decided here: the allowed form of such a URL. Other parts would have no effect, so they are refused.
 
 use std::str::FromStr;
 
@@ -78,7 +78,7 @@ impl FromStr for EtcdEndpoint {
     }
 }
 
-/// Where etcd hears its clients.
+/// Usual port of etcd for its clients.
 const USUAL_PORT: u16 = 2379;
 /// Longest part of a wrong endpoint that is shown, in characters.
 const MOST_SHOWN: usize = 200;

@@ -39,7 +39,7 @@ pub(super) struct EtcdFailure {
 }
 
 impl EtcdFailure {
-    /// Of a request that was sent and not answered.
+    /// The failure of a request that was sent and not answered.
     pub(super) fn unfinished(writes: bool, words: String) -> Self {
         let meaning = if writes {
             Meaning::Unknown
@@ -57,7 +57,7 @@ impl EtcdFailure {
         self.meaning.error(self.words)
     }
 
-    /// Of a request whose connection ended; `refusal` is what TLS says of that, if it was TLS that ended it.
+    /// The failure of a request whose connection ended; `refusal` has the words of TLS, if TLS ended it.
     pub(super) fn lost(
         writes: bool,
         was_sent: bool,
@@ -73,7 +73,7 @@ impl EtcdFailure {
         }
     }
 
-    /// Of a client that is refused before anything that it asks is read.
+    /// The failure of a client that is refused before its request is read.
     pub(super) const fn refused(words: String) -> Self {
         Self {
             meaning: Meaning::Refused(RegisterRefusal::Credentials),
@@ -82,7 +82,7 @@ impl EtcdFailure {
         }
     }
 
-    /// Of a request that was not sent.
+    /// The failure of a request that was not sent.
     pub(super) const fn unsent(words: String) -> Self {
         Self {
             meaning: Meaning::NotDone,
@@ -92,7 +92,7 @@ impl EtcdFailure {
     }
 }
 
-/// The meaning of an answer of that status; `writes` says whether it was asked to write.
+/// Returns the meaning of an answer with that status; `writes` is set for a write.
 pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> EtcdFailure {
     let words = match &*complaint.message {
         "" => format!("status {status}"),

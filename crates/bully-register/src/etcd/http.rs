@@ -37,7 +37,7 @@ pub(super) enum Http {
 }
 
 impl Http {
-    /// As security asks for it now.
+    /// Reads the present settings of the security.
     pub(super) fn new(security: &StoreSecurity) -> Result<Self, RegisterError> {
         match security {
             StoreSecurity::Plain => Ok(Self::Plain),
@@ -53,7 +53,7 @@ impl Http {
 
     pub(super) async fn connect(&self, to: &EtcdEndpoint) -> io::Result<HttpConnection> {
         let stream = TcpStream::connect((to.host(), to.port())).await?;
-        // A question is one piece, and waits for no other.
+        // A request is one piece, and does not wait for another.
         stream.set_nodelay(true)?;
         match self {
             Self::Plain => HttpConnection::begin(stream).await,
@@ -69,7 +69,7 @@ impl Http {
 /// One connection; it has one question at a time.
 pub(super) struct HttpConnection {
     sender: SendRequest<Full<Bytes>>,
-    /// Why it has ended, if the member said that it refuses this client: by TLS 1.3 that comes after the handshake.
+    /// The reason of its end, if the member refused this client: by TLS 1.3 the refusal comes after the handshake.
     refusal: Rc<RefCell<Option<String>>>,
 }
 
@@ -122,7 +122,7 @@ impl HttpConnection {
             .await
             .map_err(|mut lost| {
                 let words = lost.error().to_string();
-                // Its end is told by either of both: the question's error, or the connection's.
+                // The error of the request or the error of the connection shows its end.
                 let refusal = refusal_in(lost.error()).or_else(|| self.refusal.take());
                 let was_sent = lost.take_message().is_none();
                 EtcdFailure::lost(question.writes, was_sent, refusal, words)
@@ -149,7 +149,7 @@ const fn refusal_in(_: &hyper::Error) -> Option<String> {
 /// An answer to its end.
 pub(super) enum Whole {
     Body(Vec<u8>),
-    /// It is larger than such an answer of etcd's is.
+    /// It is larger than any such answer of etcd.
     TooLarge,
 }
 

@@ -46,7 +46,7 @@ impl StreamLines {
     }
 }
 
-/// What changes of several records take, each of the largest size, with room to spare.
+/// Largest size of the changes of several records, each of the largest size, with room to spare.
 const MOST: usize = 65_536;
 
 #[cfg(test)]

@@ -34,15 +34,15 @@ use server::{EtcdCredentials, EtcdServer};
 
 /// Keeps leases in etcd, which wakes who waits for them.
 ///
-/// The keys begin with `actix-bully/`; a user of them needs to read and write that prefix. A write is a transaction that
-/// compares the revision and the value; a read is linearizable, so that a member of the cluster without a majority
-/// answers none. One endpoint is used at a time, by a few connections whatever the number of elections, and the next one
-/// when it fails. Meanwhile every operation fails at once. An answer may take two seconds.
+/// The keys begin with `actix-bully/`; a user of them needs to read and write that prefix. A write is a transaction
+/// that compares the revision and the value. A read is linearizable, so a member of the cluster without a majority does
+/// not answer it. The register uses one endpoint at a time, by a few connections whatever the number of elections, and
+/// moves to the next endpoint when it fails. Meanwhile every operation fails at once. An answer may take two seconds.
 ///
 /// It speaks to etcd's JSON gateway; an etcd that was started with `--enable-grpc-gateway=false` is refused as
-/// [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple tokens and
-/// with JSON web tokens. An etcd that is out of space answers reads and refuses writes as [`RegisterRefusal::Full`]: compact and
-/// defragment it, then disarm its alarm.
+/// [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple
+/// tokens and with JSON web tokens. An etcd that is out of space answers reads and refuses writes as
+/// [`RegisterRefusal::Full`]: compact and defragment it, then disarm its alarm.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -92,8 +92,8 @@ impl EtcdBuilder {
         self
     }
 
-    /// The same by a file with `user:password`, which is read again at each login: the password may be changed while the
-    /// process runs. Only the file's owner may be able to read it (`chmod 600`). Together with
+    /// The same from a file with `user:password`, which is read again at each login: the password may be changed while
+    /// the process runs. Only the file's owner may be able to read it (`chmod 600`). Together with
     /// [`credentials`](Self::credentials) it is refused when the register opens.
     pub fn credentials_file(mut self, path: impl Into<PathBuf>) -> Self {
         let file = EtcdCredentials::File(path.into());
@@ -101,8 +101,8 @@ impl EtcdBuilder {
         self
     }
 
-    /// Speaks to the endpoints by TLS. Where the cluster asks for certificates of its clients
-    /// (`--client-cert-auth`), the register needs one; etcd's gateway takes it for no login.
+    /// Speaks to the endpoints by TLS. Where the cluster asks for certificates of its clients (`--client-cert-auth`),
+    /// the register needs one; etcd's gateway does not accept it as a login.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: RegisterTls) -> Self {
         self.security = StoreSecurity::Tls(tls);
@@ -123,7 +123,7 @@ impl EtcdBuilder {
         self.check_security(&endpoints)?;
         let hosts: Vec<_> = endpoints.iter().map(EtcdEndpoint::authority).collect();
         let name = format!("etcd {}", hosts.join(",")).into();
-        // A file that cannot be used is told now, not by the first operation.
+        // An unusable file is reported now, not by the first operation.
         let credentials = self.check_login()?.cloned();
         let server = EtcdServer::new(endpoints, self.security, credentials);
         let server = server.ok_or_else(|| {

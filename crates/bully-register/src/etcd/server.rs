@@ -1,7 +1,8 @@
-//! Which member of the cluster is asked.
+//! The member of the cluster that is asked.
 //!
-//! Decided here: that a connection is made to a member that has a majority, after a login with the password of that moment: to
-//! the same member if only the login was over, to the next endpoint after any other end; and how its changes are heard. A user who may not read all keys of the prefix hears of none, and is not refused: a
+//! Decided here: the register connects to a member that has a majority, after a login with the present password. It
+//! connects to the same member if only the login was over, to the next endpoint after any other end. Also decided here:
+//! how its changes are heard. A user who may not read all keys of the prefix hears of no changes, and is not refused: a
 //! change is a hint.
 
 use std::{fmt, io, path::PathBuf, pin::pin};
@@ -79,7 +80,7 @@ impl fmt::Debug for EtcdCredentials {
 
 /// See the [module](self).
 pub(super) struct EtcdServer {
-    /// One at least; the first is the next to be asked.
+    /// At least one endpoint; the first is the next to be asked.
     endpoints: Vec<EtcdEndpoint>,
     security: StoreSecurity,
     credentials: Option<EtcdCredentials>,
@@ -119,7 +120,7 @@ impl EtcdServer {
             log_in(&mut member, &login).await?;
         }
         match member.ask(&EtcdQuestion::probe()).await {
-            // It answers; whether a key may be used is told with the key.
+            // The member answers; the right to a key shows with the key.
             Ok(_)
             | Err(EtcdFailure {
                 meaning: Meaning::Refused(RegisterRefusal::Credentials),
@@ -195,7 +196,7 @@ struct WatchStream {
 }
 
 impl WatchStream {
-    /// One that listens already; `None` if this user may not.
+    /// Returns a stream that listens already; `None` if this user must not.
     async fn begin(member: &EtcdMember) -> Result<Option<Self>, EtcdFailure> {
         let (connection, body) = member.stream(&EtcdQuestion::watch()).await?;
         let mut changes = Self {
@@ -222,7 +223,7 @@ impl WatchStream {
         }
     }
 
-    /// Tells what changes until the stream ends.
+    /// Reports changes until the stream ends.
     async fn tell(mut self, told: &Tellers) {
         loop {
             match self.tell_next(told).await {

@@ -1,7 +1,7 @@
 //! Operations on one member.
 //!
-//! Decided here: that several questions are under way, each on a connection of its own, and no more than that; and what
-//! an operation is told of an answer.
+//! Decided here: several questions are under way, each on a connection of its own, up to a limit; and the result of an
+//! operation for each answer.
 
 use std::cell::RefCell;
 
@@ -99,7 +99,7 @@ impl EtcdMember {
         connection.ask(&self.endpoint, token, question).await
     }
 
-    /// One that is at hand, or a new one.
+    /// Returns a free connection, or a new one.
     async fn connection(&self) -> Result<HttpConnection, EtcdFailure> {
         loop {
             let idle = self.idle.borrow_mut().pop();

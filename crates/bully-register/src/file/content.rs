@@ -1,7 +1,7 @@
 //! The name and the content of a key's file; pure functions.
 //!
-//! The record of the file is a line and the value: `bully entry NUMBER KEY`. The number is random, and another one in
-//! each write: otherwise an entry that was removed and is written again could be taken for the one before it.
+//! The record of the file is a line and the value: `bully entry NUMBER KEY`. The number is random, and differs in each
+//! write: otherwise an entry that was removed and is written again could be mistaken for the earlier entry.
 //!
 //! Decided here: that the whole key stands in the file and is compared, since its name has only the key's beginning and
 //! a hash.
@@ -31,7 +31,7 @@ pub(super) fn may_be_below(name: &str, prefix: &RegisterKey) -> bool {
     name.ends_with(ENDING) && name.starts_with(&beginning(&format!("{prefix}/")))
 }
 
-/// No dot, so that no file is hidden.
+/// Does not begin with a dot, so that no file is hidden.
 fn beginning(key: &str) -> String {
     let plain = |byte: u8| match char::from(byte) {
         letter if letter.is_ascii_alphanumeric() || letter == '-' => letter,

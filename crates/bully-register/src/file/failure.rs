@@ -24,7 +24,7 @@ use crate::{
     record_file::{Busy, RecordFileError},
 };
 
-/// Why an attempt did nothing.
+/// The reason why an attempt had no effect.
 #[derive(Debug)]
 pub(super) enum FileFailure {
     /// Another process has the file: the operation may be tried again.
@@ -56,7 +56,7 @@ impl From<RegisterError> for FileFailure {
     }
 }
 
-/// What went wrong with the file of that path; `writes` says whether the operation changes it.
+/// Returns the failure of the file of that path; `writes` is set if the operation changes it.
 pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> FileFailure {
     let words = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let other = |words| RegisterError::refused(RegisterRefusal::Other, io::Error::other(words));

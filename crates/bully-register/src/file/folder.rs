@@ -1,4 +1,4 @@
-//! The operations, each one attempt that waits for no other process.
+//! The operations, each a single attempt that does not wait for another process.
 //!
 //! Decided here: the comparison under the lock of a key's file, which answers need no lock, and which record needs no
 //! second sync since this register synced it. Everything here blocks, for a sync at most.
@@ -22,10 +22,10 @@ use crate::{
     record_file::{FileSystem, Host, RecordFile, RecordFileError, Seen, Stamp},
 };
 
-/// A folder of a register, as one of its threads has it.
+/// A folder of a register, as a thread holds it.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
-    /// Absolute, and followed anew in each operation: where it leads to another folder, that one counts for all.
+    /// Absolute, and resolved anew in each operation: if it leads to another folder, all operations use that one.
     path: PathBuf,
     system: Arc<dyn FileSystem>,
     /// The last record of each key that this thread has synced.
@@ -56,7 +56,7 @@ impl Folder {
         }
     }
 
-    /// How an operator calls it, by whichever link it was opened.
+    /// Returns the operator's name for it, whatever link it was opened by.
     pub(super) fn name(&self) -> Result<String, RegisterError> {
         let path = self.path.canonicalize();
         let path = path.map_err(|error| of_system(&self.path, &error))?;
@@ -132,7 +132,7 @@ impl Folder {
         }
     }
 
-    /// The names of the files that may belong to keys below this one.
+    /// Returns the names of the files that may belong to keys below this one.
     pub(super) fn names(&self, prefix: &RegisterKey) -> Result<Vec<String>, RegisterError> {
         self.check()?;
         let failed = |error| of_system(&self.path, &error);
@@ -175,8 +175,8 @@ impl Folder {
         Ok(Some((key, entry)))
     }
 
-    /// The file to compare and to write. While another process has it, it may be seen without the lock that the entry
-    /// is another one: most processes that want a lease find that it was taken just now.
+    /// Opens the file to compare and to write. While another process has it, an unexpected entry may be seen without
+    /// the lock: most processes that want a lease find that it was taken just now.
     fn open_or_see(
         &self,
         key: &RegisterKey,
@@ -224,7 +224,7 @@ impl Folder {
         }
     }
 
-    /// Nothing is known of a record whose folder is away.
+    /// A record whose folder is away is unknown.
     fn missing(&self) -> Result<(), FileFailure> {
         if self.path.is_dir() {
             return Ok(());
@@ -284,7 +284,7 @@ fn entry(key: &RegisterKey, record: &[u8], stamp: Stamp) -> Result<Entry, Regist
     Entry::new(key, version(key, stamp)?, value.to_vec())
 }
 
-/// The version of a record: its stamp has the device and the inode of its file, so that a copy is a change.
+/// Returns the version of a record: its stamp has the device and the inode of its file, so that a copy is a change.
 fn version(key: &RegisterKey, stamp: Stamp) -> Result<Version, RegisterError> {
     let version = Version::new(&stamp.to_string());
     version.ok_or_else(|| RegisterError::Foreign { key: key.clone() })

@@ -1,7 +1,7 @@
 //! On which file systems a lock excludes every process.
 //!
-//! Decided here: which are refused, since another kernel may have the same files and not see our locks. A file system
-//! in user space is one of them: nothing tells where its files are.
+//! Decided here: which file systems are refused, since another kernel may have the same files and not see our locks. A
+//! file system in user space is refused too: it does not show where its files are.
 
 /// The name of a shared file system of that number; `None` if this kernel alone has its files.
 pub(super) fn shared_kind(number: u32) -> Option<&'static str> {
@@ -12,7 +12,7 @@ pub(super) fn shared_kind(number: u32) -> Option<&'static str> {
 /// The number of the file system at a path; `None` where a system has no such numbers.
 #[cfg(target_os = "linux")]
 pub(super) fn kind_at(path: &std::path::Path) -> std::io::Result<Option<u32>> {
-    // Of another width and sign on each processor; the numbers have 32 bits.
+    // The type has another width and sign on each processor; the numbers have 32 bits.
     let kind = i128::from(rustix::fs::statfs(path)?.f_type);
     Ok(u32::try_from(kind.rem_euclid(1 << 32)).ok())
 }
@@ -23,7 +23,7 @@ pub(super) fn kind_at(_: &std::path::Path) -> std::io::Result<Option<u32>> {
     Ok(None)
 }
 
-/// Of Linux: `statfs(2)` and `linux/magic.h`.
+/// Numbers of Linux: `statfs(2)` and `linux/magic.h`.
 const SHARED: &[(u32, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),

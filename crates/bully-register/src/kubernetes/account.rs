@@ -1,4 +1,4 @@
-//! Which API server is asked, and as whom.
+//! The API server and the account.
 //!
 //! Decided here: that a file which is named comes first, then the account of the pod, then the kubeconfig of the user; that all
 //! of it is read again at each connect; and that `kube` repeats nothing by itself, since a write that is sent twice has
@@ -32,10 +32,10 @@ pub(super) struct KubeAccount {
 }
 
 impl KubeAccount {
-    /// As it is now.
+    /// Reads the present account.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] where nothing says which server, or a file cannot be used.
+    /// [`RegisterError::Refused`] where no server is configured, or a file cannot be used.
     pub(super) fn read(&self) -> Result<Config, RegisterError> {
         let mut config = self.found()?;
         if let Some(namespace) = &self.namespace {
@@ -82,7 +82,7 @@ impl KubeAccount {
             ..KubeConfigOptions::default()
         };
         let config = Config::from_custom_kubeconfig(kubeconfig.map_err(unfit)?, &options);
-        // It reads files, and waits for nothing.
+        // It reads files, and does not wait.
         let config = config.now_or_never();
         config
             .ok_or_else(|| refused("the kubeconfig needs more than files".to_owned()))?

@@ -1,6 +1,6 @@
-//! For how long the server asks not to be asked.
+//! The time for which the server asks for a pause.
 //!
-//! Decided here: that the operations, the watches and the next connection wait for the same time. Where a server limits
+//! Decided here: the operations, the watches and the next connection wait for the same time. Where a server limits
 //! requests, it limits those of the account.
 
 use std::{
@@ -31,7 +31,7 @@ impl BusyServer {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Why an operation is not begun, for as long as that lasts.
+    /// Returns the reason why an operation is not begun, while the pause lasts.
     pub(super) fn refusal(&self) -> Option<KubeFailure> {
         let left = self.left()?;
         let words = format!("it asks to be left alone for another {left:.0?}");

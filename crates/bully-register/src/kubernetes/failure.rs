@@ -41,7 +41,7 @@ pub(super) enum KubeAnswer {
 }
 
 impl KubeAnswer {
-    /// For an operation that knows it no better.
+    /// The error for an operation without a better explanation.
     pub(super) fn error(self, writes: bool) -> RegisterError {
         let other = "an answer to another request";
         match self {
@@ -57,7 +57,7 @@ impl KubeAnswer {
 pub(super) struct KubeFailure {
     pub(super) meaning: Meaning,
     pub(super) course: Course,
-    /// For how long the server asks not to be asked.
+    /// Pause that the server asks for.
     pub(super) wait: Option<Duration>,
     /// The server's words, or the end of the connection.
     pub(super) words: String,
@@ -73,7 +73,7 @@ impl KubeFailure {
         }
     }
 
-    /// Of a request whose answer did not come, or could not be read.
+    /// The failure of a request whose answer did not come, or could not be read.
     fn unfinished(writes: bool, course: Course, words: impl Into<String>) -> Self {
         let meaning = if writes {
             Meaning::Unknown
@@ -84,13 +84,13 @@ impl KubeFailure {
     }
 }
 
-/// Of a request that was not answered within its limit.
+/// The failure of a request that was not answered within its limit.
 pub(super) fn late(writes: bool) -> KubeAnswer {
     let words = format!("no answer within {ANSWER:?}");
     KubeAnswer::Failed(KubeFailure::unfinished(writes, Course::MovesOn, words))
 }
 
-/// The meaning of an error; `writes` says whether the request was to write.
+/// Returns the meaning of an error; `writes` is set for a write.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "an error that is new is of an answer that did not come"
@@ -131,7 +131,7 @@ pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
 
 fn of_status(status: &Status, writes: bool) -> KubeAnswer {
     let says = |part: &str| status.message.contains(part);
-    // What kind of object the server speaks of, if it is an API server that speaks.
+    // The kind of object that the answer names, if it comes from an API server.
     let kind = status.details.as_ref().map_or("", |details| &details.kind);
     let words = match &*status.message {
         "" => format!("status {}", status.code),
@@ -167,7 +167,7 @@ fn asked(status: &Status) -> Duration {
     Duration::from_secs(u64::from(seconds)).clamp(LEAST_WAIT, MOST_WAIT)
 }
 
-/// With what stands behind it: the outer errors alone say little.
+/// Returns the text with that of its causes: the outer errors alone say little.
 fn told(error: &Error) -> String {
     let mut words = error.to_string();
     let mut inner = error.source();
@@ -196,7 +196,7 @@ fn is_credentials(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<kube::client::AuthError>() || error.source().is_some_and(is_credentials)
 }
 
-/// A server that names no time, or none, is asked again after this one.
+/// Shortest pause, also for a server that names no time.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
 /// No server stops an election for longer than this.
 const MOST_WAIT: Duration = Duration::from_secs(60);

@@ -70,7 +70,7 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
 }
 
-/// The Lease for a key: over `replaced`, or a new one. `spec` was seen beside `replaced`.
+/// Returns the Lease for a key: over `replaced`, or a new one. `spec` was seen beside `replaced`.
 pub(super) fn lease(
     key: &RegisterKey,
     value: &[u8],
@@ -100,7 +100,8 @@ pub(super) fn lease(
     }
 }
 
-/// What `kubectl` shows of a record of an election. A register holds values of other forms as well: nothing is shown of these.
+/// Returns the fields that `kubectl` shows for a record of an election. A register holds values of other forms as well:
+/// nothing is shown for these.
 fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec {
     let text = str::from_utf8(value).unwrap_or_default();
     let now = Some(MicroTime(now));
@@ -149,7 +150,7 @@ fn said<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     line.split(' ').next()
 }
 
-/// Rounded up, so that `kubectl` never shows a shorter lease. Kubernetes refuses zero.
+/// Rounds up, so that `kubectl` never shows a shorter lease. Kubernetes refuses zero.
 fn whole_seconds(micros: u64) -> i32 {
     let seconds = micros.div_ceil(1_000_000).max(1);
     i32::try_from(seconds).unwrap_or(i32::MAX)

@@ -43,22 +43,24 @@ pub use service::KubernetesService;
 /// ```
 ///
 /// # Objects
-/// One Lease for each key. Its name begins with the readable part of the key; the key and the value are annotations. Holder, duration,
-/// renewal and transitions are filled in for `kubectl get lease`, and nothing reads these times back: no wall clock of another
-/// host is compared. A write replaces the whole Lease, also labels and annotations that others gave it. A Lease that
-/// another client wrote under such a name is [`Foreign`](RegisterError::Foreign), and is never written over.
+/// One Lease for each key. Its name begins with the readable part of the key; the key and the value are annotations.
+/// Holder, duration, renewal and transitions are filled in for `kubectl get lease`, and nothing reads these times back:
+/// no wall clock of another host is compared. A write replaces the whole Lease, including labels and annotations of
+/// others. A Lease that another client wrote under such a name is [`Foreign`](RegisterError::Foreign), and is never
+/// written over.
 ///
 /// # Rights
-/// The account needs the verbs `get`, `create`, `update` and `delete` on `leases` of the group `coordination.k8s.io` in its
-/// namespace, `list` to know the contenders, and `watch` to hear of changes at once. A Role cannot limit `create` and `list` by
-/// name: an account that may write one election's record may write the records of all elections in the namespace. Give elections that do not
-/// trust each other a namespace each.
+/// The account needs the verbs `get`, `create`, `update` and `delete` on `leases` of the group `coordination.k8s.io` in
+/// its namespace, `list` to know the contenders, and `watch` to hear of changes at once. A Role cannot limit `create`
+/// and `list` by name: an account that may write one election's record may write the records of all elections in the
+/// namespace. Give elections that do not trust each other a namespace each.
 ///
 /// # Costs
-/// A holder writes once a renewal: once a second with [`Timings::wan`](bully_core::protocol::Timings::wan), which is the preset for
-/// Kubernetes. Each process that waits has one watch, on a connection of its own, and hears of each renewal. A hundred elections with `wan`
-/// are a hundred writes a second, each of which etcd writes to its disks and the server tells every process that waits for it.
-/// Large clusters limit the requests of an account (429); the register waits for as long as the server says.
+/// A holder writes once a renewal: once a second with [`Timings::wan`](bully_core::protocol::Timings::wan), which is
+/// the preset for Kubernetes. Each process that waits has one watch, on a connection of its own, and hears of each
+/// renewal. A hundred elections with `wan` are a hundred writes a second. etcd writes each of them to its disks, and
+/// the server sends it to every process that waits for it. Large clusters limit the requests of an account (429); the
+/// register waits for the time that the server names.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -113,8 +115,8 @@ impl KubernetesBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. Whether the server can be reached, and
-    /// the rights of the account, show later.
+    /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. Whether the server
+    /// can be reached, and the rights of the account, show later.
     pub fn open(self) -> Result<KubernetesRegister, RegisterError> {
         let config = self.account.read()?;
         let host = config.cluster_url.authority().map_or("", |at| at.as_str());

@@ -1,8 +1,8 @@
-//! How a key is called in Kubernetes.
+//! The name of a key in Kubernetes.
 //!
-//! Decided here: the name of the object, and the labels by which the entries below a key are listed. A name has a readable part, so
-//! that `kubectl get lease` can be read, and the hash of the whole key, since names of objects know neither capitals
-//! nor accents. The key itself is in an annotation, and is compared.
+//! Decided here: the name of the object, and the labels by which the entries below a key are listed. A name has a
+//! readable part, for readers of `kubectl get lease`, and the hash of the whole key, since names of objects allow
+//! neither capitals nor accents. The key itself is in an annotation, and is compared.
 
 use std::collections::BTreeMap;
 
@@ -33,13 +33,13 @@ pub(super) fn object_name(key: &RegisterKey) -> String {
     name + &hash(key.as_str())
 }
 
-/// What selects the entries below a key.
+/// Returns the selector of the entries below a key.
 pub(super) fn selector(prefix: &RegisterKey) -> String {
     let depth = prefix.as_str().split('/').count();
     format!("{}={}", label(depth), hash(prefix.as_str()))
 }
 
-/// The labels of an entry: one for each key that it is below.
+/// Returns the labels of an entry: one for each key above it.
 pub(super) fn labels(key: &RegisterKey) -> BTreeMap<String, String> {
     let ends = key.as_str().match_indices('/').map(|(end, _)| end);
     let above = ends.filter_map(|end| key.as_str().get(..end));
@@ -56,7 +56,8 @@ fn label(depth: usize) -> String {
     format!("actix-bully/below-{depth}")
 }
 
-/// 80 bits: no two keys of one namespace share them by accident, and a key that did would be refused as foreign.
+/// Returns 80 bits: no two keys of one namespace share them by accident. If they did, the second key would be refused
+/// as foreign.
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let first = digest.iter().take(10);

@@ -1,8 +1,8 @@
-//! Which API server is asked, and when a client is made anew.
+//! The API server, and the times at which a client is made anew.
 //!
-//! Decided here: that each connect reads the account again and makes a client of its own, whose connections end with it. So a
-//! request that ran into its limit is repeated on a new connection, and a token that has ended is read again. An address of
-//! several API servers leads to any of them then.
+//! Decided here: each connect reads the account again and makes a client of its own, whose connections end with it. A
+//! request that ran into its limit is therefore repeated on a new connection, and an expired token is read again. An
+//! address of several API servers may then lead to another one.
 
 use std::pin::pin;
 
@@ -44,8 +44,8 @@ impl KubeServer {
         }
     }
 
-    /// A client with the account of this moment. One that takes too long is waited for again the next time: of plugins that
-    /// hang, one runs.
+    /// Returns a client with the present account. If it takes too long, the next call waits for it again: of plugins
+    /// that hang, only one runs.
     async fn client(&mut self) -> Result<Client, RegisterError> {
         let account = self.account.clone();
         let begun = self

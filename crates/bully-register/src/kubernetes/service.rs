@@ -28,12 +28,12 @@ use crate::{
 /// A Service of Kubernetes that leads to the leader of an election; made by
 /// [`KubernetesBuilder::service`](super::KubernetesBuilder::service).
 ///
-/// The Service itself has no selector, and is applied with the rest of the deployment. The leader writes one `EndpointSlice`,
-/// called as the Service. The account needs the verbs `get`, `create` and `update` on `endpointslices` of the group
-/// `discovery.k8s.io`; `get` and `update` can be limited to that name.
+/// The Service itself has no selector, and is applied with the rest of the deployment. The leader writes one
+/// `EndpointSlice` with the name of the Service. The account needs the verbs `get`, `create` and `update` on
+/// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to that name.
 ///
-/// Until the next leader has written it, the Service leads to the former one: during an election, and until the proxies of
-/// the cluster have heard of the change. The former leader refuses such requests by its guard.
+/// Until the next leader has written it, the Service leads to the former leader: during an election, and until the
+/// proxies of the cluster have heard of the change. The former leader refuses such requests by its guard.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }

@@ -1,7 +1,7 @@
 //! Operations on Leases of one namespace.
 //!
-//! Decided here: the request of each operation, and its outcome. Every write names the uid *and* the resource
-//! version: the server makes a Lease anew for an update that names no uid, so that a late write would bring back a removed entry.
+//! Decided here: the request of each operation, and its outcome. Every write names the uid *and* the resource version:
+//! for an update without a uid, the server makes the Lease anew, and a late write would bring back a removed entry.
 //!
 //! | operation | request |
 //! |---|---|
@@ -36,10 +36,10 @@ use crate::{
 /// A client for as long as its server answers.
 pub(super) struct KubeSession {
     api: Api<Lease>,
-    /// What `kubectl` shows of the entries that were seen last, which the next write goes on from.
+    /// The fields that `kubectl` shows of the last seen entries; the next write continues them.
     seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
     busy: BusyServer,
-    /// A request that finds no connection free makes one: they may not all ask at once.
+    /// A request that finds no free connection makes one: their number must be limited.
     at_once: Semaphore,
     /// Hears the course if another connection is needed.
     end: mpsc::Sender<Course>,
@@ -104,7 +104,7 @@ impl KubeSession {
         }
     }
 
-    /// Keeps what `kubectl` shows of an entry.
+    /// Keeps the fields that `kubectl` shows of an entry.
     fn note(&self, key: &RegisterKey, found: Lease) -> Result<Entry, RegisterError> {
         let entry = lease::entry(key, &found)?;
         let mut seen = self.seen.borrow_mut();
@@ -116,7 +116,7 @@ impl KubeSession {
         Ok(entry)
     }
 
-    /// What `kubectl` shows of that entry, if it was seen.
+    /// Returns the fields that `kubectl` shows of that entry, if it was seen.
     fn spec(&self, key: &RegisterKey, version: &Version) -> Option<LeaseSpec> {
         let seen = self.seen.borrow();
         let (known, spec) = seen.get(key)?;
@@ -137,7 +137,7 @@ impl KubeSession {
         }
         match self.note(key, stored) {
             Ok(entry) if entry.value == value => Ok(Swap::Done(entry.version)),
-            // Something on the way has changed the value: a webhook, for example.
+            // A component on the way has changed the value: a webhook, for example.
             Ok(_) | Err(_) => Err(Meaning::Unknown.error(
                 "the server shows another Lease than was written: see which admission webhook changes its annotations",
             )),
@@ -239,10 +239,10 @@ impl StoreSession for KubeSession {
 
 /// Leases of one page of a list.
 const PAGE: u32 = 500;
-/// Requests that are under way at one time, each on a connection of its own. A second of renewals of several hundred elections
-/// takes a few of them.
+/// Maximum number of requests under way at one time, each on a connection of its own. A second of renewals of several
+/// hundred elections needs a few of them.
 const MOST_AT_ONCE: usize = 16;
-/// Entries of which is known what `kubectl` shows; those of a few hundred elections.
+/// Maximum number of entries whose `kubectl` fields are kept; those of a few hundred elections.
 const MOST_SEEN: usize = 1_024;
-/// Who is named as the writer of the fields.
+/// Name of the writer of the fields.
 const MANAGER: &str = "actix-bully";

@@ -1,4 +1,4 @@
-//! What changes, as the API server tells it.
+//! The changes that the API server reports.
 //!
 //! ```text
 //!   a key that somebody waits for ──▶ LIST metadata.name=.. ──▶ WATCH from the list's version ──▶ Written, Unknown
@@ -6,9 +6,9 @@
 //!                                         └──── 410, an error ───────┘
 //! ```
 //!
-//! Decided here: that each key has a watch of its own, so that a Role may name the objects and no process hears of the renewals
-//! of other elections; that a watch begins at the version of the *list*, since the server forgets the version of a Lease that
-//! is quiet; and that an ordinary end breaks no chain of versions, while a new list does.
+//! Decided here: each key has a watch of its own, so that a Role may name the objects and no process hears of the
+//! renewals of other elections. A watch begins at the version of the *list*, since the server forgets the version of a
+//! Lease that is quiet. An ordinary end does not break the chain of versions; a new list does.
 
 use std::{cell::RefCell, collections::BTreeSet, pin::pin, rc::Rc, time::Duration};
 
@@ -32,7 +32,7 @@ use crate::{
     connection::{ANSWER, KeyChange, Meaning, Tellers},
 };
 
-/// Watches every key that somebody waits for.
+/// Watches every key that has a listener.
 pub(super) async fn watch_all(api: Api<Lease>, told: Tellers, busy: BusyServer) {
     let begun = Rc::new(RefCell::new(BTreeSet::new()));
     let mut watches = FuturesUnordered::new();
@@ -65,7 +65,7 @@ struct KeyWatch {
     busy: BusyServer,
 }
 
-/// Why a watch is over.
+/// The reason why a watch is over.
 enum WatchEnd {
     /// It goes on from this version of the server.
     Ended(String),
@@ -92,7 +92,7 @@ impl KeyWatch {
         }
     }
 
-    /// Runs for as long as somebody waits for the key, and gives it back.
+    /// Runs while the key has a listener, and returns the key.
     async fn run(self) -> RegisterKey {
         let mut failures = 0_u32;
         while self.told.is_heard(&self.key) {
@@ -101,7 +101,7 @@ impl KeyWatch {
             if begun.elapsed() > LASTS {
                 failures = 0;
             }
-            // Whatever was written since then was not told.
+            // Writes since then were not reported.
             self.tell(Change::Unknown);
             let Some(reason) = reason else { continue };
             failures = failures.saturating_add(1);
@@ -110,7 +110,7 @@ impl KeyWatch {
         self.key
     }
 
-    /// Says why the watch is over, and how long to wait before the next one.
+    /// Logs why the watch is over, and returns the pause before the next one.
     fn pause_after(&self, reason: &Reason, failures: u32) -> Duration {
         match reason {
             Reason::Passes(words) => {

@@ -37,7 +37,7 @@ pub(super) struct Asked {
     pub(super) creates: bool,
 }
 
-/// The meaning of an error, and what follows from it.
+/// Returns the error for the operation, and the client's next step.
 pub(super) fn failure(error: &Error, asked: Asked) -> (RegisterError, Course) {
     let (meaning, course) = match error.code() {
         Some(state) => of_state(state, asked),
@@ -47,8 +47,8 @@ pub(super) fn failure(error: &Error, asked: Asked) -> (RegisterError, Course) {
     (meaning.error(words(error)), course)
 }
 
-/// Of nothing that the server said: the connection ended, by TLS if it `is_refused`. A write that was sent may have been
-/// done, whatever has ended the connection then.
+/// The meaning of an end of the connection without an answer, by TLS if it `is_refused`. A write that was sent may have
+/// been done, whatever ended the connection.
 const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     match (writes, is_refused) {
         (true, _) => (Meaning::Unknown, Course::MovesOn),

@@ -94,8 +94,8 @@ impl PostgresRegister {
         Self::at(PostgresUrl::Text(url.to_owned()))
     }
 
-    /// The same by a file, which is read again at each login: its password may be changed while the process runs. If the
-    /// URL has a password, only the file's owner may be able to read it (`chmod 600`).
+    /// The same with a file, which is read again at each login: its password may be changed while the process runs. If
+    /// the URL has a password, only the file's owner may be able to read it (`chmod 600`).
     pub fn builder_from_file(path: impl Into<PathBuf>) -> PostgresBuilder {
         Self::at(PostgresUrl::File(path.into()))
     }
@@ -111,15 +111,15 @@ impl PostgresRegister {
 }
 
 impl PostgresBuilder {
-    /// Keeps leases in the table of that schema instead of `public`. The schema has to be there. All agents of a group
-    /// need to name the same one, as whichever user they connect: the server's `search_path` does not count.
+    /// Keeps leases in the table of that schema instead of `public`. The schema has to exist. All agents of a group
+    /// need to name the same schema, whatever their users: the server's `search_path` does not count.
     pub fn schema(mut self, schema: &str) -> Self {
         schema.clone_into(&mut self.schema);
         self
     }
 
-    /// Makes the table where it is missing, also when it is dropped while the register is used. A table that is made anew
-    /// knows no lease, as after a removal of the record.
+    /// Makes the table where it is missing, also when it is dropped while the register is used. A new table knows no
+    /// lease, as after a removal of the record.
     pub fn create_table(mut self) -> Self {
         self.creates = true;
         self
@@ -184,7 +184,7 @@ impl std::fmt::Debug for PostgresBuilder {
     }
 }
 
-/// Longest name of anything in PostgreSQL, in bytes: it cuts longer ones, which are then another name.
+/// Longest name of anything in PostgreSQL, in bytes: it cuts longer names, which then differ from the given ones.
 const MOST_IDENTIFIER: usize = 63;
 
 register_by_thread!(PostgresRegister, {

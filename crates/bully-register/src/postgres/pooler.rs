@@ -20,7 +20,7 @@ use crate::{RegisterError, RegisterRefusal};
 /// The number of the server's process that serves a connection, for this statement at least.
 pub(super) async fn process(client: &Client) -> Result<i32, Error> {
     let row = client.simple_query("SELECT pg_backend_pid()").await?;
-    // As text, in a message without a prepared statement, which poolers keep apart as well.
+    // As text, in a message without a prepared statement, because poolers keep prepared statements apart.
     let number = row.iter().find_map(|message| {
         if let SimpleQueryMessage::Row(row) = message {
             return row.get(0)?.parse().ok();
@@ -32,7 +32,7 @@ pub(super) async fn process(client: &Client) -> Result<i32, Error> {
 
 /// Asks on another connection while `client`, which the process `own` has served, has nothing to do.
 ///
-/// `Ok(false)` if there was no other connection, as at a server without room for one: nothing is known then.
+/// `Ok(false)` if there was no other connection, as at a server without room for one: the question stays open.
 ///
 /// # Errors
 /// [`RegisterRefusal::Pooled`] if sessions are shared; [`RegisterError::Unreachable`] if that shows neither way.

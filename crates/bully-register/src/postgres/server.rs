@@ -34,7 +34,7 @@ use crate::{
 /// See the [module](self).
 pub(super) struct PostgresServer {
     pub(super) url: PostgresUrl,
-    /// Of the URL as it was when the register was opened.
+    /// Name by the URL at the time when the register was opened.
     pub(super) name: String,
     pub(super) security: StoreSecurity,
     pub(super) statements: Arc<Statements>,
@@ -44,7 +44,7 @@ pub(super) struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// How to connect now.
+    /// Returns the present settings of a connection.
     fn config(&self, after: Course) -> Result<Config, RegisterError> {
         let mut config = self.url.config()?;
         if url::name_of(&config) != self.name {
@@ -82,7 +82,7 @@ impl PostgresServer {
         }
     }
 
-    /// Of an error before anything was written.
+    /// Returns the error of a failure before anything was written.
     fn failed(&self) -> impl Fn(tokio_postgres::Error) -> RegisterError {
         let asked = Asked {
             writes: false,

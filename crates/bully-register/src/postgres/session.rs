@@ -1,7 +1,7 @@
 //! The statements.
 //!
-//! Decided here: that each operation is one statement, which is a transaction by itself; that a value is measured before
-//! it is sent; that a write tells all who listen; and that a session is looked at once its settings are made.
+//! Decided here: each operation is one statement, which is a transaction by itself; a value is measured before it is
+//! sent; a write notifies all listeners; and a session is checked once its settings are made.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') IN ('off', 'local');
     LISTEN bully_register";
 
-/// Which session has the settings, and whether it listens.
+/// Returns the session that has the settings, and whether it listens.
 const SEEN: &str =
     "SELECT pg_backend_pid() || ' ' || count(*) FROM pg_listening_channels() AS channel
     WHERE channel = 'bully_register'";
@@ -56,7 +56,7 @@ impl Statements {
         let table = table(schema);
         let done =
             |told: &str| format!("SELECT version, pg_notify('bully_register', {told}) FROM done");
-        // The key, and where it fits the new version, the one before and the value: `notified` reads it.
+        // The key and, where they fit, the new version, the version before and the value: `notified` reads it.
         let written = |replaced: &str, value: &str| {
             done(&format!(
                 "$1 || CASE WHEN octet_length({value}) > {MOST_TOLD} THEN '' ELSE ' ' || version || ' ' || {replaced} || ' ' || encode({value}, 'hex') END"
@@ -64,7 +64,7 @@ impl Statements {
         };
         let (inserted, updated) = (written("'-'", "$2"), written("$2", "$4"));
         let removed = done("$1");
-        // Each transaction has a number of its own, so that a version never comes again, also after a removal.
+        // Each transaction has a number of its own, so that a version never repeats, not even after a removal.
         let version = "txid_current()";
         // The version alone would not do: those of a restored backup come again.
         let expected = "key = $1 AND version = $2 AND value = $3";
@@ -167,8 +167,8 @@ impl PostgresSession {
         failed
     }
 
-    /// `IF NOT EXISTS` does not keep sessions apart that find no table at the same moment: all but the first wait for
-    /// it, and are refused since its name is taken then. They find the table when they ask once more.
+    /// `IF NOT EXISTS` does not separate sessions that find no table at the same moment: all but the first wait for it,
+    /// and are then refused since the name is taken. They find the table when they ask once more.
     async fn create(&self) -> Result<(), Error> {
         let taken = [
             SqlState::UNIQUE_VIOLATION,
@@ -189,7 +189,7 @@ impl PostgresSession {
         found.pop().unwrap_or(Ok(None))
     }
 
-    /// Runs a statement that changes at most one row; the row if it did.
+    /// Runs a statement that changes at most one row; returns the changed row.
     async fn write(
         &self,
         statement: &str,
@@ -329,7 +329,7 @@ fn written<'a>(key: &str, mut words: impl Iterator<Item = &'a str>) -> Option<Ch
         .then_some(Change::Written { entry, replaced })
 }
 
-/// Of two digits.
+/// Returns the byte of two digits.
 fn byte(digits: &[u8]) -> Option<u8> {
     let [high, low] = digits else { return None };
     let digit = |digit: u8| char::from(digit).to_digit(16);

@@ -38,7 +38,7 @@ fn read(path: &Path) -> Result<Config, RegisterError> {
         |source| RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(source));
     let file = PasswordFile::read(path).map_err(wrong)?;
     let config = parse(file.text.trim())?;
-    // Where the server asks for a certificate, or trusts its host, the URL has no secret.
+    // Where the server asks for a certificate, or trusts the host, the URL has no secret.
     if config.get_password().is_some() {
         file.check(path).map_err(wrong)?;
     }

@@ -1,14 +1,14 @@
 //! A file that is locked, and the process that has the lock, for an operator.
 //!
-//! Decided here: for how long that process is looked for, and the words where it is not found. Linux lists locks with the
-//! numbers of processes. The list lacks the lock of a process of another container, and a lock whose taker has ended while
-//! its child has the file. While locks change, it may lack others too.
+//! Decided here: the time of the search for that process, and the words if it is not found. Linux lists locks with the
+//! numbers of processes. The list lacks the lock of a process of another container, and a lock whose taker has ended
+//! while its child has the file. While locks change, it may lack others too.
 
 use std::fmt;
 
 use super::system::Status;
 
-/// A file that is locked. Its holder is looked for when somebody asks: that takes longer than the lock itself.
+/// A locked file. Its holder is looked for on request only: the search takes longer than the lock itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Busy(pub(super) Option<Status>);
 
@@ -37,12 +37,12 @@ fn locks() -> Option<String> {
     }
 }
 
-/// One that a list leaves out because locks change is in the next one.
+/// A lock that one list lacks because locks change is in the next list.
 fn find(file: Status, mut list: impl FnMut() -> Option<String>) -> Option<u32> {
     (0..LISTS).find_map(|_| holder(file, &list()?))
 }
 
-/// By a line such as `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF`.
+/// Reads a line such as `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF`.
 fn holder(file: Status, locks: &str) -> Option<u32> {
     let Status { device, inode, .. } = file;
     let (major, minor) = numbers(device);

@@ -1,4 +1,4 @@
-//! How a file is made: beside its place, and moved there when it is whole.
+//! Creation of a file: it is made beside its place, and moved there when it is whole.
 //!
 //! Decided here: the order of these calls. The file beside has one name, `.NAME.new`. Its maker holds its lock, before
 //! and after it is moved, so the file of the final name is locked at every moment. If a crash leaves a file under the

@@ -1,10 +1,10 @@
-//! Why a record cannot be read or written. The caller adds the path, and what to do.
+//! Errors of reading and writing a record. The caller adds the path, and the advice.
 
 use std::io;
 
 use super::Busy;
 
-/// Why a record cannot be read or written.
+/// The reason why a record cannot be read or written.
 #[derive(thiserror::Error)]
 pub enum RecordFileError {
     /// A new file was asked for where something is already.
@@ -42,7 +42,7 @@ pub enum RecordFileError {
     /// Nothing was written.
     #[error("{0}")]
     Io(#[source] io::Error),
-    /// The disk has the record before, or the new one.
+    /// The disk has the earlier record, or the new one.
     #[error("it is not known to be written: {0}")]
     Unknown(#[source] io::Error),
     /// The system has no locks or no links of files.
@@ -79,7 +79,7 @@ impl From<RecordFileError> for io::Error {
     }
 }
 
-/// How a file is damaged.
+/// Kinds of damage of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileDamage {
     /// A folder, a pipe or a device has the name.

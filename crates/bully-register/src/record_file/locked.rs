@@ -13,7 +13,7 @@ use std::{
 
 use super::{Busy, FileSystem, RecordFileError};
 
-/// A file that is locked as long as this exists.
+/// A file that is locked while this value exists.
 #[derive(Debug)]
 pub(super) struct Locked {
     system: Arc<dyn FileSystem>,

@@ -1,17 +1,18 @@
 //! Reads without the lock of the file.
 //!
-//! The lock is for writers. Hundreds of processes may read one file some ten times a second each; where each of them
-//! locked it, a reader that loses its processor while it has the lock would hold all others up.
+//! The lock is for writers. Hundreds of processes may read one file some ten times a second each. If each reader locked
+//! it, a reader that loses its processor while it has the lock would hold up all others.
 //!
-//! Decided here: which record is believed without the lock. One that is being written, or whose sync has failed, is
-//! not: after its sync, and after the name was compared once more, a writer says so by a note in the slot that
-//! it did not write. A record without its note may be of a writer that was killed: the lock decides
+//! Decided here: which record is believed without the lock. A record that is being written, or whose sync has failed,
+//! is not believed. After the sync, and after another comparison of the name, a writer confirms its record by a note in
+//! the slot that it did not write. A record without its note may belong to a writer that was killed: the lock decides
 //! ([`RecordFile::open`]).
 //!
 //! # Why it was the newest
 //! A reader reads both slots, in any order, and then the header of the newest record once more. Let that be record N,
-//! which was said, and O the other slot. At the second look N + 2 was not begun, so N + 1 was not overwritten. So N + 1 was
-//! not said when O was read: it would have been there. N was the newest that was said then, or when it was said after that.
+//! which was confirmed, and O the other slot. At the second look the writing of N + 2 had not begun, so N + 1 was not
+//! overwritten. So N + 1 was not confirmed when O was read: the read would have shown it. N was the newest confirmed
+//! record at that moment, or at its own confirmation, if that came later.
 
 use std::{
     fs::File,
@@ -29,7 +30,7 @@ use super::{
     write_all,
 };
 
-/// The newest record of a file, of which its writer has said that it is durable.
+/// The newest record of a file, which its writer has confirmed as durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The record.
@@ -66,7 +67,7 @@ impl RecordFile {
         Err(RecordFileError::Replaced)
     }
 
-    /// What this file has.
+    /// Returns the newest record of this file.
     pub fn seen(self) -> Seen {
         Seen {
             stamp: self.stamp(),
@@ -74,7 +75,7 @@ impl RecordFile {
         }
     }
 
-    /// Says to readers without the lock that the newest record is durable. If that fails, they take the lock.
+    /// Confirms to readers without the lock that the newest record is durable. If that fails, they take the lock.
     pub fn say(&self) {
         let note = self.newest.note(self.size);
         let at = self.newest.note_offset(self.size);
@@ -86,7 +87,7 @@ fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Resu
     let mut bytes = vec![0; size.file_len()];
     let len = read_all(system, file, 0, &mut bytes)?;
     bytes.truncate(len);
-    // A record in the middle of its write looks like damage: the lock tells them apart.
+    // A record in the middle of its write looks like damage: the lock distinguishes the two.
     let Ok(newest) = Slot::newest(&bytes, size) else {
         return Ok(None);
     };

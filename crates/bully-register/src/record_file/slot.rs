@@ -14,8 +14,8 @@
 //! | 32.. | the record; what follows it is left over from an earlier one |
 //! | the last 12 | the number of a record of the other slot that is durable, and its CRC-32 |
 //!
-//! The note at the end of a slot is of the record in the other one, so that the write that follows it has no other page
-//! to bring to the disk than its own.
+//! The note at the end of a slot belongs to the record in the other slot. The write that follows it then changes only
+//! its own page on the disk.
 //!
 //! The first 32 bytes keep this form in every format, so that damage is never taken for another format.
 
@@ -48,7 +48,7 @@ impl Slot {
         })
     }
 
-    /// Where its slot begins in the file.
+    /// Returns the beginning of its slot in the file.
     pub(super) fn offset(&self, size: SlotSize) -> u64 {
         if is_in_first(self.number) {
             0
@@ -63,7 +63,7 @@ impl Slot {
         bytes
     }
 
-    /// What stands before the record.
+    /// Returns the bytes before the record.
     pub(super) fn header(&self, size: SlotSize) -> [u8; HEADER] {
         let beginning = self.beginning(size);
         let sum = checksum(&beginning, &self.record).to_le_bytes();
@@ -74,7 +74,7 @@ impl Slot {
         header
     }
 
-    /// Says that this record is durable.
+    /// Returns the note that this record is durable.
     pub(super) fn note(&self, size: SlotSize) -> [u8; NOTE] {
         let mut note = [0; NOTE];
         let sum = self.checksum(size).to_le_bytes();
@@ -85,7 +85,7 @@ impl Slot {
         note
     }
 
-    /// Where its note is in the file: at the end of the other slot.
+    /// Returns the place of its note in the file: at the end of the other slot.
     pub(super) fn note_offset(&self, size: SlotSize) -> u64 {
         let slots = if is_in_first(self.number) { 2 } else { 1 };
         u64::from(size.0)
@@ -125,7 +125,7 @@ impl Slot {
         newest.ok_or_else(|| FileDamage::Empty.into())
     }
 
-    /// The record of one slot; `None` if it has none, or a part of one.
+    /// Returns the record of one slot; `None` if it has none, or a part of one.
     fn decode(bytes: &[u8], size: SlotSize) -> Result<Option<Self>, RecordFileError> {
         let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() else {
             return Ok(None);
@@ -175,7 +175,7 @@ impl Header {
     }
 }
 
-/// How many bytes of a slot are in use, as its header says; 0 without one.
+/// Returns the number of bytes of a slot in use, by its header; 0 without a header.
 pub(super) fn used(slot: &[u8]) -> usize {
     Header::read(slot).map_or(0, |header| header.len.saturating_add(HEADER))
 }
@@ -223,7 +223,7 @@ fn checksum(beginning: &[u8], record: &[u8]) -> u32 {
     sum.finalize()
 }
 
-/// How the text of a store began before the first published release.
+/// Beginning of a store's text before the first published release.
 pub(super) const FORMER: &[u8] = b"actix-bully ";
 
 const MAGIC: &[u8] = b"bullyrec";

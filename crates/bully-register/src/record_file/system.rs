@@ -1,6 +1,6 @@
 //! The calls to the system, each of which a test may see and let fail.
 //!
-//! Decided here: which call is made for which purpose; nothing about their order.
+//! Decided here: the call for each purpose, not their order.
 
 use std::{
     fmt::Debug,
@@ -46,7 +46,7 @@ pub trait FileSystem: Debug + Send + Sync {
     fn process(&self) -> u32;
 }
 
-/// Which file it is, and how many names it has.
+/// The identity of a file, and the number of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     pub(super) device: u64,
@@ -81,7 +81,7 @@ mod unix {
 
     impl FileSystem for Host {
         fn open(&self, path: &Path) -> io::Result<File> {
-            // Where it leads to a pipe or a device, nothing is waited for and no terminal is taken.
+            // If the path leads to a pipe or a device, the open does not wait and takes no terminal.
             let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
             Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
         }
@@ -185,7 +185,7 @@ mod unix {
     }
 }
 
-/// A system without such files: nothing is ever opened, so nothing else is ever asked.
+/// A system without such files: no file is ever opened, so no other call is ever made.
 #[cfg(not(unix))]
 mod other {
     use std::{

@@ -1,9 +1,9 @@
 //! The thread that has the connection.
 //!
-//! Decided here: that a connection is made anew after a growing pause, and that one which ended as soon as it was made
-//! counts as an attempt that failed; that operations fail at once while there is
-//! none; that reads which wait at one time are one question, since most are of the two records of an election; and that a
-//! connection on which an answer is overdue is given up, since all others on it wait as well.
+//! Decided here: a lost connection is made anew after a growing pause, and a connection that ended as soon as it was
+//! made counts as a failed attempt. Operations fail at once while there is no connection. Reads that wait at one time
+//! are one question, since most are of the two records of an election. A connection with an overdue answer is given up,
+//! since all other operations on it wait as well.
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{Change, Entry, MOST_LISTED, RegisterKey, Version};
 
-/// Where all keys are.
+/// Prefix of all keys.
 const PREFIX: &str = "actix-bully/";
 /// The first text that is behind all of them.
 const BEHIND: &str = "actix-bully0";
@@ -51,7 +51,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/range", &body, false)
     }
 
-    /// All of these at one instant.
+    /// Reads all of these keys at one instant.
     pub(super) fn read_all(keys: &[RegisterKey]) -> Self {
         let range = |key| json!({ "request_range": { "key": name(key) } });
         let ranges: Vec<_> = keys.iter().map(range).collect();
@@ -85,7 +85,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/txn", &body, true)
     }
 
-    /// All keys below this one, in their order, and one more than may be there.
+    /// Reads all keys below this one, in their order, and one more than the maximum.
     pub(super) fn list(prefix: &RegisterKey) -> Self {
         let most = MOST_LISTED.saturating_add(1);
         let body = json!({
@@ -99,7 +99,7 @@ impl EtcdQuestion {
         Self { most, ..asked }
     }
 
-    /// All keys, so that elections of any number share one stream.
+    /// Watches all keys, so that any number of elections share one stream.
     pub(super) fn watch() -> Self {
         let all = json!({ "key": bytes(PREFIX), "range_end": bytes(BEHIND), "prev_kv": true });
         Self::of("/v3/watch", &json!({ "create_request": all }), false)
@@ -126,7 +126,7 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
         token: String,
     }
     let login: Login = serde_json::from_slice(answer).map_err(|_| Misread)?;
-    // It becomes a header.
+    // The token becomes a header.
     let is_plain = login.token.bytes().all(|byte| byte.is_ascii_graphic());
     if login.token.is_empty() || login.token.len() > MOST_TOKEN || !is_plain {
         return Err(Misread);
@@ -151,7 +151,7 @@ pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Found, Misread> 
     answer.range.of(key)
 }
 
-/// The same of each of these keys, in their order.
+/// The same for each of these keys, in their order.
 pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>, Misread> {
     #[derive(Deserialize)]
     struct Answer {
@@ -172,7 +172,7 @@ pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>,
         .collect()
 }
 
-/// All keys below one, with their revisions and values. A key that is none of a register's is left out.
+/// Returns all keys below one, with their revisions and values. A key that does not belong to a register is left out.
 pub(super) fn below(prefix: &RegisterKey, answer: &[u8]) -> Result<Vec<Listed>, Misread> {
     #[derive(Deserialize)]
     struct Answer {
@@ -207,7 +207,7 @@ pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
 struct Range {
     #[serde(default)]
     kvs: Vec<KeyValue>,
-    /// How many there are; left out where there is none.
+    /// Number of entries; absent where there is none.
     count: Option<Number>,
 }
 
@@ -315,7 +315,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
 /// An error in place of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// The code of gRPC, if etcd says it.
+    /// The code of gRPC, if etcd sends it.
     pub(super) code: Option<u32>,
     pub(super) message: String,
 }
