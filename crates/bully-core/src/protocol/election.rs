@@ -58,7 +58,6 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// durable; `None` if there was none since the store was created. A machine that persists a record before its first
     /// promise may take `None` for "no incarnation of mine promised anything"; after `Some` it must honour promises
     /// that it may have given beside the record.
-    /// after `Some` it must honour what it may have promised beside the record.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
     /// Decides one input; the effects are appended to `out`, to be executed in that order.

@@ -6,7 +6,6 @@
 //! An update is looked up when it arrives, not when it is sent: an agent that learns late learns the state of that
 //! moment. The end of a former incarnation is never left out. An agent that has forgotten a member learns nothing of it
 //! until the member is on the list again; then it learns the member's state.
-//! hears nothing of it until it is on the list again, and then how it is.
 
 use std::sync::Arc;
 

@@ -60,7 +60,6 @@ pub struct RegisterShown {
     pub waited: Micros,
     /// Set if the register knows its former content from a notification of its store, and the notifications do not lead
     /// to the present content. The contents in between are then unknown.
-    /// holds now: then nobody can say what was held in between.
     pub is_broken: bool,
     /// The answer.
     pub answer: Answer,

@@ -44,7 +44,7 @@
 //! Only `promise-outlasts-lease` is needed for safety. P = 1.25 D tolerates r = 11 %.
 //!
 //! # Members with different timings
-//! The timings of one member keep `promise-outlasts-lease` among themselves. Nothing safe depends on
+//! The timings of one member keep `promise-outlasts-lease` among themselves.
 //! Safety does not depend on equal timings of two members, so a group may change them one restart after the other:
 //!
 //! | rule | meaning | else |

@@ -105,7 +105,6 @@ pub struct LeaseRecord {
 
 /// The second record, of an agent that does not lead. It tells the holder that this agent ranks above it, or has seen a
 /// higher term. It is a record of its own, so that a claim never makes a renewal of the holder fail.
-/// higher term. It is one of its own, so that a claim never makes a renewal of the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
     /// Of which group.
