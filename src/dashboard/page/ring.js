@@ -247,6 +247,8 @@ function fly(ring, said) {
   if (!isLive(ring.of) || document.hidden) return;
   const now = moment(ring.of), places = new Map(now.agents.map((agent, index) => [agent.name, index]));
   const pace = Math.max(0.001, now.clock.speed), begun = performance.now();
+  // What has arrived by this moment is there, however late the moment came.
+  for (const flight of ring.flights) if (flight.arrives <= now.at_ms) flight.takes = Math.min(flight.takes, Math.max(1, begun - flight.start));
   for (const entry of said) {
     if (entry.what !== 'sent' || ring.of.hidden.has(entry.kind)) continue;
     if (ring.flights.length >= FLIGHTS) return;
@@ -256,7 +258,7 @@ function fly(ring, said) {
     // It arrives before its effect is drawn, at every speed, and stays for a while, so that a quick one is seen.
     const takes = Math.max(1, (0.9 * (arrives - entry.at_ms)) / pace), start = begun - (now.at_ms - entry.at_ms) / pace;
     const until = Math.max(start + takes, begun + 600);
-    ring.flights.push({ from, to, start, takes, until, kind: entry.kind, lost: Boolean(entry.lost), drawn: null });
+    ring.flights.push({ from, to, start, takes, until, arrives, kind: entry.kind, lost: Boolean(entry.lost), drawn: null });
   }
   wake();
 }
