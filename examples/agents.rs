@@ -1,13 +1,13 @@
-//! Rovers on a field: the one with the most power coordinates, and hands its plan over when it runs low.
+//! Rovers on a field: the rover with the most power coordinates, and hands its plan over when its power runs low.
 //!
 //! ```text
 //! $ cargo run --example agents
 //! ```
 //!
-//! Expected output: `examples/expected/agents.txt`. A rover is an agent with beliefs: who coordinates, and what is
-//! left to do. Its score is its battery, and a *margin* keeps two of about the same charge from taking turns. The
-//! coordinator is a `Singleton`: at a hand-over it tells all rovers the plan before it ends; the agent
-//! of one that crashes takes the coordinator along, and its successor goes on from what it was told last.
+//! Expected output: `examples/expected/agents.txt`. A rover is an agent with beliefs: the coordinator, and the sites
+//! that are left to do. Its score is its battery, and a *margin* keeps two rovers of about the same charge from taking
+//! turns. The coordinator is a `Singleton`: at a hand-over it tells all rovers the plan before it ends. When the agent
+//! of a rover crashes, its coordinator ends as well, and the successor continues from the last plan that it received.
 //!
 //! Try next: a margin of 0; then `cargo run --example cluster -- --mermaid story.md`, which draws what agents say.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -23,17 +23,17 @@ use actix_bully::{
     testkit::{Inject, virtual_system},
 };
 
-/// By so many per cent of charge a rover must exceed the coordinator to take its place.
+/// Percentage of charge by which a rover must exceed the coordinator to take its place.
 const MARGIN: i32 = 40;
-/// A coordinator with less charge steps down.
+/// Charge below which a coordinator steps down.
 const LOW: i32 = 50;
 const SITES: [&str; 9] = ["A", "B", "C", "D", "E", "F", "G", "H", "I"];
 
-/// What a rover takes to be true.
+/// The beliefs of a rover.
 #[derive(Clone, Debug)]
 struct Beliefs {
     coordinator: Option<String>,
-    /// What is left to do; newer plans have higher numbers.
+    /// The sites that are left to do; newer plans have higher numbers.
     plan: Plan,
 }
 
@@ -57,7 +57,7 @@ impl Actor for Rover {
     fn started(&mut self, ctx: &mut Context<Self>) {
         self.agent.subscribe(ctx.address().recipient()).ok();
         ctx.run_interval(Duration::from_secs(1), |rover, _| {
-            // To coordinate means to talk, which costs power.
+            // A coordinator sends messages, which costs power.
             rover.battery -= if rover.agent.is_leader() { 10 } else { 1 };
             rover.agent.set_score(rover.battery).ok();
             if rover.agent.is_leader() && rover.battery < LOW {
@@ -88,7 +88,7 @@ impl Handler<Plan> for Rover {
     }
 }
 
-/// A site to go to.
+/// Asks a rover to visit a site.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Visit;
@@ -227,7 +227,7 @@ impl Handler<Crash> for Rover {
     }
 }
 
-/// What does it believe?
+/// Asks a rover for its beliefs.
 #[derive(Message)]
 #[rtype(result = "String")]
 struct Ask;

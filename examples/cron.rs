@@ -1,16 +1,16 @@
-//! A nightly report of three replicas: one of them runs it, and a fail-over neither repeats nor loses it. And what
-//! customers ask to be reminded of, by a stream at each replica.
+//! A nightly report of three replicas: one of them runs it, and a fail-over neither repeats nor loses it. Each replica
+//! also has a stream of reminders that customers asked for.
 //!
 //! ```text
 //! $ cargo run --example cron
 //! ```
 //!
-//! Expected output: `examples/expected/cron.txt`. The leader crashes in the night before the report, then
-//! in the middle of one, then while no replica is there to run it. The report that was broken off is not begun again,
-//! since it asks for `Misfire::Late`; the job that asks for `Misfire::AtLeastOnce` is, and says that it is a repetition.
+//! Expected output: `examples/expected/cron.txt`. The leader crashes in the night before the report, then in the middle
+//! of a report, then while no replica is there to run it. The interrupted report does not begin again, since it asks
+//! for `Misfire::Late`. The job that asks for `Misfire::AtLeastOnce` begins again, and says that it is a repetition.
 //!
 //! Time is virtual here, and the days between are left out. Between hosts each replica has a bridge as well, and a
-//! `FileStore` for what it acknowledges: see the page of `leader::schedule`.
+//! `FileStore` for its acknowledgements: see the page of `leader::schedule`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
@@ -65,7 +65,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
             .cron("invoices", "0 3 * * *")
             .misfire(Misfire::AtLeastOnce)
             .start(report)?;
-        // Each replica reads the same: rows of a database, or what is published to all.
+        // Each replica reads the same source: rows of a database, or messages that are published to all.
         let (customer, reminders) = mpsc::unbounded();
         agent
             .schedule_stream("reminder", reminders)

@@ -1,5 +1,5 @@
-//! Which replica of a database is the primary: the one of the highest priority; among equals the one
-//! that lags least; among equals in that too, the last by name. A replica that lags too far is not eligible.
+//! Chooses the primary of a database: the replica of the highest priority; among equals the replica that lags least;
+//! among equals in that too, the last by name. A replica that lags too far is not eligible.
 //!
 //! ```text
 //! $ cargo run --example database_primary
@@ -8,8 +8,8 @@
 //! Expected output: `examples/expected/database_primary.txt`. The rule is one function,
 //! [`Replica::score`]; the other functions try it out on a cluster in this process.
 //!
-//! Try next: make both limits the same, and let a lag swing around it; then read
-//! `examples/load_balanced_score.rs`, where a margin does what the second limit does here.
+//! Try next: make both limits the same, and let a lag swing around it; then read `examples/load_balanced_score.rs`,
+//! where a margin replaces the second limit.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
@@ -42,7 +42,7 @@ impl Replica {
         }
     }
 
-    /// The rule: priority first, then the lag, the less the better; `None`: not eligible.
+    /// The rule: priority first, then the lag, less is better; `None`: not eligible.
     fn score(&mut self) -> Option<Score> {
         let limit = if self.eligible { TOO_FAR } else { CAUGHT_UP };
         self.eligible = self.lag < limit;
@@ -90,7 +90,7 @@ impl Database {
         Ok(Self { cluster, replicas })
     }
 
-    /// Each replica measures its lag, in milliseconds, and says what it is worth.
+    /// Sets the lags, in milliseconds; each replica computes its score from its lag.
     async fn lags(&mut self, what: &str, lags: [u64; 3]) -> Result<(), Box<dyn Error>> {
         for (replica, lag) in self.replicas.iter_mut().zip(lags) {
             replica.lag = Duration::from_millis(lag);

@@ -1,5 +1,4 @@
-//! A write of a leader is held up on its way, and arrives when another one leads: it is refused, because its
-//! fence is older.
+//! A leader's write is delayed, and arrives when another leader leads. It is refused, because its fence is older.
 //!
 //! ```text
 //! $ cargo run --example fenced
@@ -12,9 +11,9 @@
 //! rows: ["rent", "phone"]
 //! ```
 //!
-//! The ledger knows nothing of leaders: a [`FencingActor`] stands in front of it. A leader that was paused in the middle of
-//! its work is the same: what it sends when it goes on is as late. Fences are those of the quorum election, which
-//! never has two leaders of one term.
+//! The ledger does not know about leaders: a [`FencingActor`] checks each write before it. A leader that was paused in
+//! the middle of its work has the same effect: its next write comes too late. Fences are those of the quorum election,
+//! which never has two leaders of one term.
 //!
 //! Try next: start the agents without `.quorum(..)`, which have no fences to send; then read
 //! `leader::fence::sql`, for a ledger in a database.
@@ -42,7 +41,7 @@ struct Append(&'static str);
 #[rtype(result = "String")]
 struct Read;
 
-/// What must not be written by two leaders. It has no idea of leaders.
+/// A ledger, which must not be written by two leaders. It does not know about leaders.
 #[derive(Default)]
 struct Ledger {
     rows: Vec<&'static str>,
@@ -70,7 +69,7 @@ impl Handler<Read> for Ledger {
 #[actix::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let ledger = Ledger::default().start();
-    // The leaders know this address, and not the ledger's own.
+    // The leaders know this address, but not the ledger's own.
     let gate = FencingActor::new(ledger.clone(), FencingGate::default()).start();
 
     let group = Group::new("ledger")?;
@@ -107,7 +106,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts a voter that tells its fence whenever it leads.
+/// Starts a voter that reports its fence whenever it leads.
 fn start(
     name: &'static str,
     score: i32,

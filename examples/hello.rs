@@ -1,4 +1,4 @@
-//! Three agents elect the one of the highest rank; when it leaves, the next one leads.
+//! Three agents elect the agent of the highest rank; when it leaves, the next one leads.
 //!
 //! ```text
 //! $ cargo run --example hello

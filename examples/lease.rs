@@ -4,12 +4,12 @@
 //! $ cargo run --example lease
 //! ```
 //!
-//! Expected output: `examples/expected/lease.txt`. The program starts itself as each of the processes, which share
-//! only the folder. Then it kills the leader, and has the next leader hand over. The others miss a killed leader when its
-//! lease is over by their own clocks; they follow after a hand-over at their next read of the file.
+//! Expected output: `examples/expected/lease.txt`. The program starts itself as each of the processes, which share only
+//! the folder. Then it kills the leader, and has the next leader hand over. The others notice a killed leader when its
+//! lease is over by their own clocks. After a hand-over they follow at their next read of the file.
 //!
 //! Try next: replace `FileRegister::open(..)` by `PostgresRegister::builder(..)`, feature `postgres`, and run it on
-//! several hosts: nothing else changes. A leader of another group needs another name only, not another folder.
+//! several hosts: nothing else changes. A leader of another group needs only another name, not another folder.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// One of the processes.
+/// Runs one of the processes.
 async fn take_part(folder: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let group = Group::new("jobs")?;
     let agent = BullyAgent::builder(name)
@@ -52,7 +52,7 @@ async fn take_part(folder: &str, name: &str) -> Result<(), Box<dyn Error>> {
             }
         }
     });
-    // The end of its input is the word to hand over.
+    // The end of its input is the request to hand over.
     let (ask, asked) = tokio::sync::oneshot::channel();
     thread::spawn(move || {
         io::stdin().lines().next();
@@ -63,7 +63,7 @@ async fn take_part(folder: &str, name: &str) -> Result<(), Box<dyn Error>> {
     exit(0);
 }
 
-/// What a process says: which leader it follows, itself maybe, and in which term.
+/// The line of a process: the leader that it follows, maybe itself, and the term.
 struct Said {
     process: String,
     leader: String,
@@ -106,14 +106,14 @@ impl Processes {
         Ok(())
     }
 
-    /// Waits until so many processes have said that they follow a leader of a higher token, or of the one that is known;
-    /// says which leader.
+    /// Waits until that number of processes have printed that they follow a leader with a higher token, or the leader
+    /// that is known; returns the leader.
     fn agree(&mut self, what: &str, number: usize) -> Result<String, Box<dyn Error>> {
         let mut follow = BTreeMap::new();
         let mut is_higher = false;
         while follow.len() < number {
             let said = self.said.recv_timeout(Duration::from_secs(20))?;
-            // Of the former leader nothing counts any more, once there is another one.
+            // Lines about the former leader no longer count once there is another leader.
             if said.term > self.token {
                 (self.token, is_higher) = (said.term, true);
                 follow.clear();
@@ -160,7 +160,7 @@ fn show() -> Result<(), Box<dyn Error>> {
     all.start("api-1")?;
     all.agree("api-1 starts again", 1)?;
     if let Some(mut leader) = all.running.remove(&leader) {
-        // The end of its input.
+        // Close its input.
         drop(leader.stdin.take());
         leader.wait()?;
     }

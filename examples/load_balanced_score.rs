@@ -4,9 +4,8 @@
 //! $ cargo run --example load_balanced_score
 //! ```
 //!
-//! Expected output: `examples/expected/load_balanced_score.txt`. A score may change at any time; a
-//! *margin* keeps two agents of about the same load from taking the leadership from each other
-//! again and again.
+//! Expected output: `examples/expected/load_balanced_score.txt`. A score may change at any time. A *margin* prevents
+//! two agents of about the same load from taking the leadership from each other again and again.
 //!
 //! Try next: a margin of 0; then `cargo run --example cluster -- --interactive`, and `score 2 50`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -15,10 +14,10 @@ use std::error::Error;
 
 use actix_bully::{elections::bully::BullyConfig, protocol::Score, testkit::cluster::Cluster};
 
-/// A challenger must have so much less load, in per cent.
+/// Load by which a challenger must be lower, in per cent.
 const MARGIN: i32 = 20;
 
-/// The rule: the less load, the better.
+/// The rule: less load is better.
 fn score(load: i32) -> Score {
     Score::from(100 - load)
 }

@@ -1,15 +1,16 @@
 //! A register of your own, and the suite that tests it: `cargo run --example own_register`.
 //!
-//! Any store with compare-and-swap can keep a lease. This one is a folder: each version of a value is a file, named by its
-//! number. A hard link makes the next number, and fails if another process was first. That is the whole comparison.
+//! Any store with compare-and-swap can keep a lease. This one is a folder: each version of a value is a file, whose
+//! name is the number. A hard link makes the next number, and fails if another process was first. This is the whole
+//! comparison.
 //!
-//! The suite of `actix_bully::register::conformance` then plays several processes on it, loses their answers, and delivers
-//! their writes late. It passes. The same register with a renaming in the place of the link does not: `rename` replaces an
-//! existing file, so two processes can both believe that they wrote the next version.
+//! The suite of `actix_bully::register::conformance` then plays several processes on it, loses their answers, and
+//! delivers their writes late. The register passes. The same register with a renaming instead of the link does not:
+//! `rename` replaces an existing file, so two processes can both believe that they wrote the next version.
 //!
 //! Not for production: files are not synced, old versions stay for ever, and calls block the thread. `FileRegister` does better.
 //!
-//! Try next: give it to agents as in `lease.rs`, in the place of `FileRegister`.
+//! Try next: give it to agents as in `lease.rs`, instead of `FileRegister`.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -40,7 +41,7 @@ struct Links {
 #[derive(Clone, Copy, Debug)]
 enum Publish {
     Link,
-    /// Wrong: it replaces a version that is there.
+    /// Wrong: it replaces an existing version.
     Rename,
 }
 
@@ -53,7 +54,7 @@ impl Links {
         }
     }
 
-    /// The folder of a key. Its bytes are written as digits, so that no file system confuses two keys.
+    /// Returns the folder of a key. Its bytes are written as digits, so that no file system confuses two keys.
     fn versions(&self, key: &RegisterKey) -> PathBuf {
         let digits: Vec<_> = key
             .as_str()
@@ -66,7 +67,7 @@ impl Links {
         parts.fold(self.folder.clone(), |path, part| path.join(part))
     }
 
-    /// The newest version; 0 if there is none.
+    /// Returns the newest version; 0 if there is none.
     fn newest(versions: &Path) -> io::Result<u64> {
         let files = match fs::read_dir(versions) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
@@ -115,7 +116,7 @@ impl Links {
             WRITTEN.fetch_add(1, Relaxed)
         );
         let beside = versions.join(beside);
-        // Until the file has its number, nothing was changed.
+        // Nothing is changed until the file has its number.
         fs::create_dir_all(&versions).map_err(RegisterError::unreachable)?;
         fs::write(&beside, value).map_err(RegisterError::unreachable)?;
         let published = match self.publish {

@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Expected output: `examples/expected/router.txt`. Request 4 comes when the leader has just crashed: it waits for the
-//! next one. The answer of each request comes back to the host where it came in.
+//! next leader. Each answer returns to the host where the request came in.
 //!
-//! All hosts are in one process here. Across hosts all is the same, with a bridge that carries the group; then a
-//! request that is on its way while a link or the leader is lost may end in `ProxyError::Unknown`: it is never sent
-//! again, because it may have been done. Time is virtual, so that the waits take no time.
+//! All hosts are in one process here. Across hosts it is the same, with a bridge that carries the group. Then a request
+//! that is on its way while a link or the leader is lost may end in `ProxyError::Unknown`: it is never sent again,
+//! because it may have been done. Time is virtual, so that the waits take no time.
 //!
 //! Try next: `.deliver_to_found(..)` with the actor of a singleton (`examples/singleton.rs`), and a buffer of one request.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -84,7 +84,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One host: an agent, an actor that does the work while the agent leads, and the way to the leader.
+/// One host: an agent, an actor that does the work while the agent leads, and the proxy to the leader.
 struct Host {
     agent: BullyHandle,
     requests: LeaderProxy<Request>,

@@ -1,17 +1,16 @@
-//! An actor that runs on the leader only: the leader crashes, and the actor is started on the next
-//! one; an agent that leaves tells its actor first.
+//! An actor that runs on the leader only. When the leader crashes, the actor is started on the next leader; when an
+//! agent leaves, it tells its actor first.
 //!
 //! ```text
 //! $ cargo run --example singleton
 //! ```
 //!
-//! Expected output: `examples/expected/singleton.txt`. The actor of a leader that crashed, or is outranked by
-//! one that comes back, is dropped where it stands; at a hand-over it is told, and the next one starts when
-//! it has stopped.
+//! Expected output: `examples/expected/singleton.txt`. If a leader crashes, or a returning agent outranks it, its actor
+//! is dropped at once. At a hand-over the actor is told, and the next actor starts when it has stopped.
 //!
-//! Time is virtual here, so that the waits take no time; without `start_paused` all is the same.
-//! Try next: a counter that panics at its third tick, and `.progress_within(..)` with one that sleeps; then
-//! read `examples/database_primary.rs`.
+//! Time is virtual here, so that the waits take no time; without `start_paused` all is the same. Try next: a counter
+//! that panics at its third tick, and `.progress_within(..)` with a counter that sleeps; then read
+//! `examples/database_primary.rs`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
@@ -61,7 +60,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     }
     sleep(Duration::from_millis(1_500)).await;
 
-    // A host asks its own singleton for the address: the counter runs on one of them.
+    // A host asks its own singleton for the address, since the counter runs on only one of them.
     for (agent, singleton) in &hosts {
         if let Some(counter) = singleton.addr() {
             let ticks = counter.send(Ticks).await?;
@@ -69,7 +68,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // Highest first; each waits until its counter has stopped.
+    // The highest first; each waits until its counter has stopped.
     for (agent, _) in hosts.iter().rev() {
         sleep(Duration::from_millis(500)).await;
         agent.leave(Duration::from_secs(5)).await?;
@@ -118,7 +117,7 @@ impl Drop for Counter {
     }
 }
 
-/// How many ticks were counted.
+/// Asks for the number of ticks.
 #[derive(Message)]
 #[rtype(result = "u64")]
 struct Ticks;

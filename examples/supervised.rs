@@ -1,5 +1,5 @@
-//! A panic and what follows: the next agent leads, the supervisor brings the lost one back, and
-//! after too many panics it gives up.
+//! A panic and its consequences: the next agent leads, the supervisor restarts the lost agent, and after too many
+//! panics it gives up.
 //!
 //! ```text
 //! $ cargo run --example supervised
@@ -69,7 +69,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tells what it hears, with the time.
+/// Prints each event that it receives, with the time.
 struct Narrator {
     begin: Instant,
 }
@@ -91,7 +91,7 @@ impl Handler<Notice> for Narrator {
     type Result = ();
 
     fn handle(&mut self, Notice { agent, event }: Notice, _: &mut Context<Self>) {
-        // What the others make of it is left out.
+        // The view of the other agents is left out.
         if !matches!(event, Event::NewLeader(_) | Event::NoLeader { .. }) {
             self.tell(&agent, &event.to_string());
         }

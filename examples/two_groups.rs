@@ -1,16 +1,15 @@
-//! Several elections over one bridge: three hosts, of which one leads the schedulers and another one
-//! the mailers.
+//! Several elections over one bridge: of three hosts, one leads the schedulers and another one the mailers.
 //!
 //! ```text
 //! $ cargo run --example two_groups
 //! ```
 //!
-//! Expected output: `examples/expected/two_groups.txt`. A host's bridge carries both groups over one
-//! connection to each peer; the leader of one group has no say in the other. When a host ends, the
-//! groups that it led elect again.
+//! Expected output: `examples/expected/two_groups.txt`. A host's bridge carries both groups over one connection to each
+//! peer; the leader of one group has no influence on the other group. When a host ends, the groups that it led elect
+//! again.
 //!
-//! The hosts are in one process here, and talk over loopback; `examples/node` is one process per
-//! host. Two leaders are possible under a partition; `.quorum(..)` rules them out.
+//! The hosts are in one process here, and connect over loopback; `examples/node` is one process per host. Two leaders
+//! are possible under a partition; `.quorum(..)` prevents this.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
@@ -22,7 +21,7 @@ use actix_bully::{
     remote::{BridgeHandle, Peer, RemoteBridge},
 };
 
-/// A name, and its score among the schedulers and among the mailers.
+/// The name of each host, and its scores among the schedulers and among the mailers.
 const HOSTS: [(&str, i32, i32); 3] = [("a", 10, 30), ("b", 20, 20), ("c", 30, 10)];
 
 struct Host {
@@ -48,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 impl Host {
-    /// Starts a host that knows those before it; they are told of it.
+    /// Starts a host, and links it with the earlier hosts.
     fn start(
         name: &'static str,
         scheduling: i32,
@@ -79,7 +78,7 @@ impl Host {
         })
     }
 
-    /// Hands over whatever it leads, then goes.
+    /// Hands over its leaderships, then leaves.
     async fn leave(self) -> Result<(), Box<dyn Error>> {
         let limit = Duration::from_secs(5);
         self.scheduler.leave(limit).await?;

@@ -1,4 +1,4 @@
-//! The three messages of the textbook, each by its own type: an actor of ours among the agents.
+//! The three messages of the textbook, each by its own type: an actor of the application among the agents.
 //!
 //! ```text
 //! $ cargo run --example typed_messages
@@ -15,8 +15,7 @@
 //! The agents follow the ASTRA rules: each asks every agent that outranks it, as the textbook does. With their
 //! usual rules they save most of these messages.
 //!
-//! Try next: without `astra`; then read
-//! `examples/supervised.rs`.
+//! Try next: without `astra`; then read `examples/supervised.rs`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
@@ -31,7 +30,7 @@ use actix_bully::{
     testkit::virtual_system,
 };
 
-/// It outranks agent-1, and is outranked by those it names.
+/// An actor that outranks agent-1. The named agents outrank it.
 struct ByHand(BullyMember, [AgentId; 2]);
 
 impl Actor for ByHand {

@@ -5,14 +5,14 @@
 //! $ cargo run --example voters
 //! ```
 //!
-//! Expected output: `examples/expected/voters.txt`. Each change is asked of any agent, decided by a quorum of the
-//! voters before it, and carried out by the leader, one at a time. The leader hands over to itself or to another one, so its
-//! token increases, and nobody leads for the time of one election: here that is next to nothing, since messages take no
-//! time.
+//! Expected output: `examples/expected/voters.txt`. Any agent takes a request for a change. A quorum of the present
+//! voters decides it, and the leader carries it out, one change at a time. The leader hands over to itself or to
+//! another agent, so its token increases. For the time of one election no agent leads: here that is almost no time,
+//! since messages take none.
 //!
 //! All agents are in one process here, and time is virtual, so that the waits take none. On several hosts a new voter
-//! has a [`Contact`](actix_bully::protocol::Contact), by which all bridges of the group connect to it, and a `FileStore`
-//! instead of memory; `bullyctl voters` asks for a change from outside.
+//! has a [`Contact`](actix_bully::protocol::Contact), by which all bridges of the group connect to it, and a
+//! `FileStore` instead of memory. `bullyctl voters` asks for a change from outside.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{cell::Cell, error::Error, future::Future, time::Duration};
@@ -110,7 +110,7 @@ impl Replicas {
         Ok(found.cloned().ok_or("no such replica")?)
     }
 
-    /// Waits until one leads, and all follow it.
+    /// Waits until one agent leads, and all follow it.
     async fn settled(&self) {
         loop {
             let leader = self.all.iter().find(|agent| agent.is_leader());
@@ -124,7 +124,7 @@ impl Replicas {
         }
     }
 
-    /// Waits for a change of the voters, and says for how long nobody led meanwhile.
+    /// Waits for a change of the voters, and prints the time without a leader.
     async fn changed(
         &self,
         change: impl Future<Output = Result<Changed, VotersError>>,

@@ -1,5 +1,5 @@
-//! The elections that agents can hold, for the examples that let one choose: `cluster` and `dashboard`. One more is a
-//! name, and a line for how its cluster begins.
+//! The elections that agents can hold, for the examples in which the user chooses: `cluster` and `dashboard`. A new
+//! election needs a name, and a line for the beginning of its cluster.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -16,7 +16,7 @@ use actix_bully::{
 };
 use clap::ValueEnum;
 
-/// Which election.
+/// The election.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Protocol {
     /// The bully election: the highest that can be reached leads, on each side of a partition
@@ -61,14 +61,14 @@ impl FromStr for Protocol {
     }
 }
 
-/// What is done with a cluster, whichever election its agents hold.
+/// A program that uses a cluster, whichever election its agents hold.
 pub(crate) trait Play {
     type Outcome;
 
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome;
 }
 
-/// Plays with a cluster of that election, which begins with these agents.
+/// Runs a program with a cluster of that election, which begins with these agents.
 pub(crate) async fn run<P: Play>(
     protocol: Protocol,
     agents: &[RecordedAgent],
@@ -107,12 +107,12 @@ pub(crate) async fn run<P: Play>(
     }
 }
 
-/// With these rules, which all agents share.
+/// Returns a cluster with these rules, which all agents share.
 fn by<E: Election<Config = Arc<C>>, C>(agents: &[RecordedAgent], rules: C) -> ClusterBuilder<E> {
     with_agents(agents, Cluster::<E>::with_config(Arc::new(rules)))
 }
 
-/// `agent-1` and so on; the score of each is its number.
+/// Returns `agent-1` and so on; the score of each is its number.
 pub(crate) fn numbered(agents: u32) -> Result<Vec<RecordedAgent>, IdError> {
     let agent = |number: u32| {
         Ok(RecordedAgent {
@@ -139,7 +139,7 @@ fn with_agents<E: Election>(
     cluster
 }
 
-/// The names of the voters, for elections that list them.
+/// Returns the names of the voters, for elections that list them.
 fn voters(agents: &[RecordedAgent]) -> Vec<AgentId> {
     let voters = agents
         .iter()

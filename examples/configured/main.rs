@@ -1,14 +1,14 @@
-//! A node whose operator writes a file: from there to a running agent, and to an orderly end.
+//! A node whose operator writes a file: from the file to a running agent, and to an orderly end.
 //!
 //! ```text
 //! $ cargo run --example configured -- examples/configured/jobs.toml --check
 //! ```
 //!
-//! Expected output: `examples/expected/configured.txt`, what the file and the environment (`JOBS_SCORE=7`) come
-//! to. Without `--check` the node runs until SIGTERM or Ctrl-C, and hands over before it ends.
+//! Expected output: `examples/expected/configured.txt`, the result of the file and the environment (`JOBS_SCORE=7`).
+//! Without `--check` the node runs until SIGTERM or Ctrl-C, and hands over before it ends.
 //!
-//! Try next: the three nodes of `examples/README.md`, and the end of the one that leads; a key that is spelled
-//! wrong; `src/config/every_key.toml`, which has every key.
+//! Try next: the three nodes of `examples/README.md`, and the end of the leading node; a key with a spelling mistake;
+//! `src/config/every_key.toml`, which has every key.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -21,7 +21,7 @@ use actix::System;
 use actix_bully::{agent::BullyHandle, config::Config};
 use futures::StreamExt;
 
-/// What a hand-over, leaving and a goodbye may take. A service manager has to wait for longer.
+/// Longest time for a hand-over, leaving and a goodbye. A service manager has to wait for longer.
 const LEAVING: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
@@ -50,10 +50,10 @@ fn check(path: &str) -> Result<(), Box<dyn Error>> {
 }
 
 async fn run(path: &str) -> Result<(), Box<dyn Error>> {
-    // The library tells what it does by `tracing`, and warns by it: without this nobody would hear.
+    // The library reports and warns by `tracing`: without this line its messages are lost.
     tracing_subscriber::fmt().with_writer(io::stderr).init();
     let running = Config::load(path, "JOBS")?.start()?;
-    // From here on a signal does not end the process, but this future.
+    // After this line a signal does not end the process, but this future.
     let leaving = running.leave_on_signals(LEAVING);
     actix::spawn(tell(running.agent().clone()));
     leaving.await?;
@@ -61,7 +61,7 @@ async fn run(path: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Says who leads, whenever that changes.
+/// Prints each change of the leader.
 async fn tell(agent: BullyHandle) {
     let mut known = None;
     let mut changes = agent.changes();

@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! The failures, with advice.
 
 use std::{io, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Where the files are, which users may read them, and that none is overwritten.
+//! The places of the files, the users who may read them, and the check that none is overwritten.
 
 use std::{
     fs::{self, OpenOptions},
@@ -14,10 +14,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// How the authority's files are called.
+    /// Name of the authority's files.
     pub const AUTHORITY: &str = "ca";
 
-    /// Makes the folder if it is not there.
+    /// Opens the folder, and makes it if it is missing.
     pub fn open(path: &Path) -> Result<Self, CertificateError> {
         fs::create_dir_all(path).map_err(|source| failed(path, source))?;
         Ok(Self {
@@ -25,13 +25,13 @@ impl Folder {
         })
     }
 
-    /// Where the certificate and the key of this name lie.
+    /// Returns the paths of the certificate and the key of this name.
     pub fn paths(&self, name: &str) -> (PathBuf, PathBuf) {
         let file = |kind| self.path.join(format!("{name}.{kind}"));
         (file("pem"), file("key"))
     }
 
-    /// Fails if there is a file of this name.
+    /// Fails if a file of this name exists.
     pub fn check_free(&self, name: &str) -> Result<(), CertificateError> {
         let (certificate, key) = self.paths(name);
         for path in [certificate, key] {
@@ -42,7 +42,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The key of the authority that an earlier run made.
+    /// Returns the key of the authority that an earlier run made.
     pub fn authority_key(&self) -> Result<Option<String>, CertificateError> {
         let (certificate, key) = self.paths(Self::AUTHORITY);
         match (is_there(&certificate)?, is_there(&key)?) {
@@ -52,7 +52,7 @@ impl Folder {
         }
     }
 
-    /// Writes both files; the key first, so that a certificate without its key never lies there.
+    /// Writes both files; the key first, so that a certificate never exists without its key.
     pub fn keep(&self, name: &str, made: &Made) -> Result<(PathBuf, PathBuf), CertificateError> {
         let (certificate, key) = self.paths(name);
         write(&key, &made.key, 0o600)?;
@@ -62,7 +62,7 @@ impl Folder {
 }
 
 fn is_there(path: &Path) -> Result<bool, CertificateError> {
-    // Also true of a link that leads nowhere.
+    // A link that leads nowhere exists as well.
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -74,7 +74,7 @@ fn read(path: &Path) -> Result<String, CertificateError> {
     fs::read_to_string(path).map_err(|source| failed(path, source))
 }
 
-/// The file has its mode before it has its contents, and must not have been there.
+/// Writes a new file. The file has its mode before it has its contents, and must not exist before.
 fn write(path: &Path, text: &str, mode: u32) -> Result<(), CertificateError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -91,7 +91,7 @@ fn restrict(options: &mut OpenOptions, mode: u32) {
     options.mode(mode);
 }
 
-/// Elsewhere the folder's own permissions count.
+/// On other systems the folder's own permissions count.
 #[cfg(not(unix))]
 const fn restrict(_: &mut OpenOptions, _: u32) {}
 

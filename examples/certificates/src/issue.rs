@@ -1,4 +1,4 @@
-//! What a certificate says: one DNS name, both ends of a connection, a short time.
+//! The contents of a certificate: one DNS name, both ends of a connection, a short time.
 
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{error::CertificateError, files::Folder};
 
-/// For how long the authority is valid: longer than any certificate from it.
+/// Days for which the authority is valid: longer than any certificate from it.
 const AUTHORITY_DAYS: u16 = 800;
 
 /// A certificate and its key, both as PEM.
@@ -24,10 +24,10 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// The one that an earlier run put into the folder, or a new one that is put there.
+    /// Reads the authority of an earlier run from the folder, or makes a new one and writes it there.
     pub fn load_or_make(folder: &Folder) -> Result<Self, CertificateError> {
         let mut params = valid_for(AUTHORITY_DAYS);
-        // The same in each run: a certificate names its issuer, and no parser is needed to know it.
+        // The name is the same in each run: a certificate names its issuer, so no parser is needed to know it.
         params.distinguished_name = called("actix-bully trial authority");
         // It vouches for nodes, never for another authority.
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -51,7 +51,7 @@ impl Authority {
         })
     }
 
-    /// A certificate for a node that listens and dials.
+    /// Issues a certificate for a node that listens and dials.
     pub fn issue(&self, node: &str, days: u16) -> Result<Made, CertificateError> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new([node.to_owned()])?;
@@ -85,7 +85,7 @@ impl Authority {
     }
 }
 
-/// An hour of grace: the clocks of the hosts differ.
+/// Begins an hour earlier, because the clocks of the hosts differ.
 fn valid_for(days: u16) -> CertificateParams {
     let now = OffsetDateTime::now_utc();
     let mut params = CertificateParams::default();
@@ -100,7 +100,7 @@ fn called(name: &str) -> DistinguishedName {
     called
 }
 
-/// The same rules as the bridge has for the name of a node; nothing in it can leave the folder.
+/// Checks the name of a node by the same rules as the bridge; no such name can leave the folder.
 pub fn check_name(name: &str) -> Result<(), CertificateError> {
     if name == Folder::AUTHORITY {
         return Err(CertificateError::Reserved);

@@ -5,8 +5,8 @@
 //! cargo run --manifest-path examples/certificates/Cargo.toml -- certificates node-a node-b node-c
 //! ```
 //!
-//! A second run with the same folder adds nodes to the same authority. Nothing is ever overwritten.
-//! The authority's key is beside the other files, without a password: for a trial, and for nothing else.
+//! A second run with the same folder adds nodes to the same authority. The program never overwrites a file. The
+//! authority's key is beside the other files, without a password: use it for trials only.
 
 use std::{collections::BTreeSet, path::PathBuf, process::ExitCode};
 
@@ -23,12 +23,12 @@ use issue::Authority;
 /// Makes a throw-away certificate authority, and a certificate and a key for each node.
 #[derive(Parser)]
 struct Args {
-    /// Where the files are put. It is made if it is not there.
+    /// The folder of the files, which is made if it is missing.
     folder: PathBuf,
     /// The nodes' names: lower-case DNS names, such as node-a or a.example.
     #[arg(required = true)]
     nodes: Vec<String>,
-    /// For how many days the certificates are valid: 1 to 398.
+    /// Days for which the certificates are valid: 1 to 398.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=398))]
     days: u16,
 }
@@ -49,7 +49,7 @@ fn run(args: &Args) -> Result<(), CertificateError> {
         issue::check_name(node)?;
     }
     let folder = Folder::open(&args.folder)?;
-    // Before anything is written: half of the files would be worse than none.
+    // Check before anything is written: half of the files would be worse than none.
     for node in &nodes {
         folder.check_free(node)?;
     }

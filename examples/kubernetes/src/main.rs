@@ -1,8 +1,8 @@
-//! `kubernetes-replicas jobs.toml`: one of the pods of a Deployment. The leader among them makes the Service `jobs-leader` lead to
-//! itself, and works until it hands over.
+//! `kubernetes-replicas jobs.toml`: one of the pods of a Deployment. The leader among them makes the Service
+//! `jobs-leader` lead to itself, and works until it hands over.
 //!
-//! The pod's address is in `POD_IP`, the routes are at `http://$HTTP`. `examples/deploy/lease.yaml` is all that a cluster needs to
-//! run three of it.
+//! The pod's address is in `POD_IP`, the routes are at `http://$HTTP`. `examples/deploy/lease.yaml` is all that a
+//! cluster needs to run three of it.
 
 use std::{env, error::Error, net::IpAddr, time::Duration};
 
@@ -19,14 +19,14 @@ use actix_web::{App, HttpServer, rt};
 async fn work(leader: LeaderGuard, service: KubernetesService, address: IpAddr) {
     let term = leader.token().term;
     println!("leads in term {term}");
-    // Beside the work: neither the work nor a hand-over waits for it.
+    // A task of its own, so that neither the work nor a hand-over waits for it.
     let way = rt::spawn(lead_here(service, address, term));
     leader.stepping_down().await;
     way.abort();
     println!("hands over");
 }
 
-/// Tries again: a failure passes, or an operator mends it.
+/// Tries again and again: a failure passes, or an operator repairs its cause.
 async fn lead_here(service: KubernetesService, address: IpAddr, term: Term) {
     loop {
         match service.lead_to(address, term.0).await {

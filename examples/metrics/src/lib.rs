@@ -1,7 +1,7 @@
 //! A recorder for Prometheus, and the page that it fetches.
 //!
-//! Decided here: the buckets of the histograms, and as much of HTTP as a page needs. An application that has a web
-//! server gives the same text from a route of its own.
+//! Decided here: the buckets of the histograms, and the small part of HTTP that a page needs. An application with a web
+//! server returns the same text from a route of its own.
 
 use std::{io, rc::Rc, time::Duration};
 
@@ -13,10 +13,10 @@ use tokio::{
     time::timeout,
 };
 
-/// Makes every agent and bridge that starts from now on write to a recorder for Prometheus; gives back its page.
+/// Installs a recorder for Prometheus, to which every later agent and bridge writes; returns its page.
 ///
 /// # Errors
-/// When the process has a recorder already.
+/// If the process has a recorder already.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
     let spans = Matcher::Suffix("_seconds".to_owned());
     let builder = PrometheusBuilder::new().set_buckets_for_metric(spans, &BUCKETS)?;
@@ -25,12 +25,12 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     Ok(page)
 }
 
-/// From a link within a rack to a group that has had no leader for minutes, in seconds.
+/// Buckets in seconds, from the time of a link within a rack to minutes without a leader.
 const BUCKETS: [f64; 14] = [
     0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0,
 ];
 
-/// Answers `GET /metrics`, for as long as it runs.
+/// Answers `GET /metrics`, for as long as the future runs.
 pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
     let page = Rc::new(page);
     actix_rt::spawn(upkeep(Rc::clone(&page)));
@@ -41,13 +41,13 @@ pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
         };
         let page = Rc::clone(&page);
         actix_rt::spawn(async move {
-            // A caller that says nothing must not stay for ever; one that is gone needs no answer.
+            // A silent caller must not stay for ever. A caller that is gone needs no answer.
             drop(timeout(LONGEST, answer(stream, &page)).await);
         });
     }
 }
 
-/// Histograms gather until the page is asked for, which nobody may do for days.
+/// Sums up the histograms, which otherwise grow until a request for the page; there may be none for days.
 async fn upkeep(page: Rc<PrometheusHandle>) {
     loop {
         page.run_upkeep();
@@ -79,11 +79,11 @@ async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()
 
 /// The longest head of a request, in bytes.
 const MOST: usize = 8 * 1024;
-/// For how long a caller is heard.
+/// Longest time for a caller's request and its answer.
 const LONGEST: Duration = Duration::from_secs(5);
-/// How often what was gathered is summed up.
+/// Time between two sums.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// So long no connection is taken after a failure.
+/// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! curl http://127.0.0.1:9464/metrics
 //! ```
 //!
-//! It prints where the page is, and runs until it is ended. `board.json` beside this package is a board for Grafana:
-//! import it, and choose the source that fetches the page. `alerts.yml` has alerts for Prometheus.
+//! It prints the address of the page, and runs until it is stopped. `board.json` beside this package is a board for
+//! Grafana: import it, and choose the source that fetches the page. `alerts.yml` has alerts for Prometheus.
 //!
-//! Try next: `cargo run --example node`, whose bridge has the series of links as well when it is built like this.
+//! Try next: `cargo run --example node`, whose bridge has the series of links as well if it is built in this way.
 
 use std::{env, error::Error};
 
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 
 #[actix_rt::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // First: agents take their instruments when they start.
+    // Install first: agents take their instruments when they start.
     let page = install()?;
     let group = Group::new("jobs")?;
     let mut agents = Vec::new();

@@ -1,5 +1,5 @@
-//! Hosts that find each other by name in a zenoh network: no host knows the address of more than one other, or of a
-//! router.
+//! Hosts that find each other by name in a zenoh network: each host knows at most the address of one other host, or of
+//! a router.
 //!
 //! ```text
 //! $ cargo run -p zenoh-hosts -- a --peer b --peer c --listen tcp/127.0.0.1:7447
@@ -7,8 +7,9 @@
 //! $ cargo run -p zenoh-hosts -- c --peer a --peer b --listen tcp/127.0.0.1:0 --connect tcp/127.0.0.1:7447
 //! ```
 //!
-//! Kill the leader and see who follows. With `--router tcp/127.0.0.1:7447` in place of the endpoints each is a client of a
-//! `zenohd` that runs there. All is on loopback and proves nothing: hosts of your own have `.tls(..)`.
+//! Kill the leader and see which host follows. With `--router tcp/127.0.0.1:7447` instead of the endpoints each host is
+//! a client of a `zenohd` that runs there. All is on loopback and without certificates: hosts of your own have
+//! `.tls(..)`.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error;
@@ -27,16 +28,16 @@ use futures::{StreamExt, stream::select};
 struct Args {
     /// Its name.
     name: String,
-    /// The name of another host; may be given for several.
+    /// The name of another host; may be given more than once.
     #[arg(long)]
     peer: Vec<String>,
-    /// Where others connect to it, for instance tcp/127.0.0.1:7447.
+    /// Endpoint at which others connect to it, for instance tcp/127.0.0.1:7447.
     #[arg(long)]
     listen: Vec<String>,
     /// Another host to connect to.
     #[arg(long)]
     connect: Vec<String>,
-    /// A router: this host is a client of it, and of nothing else.
+    /// A router: this host is a client of it, and connects to nothing else.
     #[arg(long, conflicts_with_all = ["listen", "connect"])]
     router: Option<String>,
 }

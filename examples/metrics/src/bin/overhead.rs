@@ -1,12 +1,13 @@
-//! What metrics cost: the processor time of three agents with a recorder of Prometheus, and without any, in pairs.
+//! The cost of metrics: the processor time of three agents with a recorder of Prometheus, and without a recorder, in
+//! pairs.
 //!
 //! ```text
 //! cargo run --release -p metrics-page --bin overhead
 //! ```
 //!
-//! Each run is five minutes of virtual time, in which nothing happens but heartbeats; a thread's own processor time is
-//! counted. The ratio is the median of the pairs. More than 3 % fails, unless there is an argument `--test`, with which
-//! each runs for a second.
+//! Each run is five minutes of virtual time with heartbeats only; the thread's own processor time is counted. The ratio
+//! is the median of the pairs. More than 3 % is a failure, unless there is an argument `--test`, with which each run
+//! lasts a second.
 use std::{env, error::Error, process::ExitCode, time::Duration};
 
 use actix_bully::{
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Milliseconds without a recorder, and with one; which of them is first, changes.
+/// Returns the milliseconds without a recorder, and with one; the order of the two runs alternates.
 fn pair(turn: usize, quorum: bool, span: Duration) -> Result<(f64, f64), Box<dyn Error>> {
     let recorder = PrometheusBuilder::new().build_recorder();
     let measured = || metrics::with_local_recorder(&recorder, || run(quorum, span));
@@ -68,7 +69,7 @@ fn pair(turn: usize, quorum: bool, span: Duration) -> Result<(f64, f64), Box<dyn
     })
 }
 
-/// The processor time of one life of a group.
+/// Returns the processor time of one run of a group.
 fn run(quorum: bool, span: Duration) -> Result<f64, Box<dyn Error>> {
     let system = virtual_system();
     let begin = thread_time();
@@ -91,7 +92,7 @@ fn run(quorum: bool, span: Duration) -> Result<f64, Box<dyn Error>> {
     Ok(thread_time() - begin)
 }
 
-/// Milliseconds of the processor that this thread has had.
+/// Returns the milliseconds of processor time that this thread has used.
 fn thread_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default().as_secs_f64() * 1_000.0
