@@ -33,7 +33,7 @@ use actix::clock::{Instant, Sleep, sleep_until};
 use actix::{Actor, ActorFuture, AsyncContext, Context, SpawnHandle};
 use tokio::runtime::Handle;
 
-/// A deadline that can be moved at the cost of a store.
+/// A deadline that can be moved for the cost of one memory write.
 ///
 /// A move to a later time, as each heartbeat makes it, never changes the runtime's timer. Only a move to an earlier
 /// time does. Clones are the same deadline. A deadline keeps its actor alive, like `run_interval`: such an actor ends

@@ -3,7 +3,7 @@
 //!
 //! An actor reports a full mailbox to `try_send` only. An actor on threads of its own (`SyncArbiter`) never reports it,
 //! because actix moves its messages to a queue without a bound. So some messages are *markers*: their answer is
-//! awaited, also where the sender wants none. With that answer the actor has taken all messages before the marker.
+//! awaited, even if the sender needs none. When that answer comes, the actor has taken all messages before the marker.
 //!
 //! Decided here: when an actor has room, and that a waiting sender is then woken. Not here: where a message waits until
 //! then, and which sender is refused.
