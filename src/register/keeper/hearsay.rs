@@ -21,12 +21,12 @@ pub(super) struct Hearsay {
     is_only: bool,
     /// The announced change of the lease that a read must show.
     announced: Option<Change>,
-    /// A sight that no agent has received yet: from a read of which one half failed, or from a swap that found another
+    /// An observation that no agent has received yet: from a read of which one half failed, or from a swap that found another
     /// record than it expected.
     pub(super) untold: UntoldSight,
 }
 
-/// A sight that the next complete read reports.
+/// An observation that the next complete read reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UntoldSight {
     /// A record is different from the one that the agents know.
