@@ -6,11 +6,11 @@
 //! | purpose | where |
 //! |---|---|
 //! | a former leader's writes are refused: by an actor, by a database | [`fence`] |
-//! | applications of several agents and hosts speak to each other | [`Messages`] |
-//! | messages find the leader, here or on another host | [`LeaderProxy`] |
+//! | applications of several agents and hosts exchange messages | [`Messages`] |
+//! | messages reach the leader, here or on another host | [`LeaderProxy`] |
 //! | an actor that runs on the leader only | [`Singleton`] |
 //! | work that is due at certain times, once in the group | [`schedule`] |
-//! | an agent whose application actor is gone withdraws | [`tie_to`](crate::agent::ElectionHandle::tie_to) |
+//! | an agent withdraws when its application's actor is gone | [`tie_to`](crate::agent::ElectionHandle::tie_to) |
 //! | a process that is asked to end hands over first | [`leave_on_signals`] |
 //! | work that makes no progress is handed over | [`progress_within`](crate::agent::LeaderGuard::progress_within) |
 //!

@@ -1,6 +1,6 @@
 //! Starts a singleton: checks its settings first, then waits for leaderships in a task of its own.
 //!
-//! Decided here: what can be set, the defaults, and that a start which is refused leaves nothing behind.
+//! Decided here: the settings and their defaults; a refused start changes nothing.
 
 use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
