@@ -7,12 +7,12 @@
 //! | machine | promise | needs |
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
-//! | [`astra`] | the same by the rules of the ASTRA agent, which wait for no heartbeats: an agent has to start | deadline > 2 × the longest delay |
-//! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
+//! | [`astra`] | the same by the rules of the ASTRA agent. They wait for no heartbeats: an agent has to start an election | deadline > 2 × the longest delay |
+//! | [`quorum`] | at most one leader per term, and at most one agent considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
 //! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
-//! | `ballot` | in the end one leader, of ever higher ballots | a majority of voters, a durable record |
-//! | `ring` | the highest-ranked agent leads those whom a token can visit | a hop > 2 × the longest delay |
-//! | `reorganization` | the paper's: two at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
+//! | `ballot` | in the end one leader; ballots only grow | a majority of voters, a durable record |
+//! | `ring` | the highest-ranked agent leads the agents that a token can visit | a hop > 2 × the longest delay |
+//! | `reorganization` | the promise of the paper: two agents at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | `invitation` | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
 //!
 //! One type of agent, [`BullyAgent`](crate::agent::BullyAgent), runs the bully, ASTRA, the quorum and the lease. The
@@ -29,11 +29,11 @@
 //! | you want | take | and know that |
 //! |---|---|---|
 //! | one of several actors of one process to do the work | [`bully`], the default | nothing is lost in between, so its promise is simple |
-//! | a leader on each side rather than none: a cache warmer, a display | [`bully`] across hosts | during a partition there are two, and nothing tells you |
-//! | never two: a scheduler, a writer, whatever costs money | [`quorum`], and its fence in each write | without a majority no agent leads; the fence protects what checks it, and only that |
+//! | a leader on each side rather than none: a cache warmer, a display | [`bully`] across hosts | during a partition there are two leaders, without a warning |
+//! | never two: a scheduler, a writer, any work that costs money | [`quorum`], and its fence in each write | without a majority no agent leads; the fence protects only resources that check it |
 //! | leader election under a protocol that checks ballots itself, such as Paxos | `ballot` | it gossips all the time, and two may lead for a while |
-//! | to learn, to teach, to compare | `reorganization`, `invitation`, `ring`, and [`astra`] | each page says under which conditions the promise holds, and how it falls |
-//! | members that agree on values, a log, a configuration | none of these: a consensus system (Raft, Paxos) | an election agrees on a name, and on nothing that its holder then says |
+//! | to learn, to teach, to compare | `reorganization`, `invitation`, `ring`, and [`astra`] | each page says under which conditions the promise holds, and how it fails |
+//! | members that agree on values, a log, a configuration | none of these: a consensus system (Raft, Paxos) | an election agrees on a name, and not on the data of its holder |
 //! | more than some thirty hosts | [`lease`], in a store that you run anyway | every agent here talks to every other one |
 //! | protection from members that lie | none of these | a member may always say that it ranks highest |
 //!
