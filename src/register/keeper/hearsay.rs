@@ -21,8 +21,8 @@ pub(super) struct Hearsay {
     is_only: bool,
     /// The announced change of the lease that a read must show.
     announced: Option<Change>,
-    /// An observation that no agent has received yet: from a read of which one half failed, or from a swap that found another
-    /// record than it expected.
+    /// An observation that no agent has received yet: from a read of which one half failed, or from a swap that found
+    /// another record than it expected.
     pub(super) untold: UntoldSight,
 }
 
