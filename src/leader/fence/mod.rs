@@ -24,9 +24,8 @@
 //! - *In front of it*: a [`FencingActor`] admits messages for any [`Addr`](actix::Addr), and the actor behind it is not
 //!   changed. Keep that actor's own address private.
 //!
-//! A fence orders the beginnings of writes. An actor that waits in the middle of a write
-//! (`ResponseActFuture`) may mix the work of two leaders, unless it handles no other message meanwhile
-//! (`AtomicResponse`, `ctx.wait`).
+//! A fence orders the beginnings of writes. An actor that waits in the middle of a write (`ResponseActFuture`) may mix
+//! the work of two leaders, unless it handles no other message meanwhile (`AtomicResponse`, `ctx.wait`).
 //!
 //! # The receiver is a database
 //! The highest fence is a row, and each transaction of a leader begins with the update of that row. [`sql`] has the

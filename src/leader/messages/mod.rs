@@ -149,8 +149,7 @@ impl Messages {
         Ok(Channel::new(Arc::clone(&self.0), name))
     }
 
-    /// Returns the number of received messages without a registered type here, or that could not be decoded as their
-    /// type.
+    /// Returns the number of received messages whose name is not registered here, or that could not be decoded.
     pub fn unreadable(&self) -> u64 {
         self.0.unreadable()
     }
