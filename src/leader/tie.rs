@@ -22,10 +22,10 @@ impl<E: Election> ElectionHandle<E> {
     /// score, or a score that was set in the meantime.
     ///
     /// The end is detected within 50 ms, on the agent's arbiter. It is logged at `warn` and shown by
-    /// The end is detected within 50 ms, on the agent's arbiter. It is logged at `warn` and shown by
     /// [`Status::tie_broken`](crate::agent::Status::tie_broken). The tie survives crashes of the agent. Like a weak
     /// address, it does not keep the actor alive. An agent is tied to at most one actor: the last one. An actor that
     /// hangs is not gone: a probe detects that ([`progress_within`](crate::agent::LeaderGuard::progress_within)).
+    ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.
     ///
