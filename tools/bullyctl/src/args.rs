@@ -17,16 +17,16 @@ use crate::{failure::CODES, run};
 #[derive(Debug, Parser)]
 #[command(name = "bullyctl", version, after_help = CODES)]
 pub(crate) struct Args {
-    /// The socket of the node: the path that it gave to `serve_socket`; without it and without --url, `BULLYCTL_SOCKET` of the environment
+    /// The socket of the node: the path that it gave to `serve_socket`. Default without --url: `BULLYCTL_SOCKET` of the environment
     #[arg(long, value_name = "PATH", conflicts_with = "url")]
     pub(crate) socket: Option<PathBuf>,
-    /// Where the node's routes are mounted, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`; without it and without --socket, `BULLYCTL_URL` of the environment
+    /// The address of the node's routes, such as `http://127.0.0.1:8080` or `http://127.0.0.1:8080/bully`. Default without --socket: `BULLYCTL_URL` of the environment
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     /// A file with the token that commands by `--url` need
     #[arg(long, value_name = "FILE", conflicts_with = "socket")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Send the token to another host although anybody on the way can read it
+    /// Sends the token to another host, although any host on the way can read it
     #[arg(long, requires = "token_file")]
     pub(crate) plaintext: bool,
     /// Print JSON, for programs
@@ -42,19 +42,19 @@ pub(crate) struct Args {
 pub(crate) enum Task {
     /// Shows the node: its agents, the members of their groups, its peers
     Status,
-    /// Explains why there is no leader, or why this one leads, and says what to do
+    /// Explains why no agent leads, or why this one leads, with advice
     Diagnosis,
-    /// Shows who led before, until when and why, how long there was no leader, and what was found in the last half an hour
+    /// Shows the former leaders with their times and the reasons of their ends, the times without a leader, and the findings of the last half an hour
     History(History),
     /// Prints a line whenever the node has another leader, role or state; on a terminal, keeps a table up to date
     Watch(Watch),
     /// Hands the leadership over; prints the successor and its term
     Transfer(Transfer),
-    /// Makes the node ready to be stopped: it hands over and leaves its group for good
+    /// Prepares the node for its stop: it hands over and leaves its group for good
     Drain(Whom),
     /// Sets the agent's score, or takes it away
     Score(SetScore),
-    /// Has the node's agents write down what they say and hear of their elections, and fetches it
+    /// Makes the node's agents record the messages of their elections, and fetches the record
     Record(Record),
     /// Shows the voters of the node's groups, or changes them while the group runs
     Voters(Voters),
@@ -79,7 +79,7 @@ pub(crate) struct Preflight {
     /// The configuration of the node
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// Puts the variables of the environment with this prefix over it, as the node does
+    /// Overrides the file by the variables of the environment with this prefix, as the node does
     #[arg(long, value_name = "PREFIX")]
     pub(crate) env: Option<String>,
     /// Measures for this time, in seconds
@@ -89,17 +89,17 @@ pub(crate) struct Preflight {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct History {
-    /// Shows so many leaderships of each group, the last ones
+    /// Number of leaderships of each group that it shows, the last ones
     #[arg(long, value_name = "COUNT", default_value = "20")]
     pub(crate) last: usize,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
-    /// Looks so often, in seconds
+    /// Time between two looks, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) every: Duration,
-    /// Prints so many lines and ends; without it, a terminal shows a table that is kept up to date
+    /// Ends after this number of lines; without it, a terminal shows a table that is kept up to date
     #[arg(long, value_name = "COUNT")]
     pub(crate) lines: Option<u64>,
 }
@@ -114,26 +114,26 @@ pub(crate) struct Record {
 /// What to do with the records of a node's agents.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordAction {
-    /// Begins; what was written before is gone, but what was kept when the leader was missed
+    /// Begins a record. The record before it is lost, except the one that was kept when the leader was missed
     On,
-    /// Ends; what was written can still be saved
+    /// Ends the record, which can still be saved
     Off,
-    /// Writes what one agent has written to a file, which `cluster --show` opens
+    /// Saves the record of one agent into a file, which `cluster --show` opens
     Save(RecordSave),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecordSave {
-    /// The file; one that is there is left as it is, and the command refused
+    /// The file. If it exists already, it is left as it is, and the command is refused
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// What was written when the leader was missed last, instead of what is written now
+    /// Saves the record that was kept when the leader was missed last, instead of the present one
     #[arg(long)]
     pub(crate) kept: bool,
-    /// The group of the agent, where the node has several
+    /// The group of the agent, if the node has several
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
-    /// The name of the agent, where the node has several
+    /// The name of the agent, if the node has several
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<AgentId>,
 }
@@ -168,7 +168,7 @@ pub(crate) struct SetScore {
         conflicts_with = "withdraw"
     )]
     parts: Vec<i64>,
-    /// Takes the score away: the agent hands over, and is not elected until it has one again
+    /// Takes the score away: the agent hands over, and is not elected until it gets a score again
     #[arg(long)]
     withdraw: bool,
     #[command(flatten)]
@@ -183,8 +183,7 @@ pub(crate) struct Schedules {
 
 #[derive(Debug, Subcommand)]
 enum SchedulesAction {
-    /// Removes the mark, such as one that a wrong clock has put into the future; the leader begins anew within 10 s. Any
-    /// node of the group may be asked
+    /// Removes the mark, for instance if a wrong clock has put it into the future; the leader begins anew within 10 s. Any node of the group takes the command
     Reset {
         /// The schedule
         #[arg(value_name = "NAME")]
@@ -201,7 +200,7 @@ pub(crate) struct Voters {
     change: Option<Change>,
 }
 
-/// One voter at a time. Any node of the group may be asked.
+/// Changes one voter at a time. Any node of the group takes the command.
 #[derive(Debug, Subcommand)]
 enum Change {
     /// Makes a learner a voter: an agent that runs with a store and `.learner()`
@@ -211,7 +210,7 @@ enum Change {
         #[command(flatten)]
         whom: Whom,
     },
-    /// Takes a voter out of the list; it may run on as a learner
+    /// Takes a voter out of the list; it may continue as a learner
     Remove {
         /// The voter
         #[arg(value_name = "VOTER")]
@@ -219,9 +218,9 @@ enum Change {
         #[command(flatten)]
         whom: Whom,
     },
-    /// Puts a learner in the place of a voter, for instance of one whose host is lost
+    /// Replaces a voter by a learner, for instance a voter whose host is lost
     Replace {
-        /// The voter that votes no longer
+        /// The voter to replace
         #[arg(value_name = "VOTER")]
         old: AgentId,
         #[command(flatten)]
@@ -237,7 +236,7 @@ struct New {
     /// The learner, by the name of its agent
     #[arg(value_name = "LEARNER")]
     id: AgentId,
-    /// The name of its node, where the other nodes may not know it
+    /// The name of its node, if the other nodes may not know it
     #[arg(long, value_name = "NODE", requires = "address")]
     node: Option<String>,
     /// The address at which the other nodes dial it
@@ -269,16 +268,16 @@ impl Change {
     }
 }
 
-/// Which agent of the node, and how long to wait.
+/// The agent of the node, and the longest time to wait.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Whom {
-    /// The group of the agent, where the node has several
+    /// The group of the agent, if the node has several
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
-    /// The name of the agent, where the node has several
+    /// The name of the agent, if the node has several
     #[arg(long, value_name = "AGENT")]
     agent: Option<AgentId>,
-    /// How long to wait for what becomes of it, in seconds: 60 at most
+    /// Longest time to wait for the outcome, in seconds: 60 at most
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     within: Duration,
 }
@@ -293,7 +292,7 @@ impl Whom {
 }
 
 impl Task {
-    /// The command that is given, if one is.
+    /// Returns the command to the agent, if the task is one.
     pub(crate) fn order(&self) -> Option<Order> {
         Some(match self {
             Self::Status
@@ -327,13 +326,13 @@ impl Task {
     }
 }
 
-/// What is missing on the right counts as 0.
+/// Returns a score; missing parts on the right are 0.
 fn score(parts: &[i64]) -> Score {
     let part = |at: usize| parts.get(at).copied().unwrap_or_default();
     Score::from((part(0), part(1), part(2), part(3)))
 }
 
-/// A span from 0.01 s to an hour.
+/// Reads a span from 0.01 s to an hour.
 fn seconds(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text} is not a number of seconds from 0.01 to 3600");
     let seconds: f64 = text.parse().map_err(|_| wrong())?;
