@@ -330,12 +330,13 @@ fn voters_without_a_disk_that_are_all_killed_elect_in_a_later_term() -> Result<(
 fn a_thousand_leaderships_outlive_a_kill_within_their_bound() -> Result<(), Wrong> {
     let trio = trio()?;
     let file = trio.folder.path().join("history-jobs-a.jsonl");
-    let mut before = String::from("{\"history\":1,\"group\":\"jobs\"}\n");
+    let mut before = Vec::from("{\"history\":1,\"group\":\"jobs\"}\n");
     for term in 1..=1_200 {
-        before += &format!(
+        writeln!(
+            before,
             "{{\"leadership\":{{\"leader\":\"a\",\"term\":\"{term}\",\"from_unix_ms\":{term},\"without_ms\":1,\
-             \"until_unix_ms\":{term},\"end\":\"gone\",\"seen_by\":\"a\"}}}}\n"
-        );
+             \"until_unix_ms\":{term},\"end\":\"gone\",\"seen_by\":\"a\"}}}}"
+        )?;
     }
     std::fs::write(&file, before)?;
     for _ in 0..2 {

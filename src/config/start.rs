@@ -234,7 +234,7 @@ impl Starter {
             let beside = store
                 .parent()
                 .filter(|folder| !folder.as_os_str().is_empty());
-            Some(beside.unwrap_or(Path::new(".")).to_owned())
+            Some(beside.unwrap_or_else(|| Path::new(".")).to_owned())
         })
     }
 

@@ -61,8 +61,6 @@ pub(crate) struct Head {
     pub(crate) token: bool,
     /// Whether a recording is to be played, and nothing runs.
     pub(crate) film: bool,
-    /// Whether the past of its groups can be read.
-    pub(crate) history: bool,
     /// Whether there is a folder of saved records.
     pub(crate) records: bool,
 }

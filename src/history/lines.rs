@@ -80,6 +80,10 @@ pub(super) mod term {
 
     use crate::protocol::Term;
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde gives a function that serializes a field a reference to it"
+    )]
     pub(in super::super) fn serialize<S: Serializer>(
         term: &Term,
         to: S,

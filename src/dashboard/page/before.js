@@ -24,7 +24,8 @@ function drawBefore(groups) {
 }
 
 async function lookBefore() {
-  const has = Boolean(state.head && state.head.history) && !state.film;
+  // A stage has none: its agents are no node's. Neither has a recording.
+  const has = Boolean(state.head) && state.head.controls !== 'cluster' && !state.head.film && !state.film;
   by('before').hidden = !has;
   if (!has) return;
   try {
