@@ -13,8 +13,8 @@
 //!
 //! `invitation` and `reorganization` are two algorithms of one paper. They share their numbers, their safe storage and
 //! their status (`numbered`). Each keeps its own `match` over roles and inputs. The lines look alike in both, but the
-//! rules differ: in the right to ask, in the duty after an answer, and in the deadline of each wait. And a reader compares
-//! each machine with its own pages of the paper.
+//! rules differ: in the right to ask, in the duty after an answer, and in the deadline of each wait. A reader can also
+//! compare each machine with its own pages of the paper.
 #![forbid(unsafe_code)]
 // The builds with `testkit`, those of every test among them, hold the lints.
 #![cfg_attr(

@@ -19,7 +19,7 @@ pub(super) struct Leading {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     to: Option<AgentId>,
-    /// For how long this agent lets others go first afterwards.
+    /// Time for which this agent lets others go first afterwards.
     pub(super) cooldown: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Leading {
         }
     }
 
-    /// What to say once the work has ended; `None` if this leader does not step down.
+    /// Returns the message for the end of the work; `None` if this leader does not step down.
     pub(super) fn resignation(&self, core: &Core) -> Option<(Resign, Duration)> {
         let leaving = self.leaving.as_ref()?;
         let resign = Resign {
@@ -61,7 +61,7 @@ impl Leading {
 /// voter that is up.
 fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
     let is_peer = |id: &AgentId| core.peers.contains(id);
-    // It was chosen when the work began to end, and may have crashed since.
+    // The successor was chosen at the beginning of the drain, and may have crashed since.
     let can_succeed = |id: &AgentId| is_peer(id) && core.me.can_succeed(id);
     wanted.filter(can_succeed).or_else(|| {
         let mut others = core.me.members.eligible().map(|member| &member.id);

@@ -78,12 +78,12 @@ pub struct Nack {
 pub struct Resign {
     /// The ballot that is given up.
     pub ballot: BallotNumber,
-    /// The agent that shall take the next one, without waiting.
+    /// The agent that shall take the next ballot, without waiting.
     pub successor: Option<AgentId>,
 }
 
 messages! {
-    /// Everything that one member of a ballot election says to another.
+    /// All messages of a ballot election.
     pub enum BallotMessage {
         HeartbeatRequest(m) => "heartbeat_request", term_of(m.max.as_ref()).max(m.standing.term());
         HeartbeatReply(m) => "heartbeat_reply", m.standing.term();

@@ -1,4 +1,4 @@
-//! Ballots, how they compare, and what of them must never be forgotten.
+//! Ballots, their order, and the durable part of them.
 //!
 //! Decided here: the order, and which number comes next. Not here: which agent takes a ballot, and when
 //! ([`machine`](super::machine)).

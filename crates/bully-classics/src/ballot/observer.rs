@@ -29,7 +29,7 @@ pub(super) fn on_leads(
         out.send(from, Nack { max });
         return None;
     }
-    // The message may have been under way since before its holder resigned.
+    // The message may have been sent before its holder resigned.
     if core.voter.is_void(&ballot) {
         return None;
     }

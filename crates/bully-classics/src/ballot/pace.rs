@@ -1,11 +1,11 @@
-//! How long a round is (`adapt-the-round`): longer while answers are late, never beyond the cap, and back again.
+//! The length of a round (`adapt-the-round`): longer while answers are late, never beyond the cap, and back again.
 //!
-//! As written, every late answer adds Δ for ever; one slow voter then ruins the time in which a dead
-//! leader is noticed.
+//! As written, every late answer adds Δ for ever; one slow voter then makes the detection of a dead leader slow for
+//! good.
 
 use std::time::Duration;
 
-/// How long a round is at present.
+/// The present length of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pace {
     now: Duration,
@@ -29,7 +29,7 @@ impl Pace {
         self.late = true;
     }
 
-    /// A round has ended by its timer; how long is the next one?
+    /// Sets the length of the next round, after a round has ended by its timer.
     pub(super) fn next(&mut self, step: Duration, cap: Duration) {
         if std::mem::take(&mut self.late) {
             self.now = self.now.saturating_add(step).min(cap);

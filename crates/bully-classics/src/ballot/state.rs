@@ -1,4 +1,4 @@
-//! Whom an agent trusts: one of three roles.
+//! The leader that an agent trusts: one of three roles.
 //!
 //! ```text
 //!            another one's ballot is the highest      its own is the highest

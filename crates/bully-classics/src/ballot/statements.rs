@@ -49,7 +49,7 @@ impl Statements {
         }
     }
 
-    /// Forgets what incarnations said that have ended since.
+    /// Forgets the statements of incarnations that have ended since.
     pub(super) fn forget_ended(&mut self, members: &Members) {
         self.0.retain(|id, statement| {
             let member = members.get(id);
@@ -62,7 +62,7 @@ impl Statements {
         self.0.get(id).map_or(0, |statement| statement.answered)
     }
 
-    /// How many voters have answered that round or a later one.
+    /// Returns the number of voters that have answered that round or a later one.
     pub(super) fn count_since(&self, round: u64) -> usize {
         let all = self.0.values();
         all.filter(|statement| statement.answered >= round).count()
@@ -84,7 +84,7 @@ impl Statements {
         let answers = self.0.values().filter(|s| s.answered == round);
         let connected = answers.filter(|s| s.standing.connected);
         let ballots = connected.filter_map(|s| Some((s.standing.ballot.as_ref()?, s.incarnation)));
-        // An answer may have been under way since before its sender resigned.
+        // An answer may have been sent before its sender resigned.
         ballots.filter(|(ballot, _)| !is_void(ballot)).max()
     }
 

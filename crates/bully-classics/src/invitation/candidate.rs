@@ -1,8 +1,8 @@
 //! A candidate: it has invited others to a new group, and waits for their answers.
 //!
-//! Decided here: when the group is formed (`count-acceptances`). The paper waits for T; here the wait
-//! ends when all that can accept have, since no member works meanwhile. A coordinator that is invited
-//! says how many members it brings, and each of these accepts for itself.
+//! Decided here: when the group is formed (`count-acceptances`). The paper waits for T. Here the wait ends when all
+//! that can accept have accepted, since no member works meanwhile. A coordinator that is invited states how many
+//! members it brings, and each of these accepts for itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +24,7 @@ pub(super) struct Merge {
     pub score: Score,
     /// The agents that were invited and have not answered, and how many members each may bring.
     pending: BTreeMap<AgentId, u32>,
-    /// How many are still expected to accept that were not invited by this agent itself.
+    /// Number of agents that are still expected to accept and that another coordinator invited.
     brought: u32,
     /// The paper's Up: the agents that have accepted.
     pub up: BTreeSet<AgentId>,
@@ -73,7 +73,7 @@ impl Merge {
         out: &mut Out,
     ) -> Next {
         let is_new = self.up.insert(from.clone());
-        // It was not invited from here, so it is one of those whom another coordinator brings.
+        // This agent did not invite it, so another coordinator brings it.
         if self.pending.remove(from).is_none() && is_new {
             self.brought = self.brought.saturating_sub(1);
         }
@@ -92,7 +92,7 @@ impl Merge {
         if let Some(members) = self.pending.remove(from) {
             self.brought = self.brought.saturating_sub(members);
         } else if is_new && !self.up.contains(from) {
-            // It was to come with its coordinator, and has declined for itself.
+            // It should have come with its coordinator, and has declined for itself.
             self.brought = self.brought.saturating_sub(1);
         }
         self.close_early(core, now, out)

@@ -1,9 +1,9 @@
 //! A leader: the coordinator of a group, which looks for agents outside of it.
 //!
-//! It asks all again and again which group they are in (`look-for-others`); that is also how its members hear
-//! that it is there. In the original only coordinators answer; here all do, so that an agent that is
-//! free, or was left out by a lost `Accept`, is found at once and not by a time-out. Agents outside of
-//! the group are invited by the highest coordinator that was found, since the others give it the time.
+//! It asks all agents again and again which group they are in (`look-for-others`); its members also learn from this
+//! question that it is there. In the original only coordinators answer. Here all answer, so that an agent that is free,
+//! or was left out by a lost `Accept`, is found at once and not by a time-out. The highest coordinator that was found
+//! invites the agents outside of the group, since the others give it the time.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ pub(super) struct Leading {
     score: Score,
     /// The members of the group beside it.
     pub up: BTreeSet<AgentId>,
-    /// The members that have answered the last check; before the first one none is known to be silent.
+    /// The members that have answered the last check; before the first check no member is known to be silent.
     answered: Option<BTreeSet<AgentId>>,
     /// The agents outside of the group that have answered the last check.
     found: BTreeMap<AgentId, Found>,
@@ -41,7 +41,7 @@ pub(super) struct Leading {
     pub handover: Option<Handover>,
 }
 
-/// How far the check is.
+/// The progress of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Check {
     /// The next one begins when it is due.
@@ -56,7 +56,7 @@ enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Found {
     score: Option<Score>,
-    /// How many members it may bring.
+    /// Maximum number of members that it may bring.
     members: u32,
 }
 
@@ -123,7 +123,7 @@ impl Leading {
         self.check_again(core.config.gathering(), Check::Asks, now, out);
     }
 
-    /// The same at once, unless a check is under way.
+    /// Does the same at once, unless a check is under way.
     pub(super) fn look_now(&mut self, core: &Core, now: Time, out: &mut Out) {
         if self.check == Check::Idle {
             self.look_for_others(core, now, out);
@@ -156,7 +156,7 @@ impl Leading {
         let is_outdone = self
             .outdone_by
             .is_some_and(|count| count >= self.group.count);
-        // One that steps down invites no agent: the new group would lose its coordinator at once.
+        // A leader that steps down invites no agent: the new group would lose its coordinator at once.
         if (is_outdone || !found.is_empty()) && self.handover.is_none() {
             return Next::Merge(found);
         }
@@ -170,7 +170,7 @@ impl Leading {
         found.score.is_some_and(above)
     }
 
-    /// The members of the old group, but for the silent ones, and the agents that were found.
+    /// Returns the members of the old group, without the silent ones, and the agents that were found.
     pub(super) fn invited(&self, core: &Core, found: BTreeMap<AgentId, Found>) -> Invited {
         let brought = found
             .values()
@@ -187,8 +187,8 @@ impl Leading {
         }
     }
 
-    /// An answer to the check: notes an agent outside of the group. One that has missed the task gets
-    /// it again, since one lost message would leave it idle until its time-out.
+    /// Handles an answer to the check: notes an agent outside of the group. An agent that has missed the task gets it
+    /// again, since one lost message would leave it idle until its time-out.
     pub(super) fn on_place(
         &mut self,
         core: &Core,
@@ -204,7 +204,7 @@ impl Leading {
             GroupRole::Free => 0,
             // It declines all invitations while it forms a group: the next check finds it.
             GroupRole::Merging => return Next::Stay,
-            // Its coordinator brings it along, once that one is invited.
+            // Its coordinator brings it along, once the coordinator is invited.
             GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
                 return Next::Stay;
             }
@@ -220,7 +220,7 @@ impl Leading {
             }
         };
         let score = reply.score;
-        // A member that says it is outside has left: it must not be told that it belongs here.
+        // A member that reports that it is outside has left: it must not be told that it belongs here.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay
@@ -249,15 +249,15 @@ impl Leading {
         }
     }
 
-    /// An observer declines the word of a group that is older than the last one it knew. A new group
-    /// has a count that exceeds it; it is formed at the end of the next check.
+    /// Handles the answer of an observer to the announcement of a group that is older than the last one it knew. A new
+    /// group has a count that exceeds it; it is formed at the end of the next check.
     pub(super) fn on_decline(&mut self, decline: &Decline) {
         self.outdone_by = Some(decline.seen);
     }
 
     // ---- hand-over --------------------------------------------------------------------------
 
-    /// An agent that outranks the new score hears of it by the check; without a score this one hands
+    /// Sets the score. An agent that outranks the new score learns it by the check; without a score this agent hands
     /// over.
     pub(super) fn set_score(
         &mut self,

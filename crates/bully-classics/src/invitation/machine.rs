@@ -1,7 +1,7 @@
 //! The one `match` over roles and inputs.
 //!
-//! A role (`candidate.rs`, `member.rs`, `leader.rs`) answers what follows from an input ([`Next`]), and
-//! `transition.rs` does it. None of them calls another one.
+//! A role (`candidate.rs`, `member.rs`, `leader.rs`) returns the consequence of an input ([`Next`]), and
+//! `transition.rs` carries it out. No role calls another one.
 
 use std::{mem, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::numbered::CountRecord;
 use bully_core::parts::Due;
 use bully_core::protocol::{Identity, Input, InputOf, LostReason, Member, Members, Time};
 
-/// One agent's side of an invitation election; see the [module's page](super).
+/// The state machine of one agent in an invitation election; see the [module's page](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InvitationElection {
     pub(super) core: Core,
@@ -175,7 +175,7 @@ impl InvitationElection {
             State::Candidate(merge) if merge.group == decline.group => {
                 merge.on_decline(core, now, from, out)
             }
-            // A voter says by the check which group it is in; an observer has no other word than this.
+            // A voter reports its group by the check; an observer has only this message.
             State::Leader(leading) if leading.group == decline.group && !is_voter => {
                 leading.on_decline(decline);
                 Next::Stay
@@ -186,8 +186,8 @@ impl InvitationElection {
         }
     }
 
-    /// A coordinator asks all which group they are in. The answer says what this agent is after it has
-    /// heard the question: it may have formed a group of its own.
+    /// Handles the question of a coordinator to all: which group are they in? The answer shows the state of this agent
+    /// after the question: it may have formed a group of its own.
     fn on_are_you_coordinator(
         &mut self,
         now: Time,
@@ -253,7 +253,7 @@ impl InvitationElection {
         }
     }
 
-    /// A confirmed end is known at once, a suspected one is a reason to ask.
+    /// A confirmed end is known at once; after a suspected end, the agent asks.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
         core.numbers.hear(members.term());
@@ -296,7 +296,7 @@ impl InvitationElection {
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) -> Next {
         let core = &mut self.core;
         let before = mem::replace(&mut core.me.score, score);
-        // A score that is set says that the agent is ready to lead again.
+        // A new score means that the agent is ready to lead again.
         let has_cooled_down = score.is_some() && core.end_cooldown(out);
         if !core.me.is_voter() || (before == score && !has_cooled_down) {
             return Next::Stay;

@@ -19,8 +19,8 @@ use crate::numbered::{ElectionId, Task};
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
-/// "I coordinate this group. Who else is there?" To all, again and again: it also tells the members of
-/// the group that their coordinator is there.
+/// "I coordinate this group. Who else is there?" To all, again and again: the members of the group also learn from it
+/// that their coordinator is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouCoordinator {
@@ -37,7 +37,7 @@ pub struct AreYouCoordinator {
 pub enum GroupRole {
     /// It coordinates a group.
     Coordinator {
-        /// How many members the group has beside it.
+        /// Number of members that the group has beside it.
         members: u32,
     },
     /// It has no group.
@@ -136,12 +136,12 @@ pub struct There {
 pub struct Resign {
     /// The group.
     pub group: ElectionId,
-    /// The agent that shall form the next one, without waiting.
+    /// The agent that shall form the next group, without waiting.
     pub successor: Option<AgentId>,
 }
 
 messages! {
-    /// Everything that one agent of an invitation election says to another.
+    /// All messages of an invitation election.
     pub enum InvitationMessage {
         AreYouCoordinator(m) => "are_you_coordinator", m.group.count;
         #[serde(rename = "place")]
@@ -202,7 +202,7 @@ impl PeerMessage for InvitationMessage {
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
         match self {
-            // An observer says so of a group that is older than the last one it knew.
+            // An observer sends this about a group that is older than the last one it knew.
             Self::Decline(_) => MinimumRole::Observer,
             // A member passes its coordinator's invitation on.
             Self::Invitation(m) if m.group.id != *from => MinimumRole::Voter,

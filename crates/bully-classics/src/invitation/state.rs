@@ -56,7 +56,7 @@ impl State {
         }
     }
 
-    /// What this agent says of itself when a coordinator asks.
+    /// Returns the role that this agent reports to a coordinator.
     pub(super) fn standing(&self, core: &Core) -> GroupRole {
         match self {
             Self::Free { .. } => GroupRole::Free,
@@ -75,8 +75,8 @@ impl State {
         }
     }
 
-    /// Returns whether this agent coordinates that group, and the other one is in it. While a new group is
-    /// formed those of the old one count as well: a merge would drive all of them out.
+    /// Returns whether this agent coordinates that group, and the other agent is in it. While a new group is formed,
+    /// the members of the old one count as well: otherwise a merge would drive all of them out.
     pub(super) fn has_member(&self, group: &ElectionId, id: &AgentId) -> bool {
         match self {
             Self::Leader(leading) => leading.group == *group && leading.up.contains(id),
@@ -86,7 +86,7 @@ impl State {
     }
 }
 
-/// What follows from an input. A role answers this, and only the machine does it.
+/// The consequence of an input. A role returns it, and only the machine carries it out.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Stay,

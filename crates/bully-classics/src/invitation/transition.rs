@@ -1,7 +1,7 @@
-//! What follows from an answer, and the only place that writes the state.
+//! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role answers a [`Next`]. [`InvitationElection::go`] does it, and what follows from that, until
-//! nothing does. So no role calls another one, and every way from one state to another is in this file.
+//! A role returns a [`Next`]. [`InvitationElection::go`] carries it out, and its consequences, until there are none. No
+//! role calls another one, and every transition from one state to another is in this file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ use super::{
 use bully_core::protocol::{Event, LostReason, Time, To};
 
 impl InvitationElection {
-    /// Does what follows, and what follows from that.
+    /// Carries out a consequence, and all that follow from it.
     pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
         loop {
             next = match next {
@@ -42,7 +42,7 @@ impl InvitationElection {
                     self.leave(reason, out);
                     match self.core.new_group(now, out) {
                         Ok((group, score)) => {
-                            // A group of one is at work at once; then it looks for others.
+                            // A group of one works at once; then it looks for others.
                             let (core, alone) = (&mut self.core, (group, score, BTreeSet::new()));
                             let mut leading = Leading::begin(core, now, alone, out);
                             leading.look_for_others(core, now, out);
@@ -124,7 +124,7 @@ impl InvitationElection {
         self.state = State::Leader(leading);
     }
 
-    /// Ends the leadership, and only then says so: no successor works at the same time.
+    /// Ends the leadership before it announces the end: no successor works at the same time.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
@@ -138,7 +138,7 @@ impl InvitationElection {
             .cooldown
             .begin(now, span, InvitationTimer::Cooldown, out);
         out.send_all(Resign { group, successor });
-        // It waits to be invited, in the last slot; or it is alone, and comes back at once.
+        // It waits for an invitation, in the last slot; if it is alone, it comes back at once.
         Next::FormByRank(LostReason::Reorganized, None)
     }
 

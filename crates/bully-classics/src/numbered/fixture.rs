@@ -34,7 +34,7 @@ pub(crate) fn every_election(numbers: &Numbers) -> Vec<ElectionId> {
     all
 }
 
-/// One that is under way, an older or a later one.
+/// Returns an election that is under way, or an older or a later one.
 pub(crate) fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> ElectionId {
     if dice.one_in(1_000) {
         return election(u64::MAX - dice.below(3), HIGH);
@@ -57,7 +57,7 @@ pub(crate) fn may_idle(has_started: bool, me: &Participant, numbers: &Numbers) {
     assert!(!can_lead || numbers.seen >= LAST_COUNT, "it is stuck");
 }
 
-/// After every step: an agent that works has a leader, and one without a coordinator has no group.
+/// Checked after every step: an agent that works has a leader, and an agent without a coordinator has no group.
 pub(crate) fn works_under_a_leader(
     status: PaperStatus,
     coordinator: Option<&AgentId>,

@@ -32,7 +32,7 @@ pub(super) fn are_you_there(
         seen: core.numbers.seen,
     };
     out.send(from, there);
-    // A member that misses its coordinator names that one's election, and not one of its own.
+    // A member that misses its coordinator names the coordinator's election, and not an election of its own.
     let holds_election = election.id == *from;
     let is_above = |score| core.outranks(now, score, from);
     let may_begin = core.config.when_asked == WhenAsked::Elect && state.is_free();

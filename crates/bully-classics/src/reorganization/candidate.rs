@@ -35,8 +35,8 @@ pub(super) struct Candidacy {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// An agent above may have said that it is there, and another one may have halted this agent; the
-    /// answers of the others are awaited still.
+    /// An agent above may have answered that it is there, and another agent may have halted this one. The answers of
+    /// the others are still awaited.
     Asking {
         superior: Option<Rank>,
         halter: Option<Halter>,
@@ -47,8 +47,8 @@ enum Phase {
 }
 
 impl Candidacy {
-    /// `ask-those-above`. One answer is enough to defer, but all are awaited: until an agent has heard
-    /// from all above a halter, it must not acknowledge that one (see `halt.rs`).
+    /// `ask-those-above`. One answer is enough to defer, but all are awaited: until an agent has heard from all above a
+    /// halter, it must not acknowledge that halter (see `halt.rs`).
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -109,7 +109,7 @@ impl Candidacy {
                 self.enter(Phase::Reorganizing);
                 self.call(core, now, NewCoordinator { election }, out)
             }
-            // `hand-out-task`. Observers are told of it as well, and not awaited.
+            // `hand-out-task`. Observers learn of it as well, and are not awaited.
             Phase::Reorganizing => {
                 self.enter(Phase::Readying);
                 let task = core.config.task;
@@ -169,7 +169,7 @@ impl Candidacy {
             && (score, from) > (self.score, &core.me.id)
         {
             let id = from.clone();
-            // The highest one counts, since a halter that ranks below it must not be obeyed.
+            // The highest agent counts, since a halter that ranks below it must not be obeyed.
             *superior = superior.take().max(Some(Rank { score, id }));
         }
         if self.pending.is_empty() {
@@ -253,7 +253,7 @@ impl Candidacy {
 
     // ---- halters ----------------------------------------------------------------------------
 
-    /// Another agent has halted this one while agents above that may still be there: the highest of
+    /// Notes that another agent has halted this one while agents above that halter may still be there: the highest of
     /// such halters is answered later, the others are refused now.
     pub(super) fn keep_waiting(&mut self, core: &Core, now: Time, new: Halter, out: &mut Out) {
         let Phase::Asking { halter, .. } = &mut self.phase else {
@@ -289,7 +289,7 @@ impl Candidacy {
         }
     }
 
-    /// Obeys the halter, unless an agent above that one is there.
+    /// Obeys the halter, unless an agent above the halter is there.
     fn answer_halter(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let Phase::Asking { superior, halter } = &mut self.phase else {
             return Next::Stay;
@@ -310,7 +310,7 @@ impl Candidacy {
 
     // ---- queries ----------------------------------------------------------------------------
 
-    /// The highest agent that is known to be above, if one is.
+    /// Returns the highest agent that is known to be above, if there is one.
     pub(super) const fn superior(&self) -> Option<&Rank> {
         match &self.phase {
             Phase::Asking { superior, .. } => superior.as_ref(),

@@ -35,7 +35,7 @@ pub(super) fn on_halt(
     halt: &Halt,
     out: &mut Out,
 ) -> Next {
-    // Also from a halt that is refused: the own next election has to be a later one.
+    // Also from a refused halt: the agent's own next election has to be a later one.
     core.numbers.hear(halt.election.count);
     core.learn(&by.id, Some(halt.score));
     let election = halt.election.clone();

@@ -103,7 +103,7 @@ pub struct Ready {
     pub task: Task,
 }
 
-/// A call of a coordinator, or of an agent that wants to be one.
+/// A call of a coordinator, or of an agent that wants to coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -146,12 +146,12 @@ pub struct Nack {
 pub struct Resign {
     /// The election that has ended.
     pub election: ElectionId,
-    /// The agent that shall hold the next one, without waiting.
+    /// The agent that shall hold the next election, without waiting.
     pub successor: Option<AgentId>,
 }
 
 messages! {
-    /// Everything that one agent of a reorganization says to another.
+    /// All messages of a reorganization.
     pub enum ReorganizationMessage {
         AreYouThere(m) => "are_you_there", m.election.count;
         There(m) => "there", m.election.count.max(m.seen);
@@ -212,7 +212,7 @@ impl PeerMessage for ReorganizationMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer says so of an election that is older than the last one it knew.
+            // An observer sends this about an election that is older than the last one it knew.
             Self::NotNormal(_) => MinimumRole::Observer,
             Self::There(m) if m.coordinates => MinimumRole::Leader,
             Self::AreYouThere(_)
@@ -273,8 +273,8 @@ impl fmt::Display for ReorganizationMessage {
 }
 
 impl Call {
-    /// What its acknowledgement is called: the calls are acknowledged one by one, so that none of
-    /// these is a substitute for another one.
+    /// Returns the name of its acknowledgement. The calls are acknowledged one by one, so that no acknowledgement can
+    /// replace another.
     const fn ack(self) -> &'static str {
         match self {
             Self::Halt => "halt_ack",

@@ -22,7 +22,7 @@ pub(super) enum State {
     Idle,
     /// Holds an election.
     Candidate(Candidacy),
-    /// Defers to another agent, and holds an election if nothing comes of that.
+    /// Defers to another agent, and holds an election if that agent does not lead in time.
     Waiting(Wait),
     /// Has a coordinator.
     Member(Membership),
@@ -116,7 +116,7 @@ pub(super) struct Halter {
     pub election: ElectionId,
 }
 
-/// Why an agent waits.
+/// The reason of a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WaitCause {
     /// An agent above is there.
@@ -129,7 +129,7 @@ pub(super) enum WaitCause {
     Cooldown,
 }
 
-/// What follows from an input. A role answers this, and only the machine does it.
+/// The consequence of an input. A role returns it, and only the machine carries it out.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Stay,
@@ -137,7 +137,7 @@ pub(super) enum Next {
     Ignore(&'static str),
     /// Hold an election; a leadership ends for that reason.
     Elect(LostReason),
-    /// The same where that agent looks up in the snapshot and is known not to be there.
+    /// The same if that agent looks up in the snapshot and is known to be gone.
     ElectWithout(AgentId),
     /// Hold an election in order of rank.
     WaitForSlot,

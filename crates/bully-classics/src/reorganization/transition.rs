@@ -1,7 +1,7 @@
-//! What follows from an answer, and the only place that writes the state.
+//! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role answers a [`Next`]. [`Reorganization::go`] does it, and what follows from that, until nothing
-//! does. So no role calls another one, and every way from one state to another is in this file.
+//! A role returns a [`Next`]. [`Reorganization::go`] carries it out, and its consequences, until there are none. No
+//! role calls another one, and every transition from one state to another is in this file.
 
 use tracing::debug;
 
@@ -18,7 +18,7 @@ use super::{
 use bully_core::protocol::{Event, LostReason, Time};
 
 impl Reorganization {
-    /// Does what follows, and what follows from that.
+    /// Carries out a consequence, and all that follow from it.
     pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
         loop {
             next = match next {
@@ -26,7 +26,7 @@ impl Reorganization {
                 Next::Ignore(why) => return self.ignore(why),
                 Next::Elect(reason) => self.elect(now, reason, out),
                 Next::ElectWithout(gone) => {
-                    // The snapshot may show the silent one as up: it is none to defer to.
+                    // The snapshot may show the silent agent as up: this agent must not defer to it.
                     if !self.core.defers(now, Some(&gone)) {
                         self.core.end_cooldown(out);
                     }
@@ -106,7 +106,7 @@ impl Reorganization {
         out.notify(Event::Acquired { term });
     }
 
-    /// Ends the leadership, and only then says so: no successor works at the same time.
+    /// Ends the leadership before it announces the end: no successor works at the same time.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
@@ -135,7 +135,7 @@ impl Reorganization {
             State::Waiting(_) => out.cancel_timer(ReorganizationTimer::Takeover),
             State::Member(membership) => {
                 out.cancel_timer(ReorganizationTimer::Watch);
-                // The application was never told of a coordinator whose task has not come.
+                // The application never learned of a coordinator whose task has not come.
                 if membership.is_normal() {
                     let term = membership.leader.term;
                     out.notify(Event::NoLeader { term });

@@ -1,8 +1,7 @@
 //! A list that a message may carry: never longer than [`MOST`], whichever agent made it.
 //!
-//! A peer says how many items follow before it sends them. Neither that number nor the items may
-//! cost memory beyond the bound, so the list is read item by item and refused at the first one
-//! too many.
+//! A peer states the number of items before it sends them. Neither that number nor the items may cost memory beyond the
+//! bound, so the list is read item by item and refused at the first item beyond the bound.
 
 use std::{fmt, marker::PhantomData};
 
@@ -20,12 +19,12 @@ pub const MOST: usize = 256;
 pub struct Bounded<T>(Vec<T>);
 
 impl<T> Bounded<T> {
-    /// A list of one.
+    /// A list with one item.
     pub fn of(item: T) -> Self {
         Self(vec![item])
     }
 
-    /// Adds an item at the end; says whether there was room for it.
+    /// Adds an item at the end; returns whether there was room for it.
     pub fn push(&mut self, item: T) -> bool {
         let has_room = self.0.len() < MOST;
         if has_room {

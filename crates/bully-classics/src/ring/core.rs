@@ -1,9 +1,8 @@
-//! What every role of a ring election needs, and nothing that calls a role.
+//! The parts that every role of a ring election needs; nothing here calls a role.
 //!
-//! Decided here: who may lead, who lets others go first, and when an agent begins an election where
-//! no agent leads (`begin-by-rank`). Which members are there is asked in `presence.rs`; the messages of
-//! the ring go out in `hop.rs`, and `probe.rs` looks after the members that are skipped; all three work
-//! on this core.
+//! Decided here: which agents may lead, which let others go first, and when an agent begins an election where no agent
+//! leads (`begin-by-rank`). `presence.rs` decides which members are there, `hop.rs` sends the messages of the ring, and
+//! `probe.rs` looks after the members that are skipped; all three work on this core.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,7 +19,7 @@ use bully_core::protocol::{After, Identity, Incarnation, Member, Score, Term, Ti
 pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<RingConfig>,
-    /// The observers that a leader tells beside the ring.
+    /// The observers that a leader informs beside the ring.
     pub observers: Arc<[AgentId]>,
     /// The laps that were passed on and are not acknowledged yet.
     pub hops: BTreeMap<Lap, Hop>,
@@ -59,7 +58,7 @@ impl Core {
         }
     }
 
-    /// A span at whose end agents should not all act at the same instant.
+    /// Returns a span with a jitter, so that agents do not all act at the same instant.
     pub(super) fn jittered(&self, span: std::time::Duration) -> After {
         After::jittered(span, self.config.timings.jitter())
     }
@@ -81,7 +80,7 @@ impl Core {
         self.cooldown.is_active(now) && self.rivals().any(|m| Some(&m.id) != gone)
     }
 
-    /// The agent to hand the leadership to: the wanted one if it can lead.
+    /// Returns the agent to hand the leadership to: the wanted agent if it can lead.
     pub(super) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
         // Not `Participant::successor`: the nomination would only go round to a silent member.
         wanted
@@ -91,16 +90,16 @@ impl Core {
 
     // ---- when to begin ----------------------------------------------------------------------
 
-    /// Begins an election in order of rank: the highest member at once, each further one a step
-    /// later. `gone` is known not to be there.
+    /// Begins an election in order of rank: the highest member at once, each further one a step later. `gone` is known
+    /// to be gone.
     pub(super) fn begin_by_rank(&self, now: Time, gone: Option<&AgentId>) -> Next {
         let ahead = self.members_ahead(gone, slot::LAST);
         let Some(ahead) = ahead.filter(|_| self.may_lead()) else {
             return Next::Stay;
         };
-        // All members see a leader's end at the same moment. Without an order n tokens would go round
-        // at once, and all but one of them in vain. An agent that cools down has the last slots, but it
-        // has one: all that are left may cool down, and then no other agent would begin.
+        // All members see a leader's end at the same moment. Without an order, n tokens would go round at once, and all
+        // but one of them in vain. An agent that cools down has the last slots, but it has a slot: if all remaining
+        // agents cool down, no other agent would begin.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {
             return Next::Begin;
@@ -111,7 +110,7 @@ impl Core {
         )
     }
 
-    // ---- what this agent says of itself -----------------------------------------------------
+    // ---- statements of this agent about itself ---------------------------------------------
 
     /// The name of an election that this agent begins.
     pub(super) fn election(&self, term: Term) -> RingElectionId {
@@ -128,7 +127,7 @@ impl Core {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
             score: self.me.score,
-            // Whether another member can lead is for the one to say that closes the list.
+            // The member that closes the list knows whether another member can lead.
             defers: self.cooldown.is_active(now),
         }
     }
@@ -150,7 +149,7 @@ impl Core {
 
     // ---- observers --------------------------------------------------------------------------
 
-    /// An observer passes nothing on, so a leader tells each one itself.
+    /// An observer passes nothing on, so a leader informs each observer itself.
     pub(super) fn tell_observers(&self, message: &Coordinator, out: &mut Out) {
         if !self.observers.is_empty() {
             out.send_to(To::Set(Arc::clone(&self.observers)), message.clone());

@@ -13,9 +13,9 @@ use bully_core::protocol::{Event, LostReason, Time};
 pub(super) struct Leading {
     pub term: Term,
     pub handover: Option<Handover>,
-    /// When the next heartbeat goes round.
+    /// Time of the next heartbeat.
     beat: Time,
-    /// How many went round.
+    /// Number of heartbeats that went round.
     count: u64,
     /// If no heartbeat has come home until then, the ring is broken.
     home: Time,
@@ -57,7 +57,7 @@ impl Leading {
         leading
     }
 
-    /// The application is told before anybody else hears of it.
+    /// Notifies the application before any other agent learns of the end.
     pub(super) fn end(&self, reason: LostReason, out: &mut Out) {
         let term = self.term;
         out.notify(Event::Lost { term, reason });
@@ -68,8 +68,8 @@ impl Leading {
 
     // ---- heartbeats -------------------------------------------------------------------------
 
-    /// A heartbeat, now. While an announcement of a higher term is on its way it says nothing: the
-    /// members that took it accept no older term.
+    /// Sends a heartbeat now. While an announcement of a higher term is under way it sends none: the members that took
+    /// the announcement accept no older term.
     pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
         let span = core.config.detector().heartbeat;
         self.beat = now.after(span);
@@ -97,8 +97,8 @@ impl Leading {
         if now.since(self.beat) <= core.config.detector().detection {
             return self.beat(core, now, announces, out);
         }
-        // It was stalled for longer than the others wait: they may follow a successor already.
-        // One that steps down does not ask for the leadership again: it was to lose it anyway.
+        // It was stalled for longer than the others wait: they may follow a successor already. A leader that steps down
+        // does not ask for the leadership again: it was to lose it anyway.
         match &self.handover {
             Some(handover) => Next::Resign(handover.to.clone()),
             None => Next::Lose(LostReason::Stalled),
@@ -154,7 +154,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// An agent that outranks the new score will ask; without a score this one hands over.
+    /// An agent that outranks the new score will ask; without a score this leader hands over.
     pub(super) fn set_score(
         &mut self,
         core: &Core,

@@ -1,8 +1,7 @@
 //! The one `match` over roles and inputs.
 //!
-//! A role (`follower.rs`, `leader.rs`) or a stage of an election (`collect.rs`, `nominate.rs`,
-//! `announce.rs`) answers what follows from an input ([`Next`]), and `transition.rs` does it. None of
-//! them calls another one.
+//! A role (`follower.rs`, `leader.rs`) or a stage of an election (`collect.rs`, `nominate.rs`, `announce.rs`) returns
+//! the consequence of an input ([`Next`]), and `transition.rs` carries it out. None of them calls another one.
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use super::{
 use bully_core::parts::Due;
 use bully_core::protocol::{Identity, Incarnation, Input, InputOf, Leader, Member, Members, Time};
 
-/// One agent's side of a ring election; see the [module's page](super).
+/// The state machine of one agent in a ring election; see the [module's page](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ring {
     pub(super) core: Core,
@@ -119,7 +118,7 @@ impl Ring {
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
             _ if !core.me.is_voter() => Next::Ignore("an observer is only told who leads"),
-            // An observer may say this, too: so it tells an old leader that it knows a later term.
+            // An observer may send this, too: it tells an old leader that it knows a later term.
             RingMessage::HopAck(m) => {
                 core.on_hop_ack(now, from, &m, out);
                 self.catch_up(m.known, out)
@@ -221,8 +220,8 @@ impl Ring {
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.leave(out);
         match &self.state {
-            // Its own announcement was lost on its way, and the members that took it accept no older
-            // term, so its heartbeats no longer count.
+            // Its own announcement was lost on its way. The members that took it accept no older term, so its
+            // heartbeats no longer count.
             State::Leader(leading) if leading.term < self.core.closed => Next::Begin,
             State::Leader(_) | State::Follower(_) | State::Vacant => self.look_again(now),
         }
@@ -258,7 +257,7 @@ impl Ring {
         core.watch_skipped(now, out);
         let leader = core.me.members.leader();
         if leader.is_some_and(|leader| leader.id != core.me.id) {
-            // Its heartbeat tells whether this agent has a reason for an election at all.
+            // Its heartbeat shows whether this agent has a reason for an election at all.
             return core.await_heartbeat(&self.campaign);
         }
         self.look_again(now)
@@ -302,7 +301,7 @@ impl Ring {
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) -> Next {
         let before = std::mem::replace(&mut self.core.me.score, score);
         self.core.last_score = score.unwrap_or(self.core.last_score);
-        // A score that is set says that the agent is ready to lead again.
+        // A new score means that the agent is ready to lead again.
         let has_cooled_down = score.is_some() && self.core.end_cooldown(out);
         if before == score && !has_cooled_down || !self.core.me.is_voter() {
             return Next::Stay;

@@ -20,8 +20,8 @@ use super::bounded::Bounded;
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
 
-/// One election: its term, and the member that began it. The larger is the stronger
-/// (`yield-to-stronger`): of two, the one for the later term, then the one begun by the higher member.
+/// One election: its term, and the member that began it. The larger is the stronger (`yield-to-stronger`): the later
+/// term wins, then the higher member that began it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RingElectionId {
@@ -137,7 +137,7 @@ pub struct Answer {
 }
 
 messages! {
-    /// Everything that one member of a ring says to another.
+    /// All messages of a ring.
     pub enum RingMessage {
         Collect(m) => "collect", m.election.term;
         Nominate(m) => "nominate", m.election.term;
@@ -195,7 +195,7 @@ impl PeerMessage for RingMessage {
             }
             Self::Coordinator(m) => m.leader == *from,
             Self::Answer(m) => m.leader.as_ref().is_some_and(|leader| leader.id == *from),
-            // An observer says so when it knows a later term than an announcement has.
+            // An observer sends this when it knows a later term than an announcement has.
             Self::HopAck(_) => return MinimumRole::Observer,
             Self::Nominate(_) | Self::Probe(_) => false,
         };

@@ -24,8 +24,8 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return Next::Ignore("a stronger election is under way");
     }
     let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
-    // A former incarnation was collected, with its score: that nomination goes round in vain, and
-    // another election asks this one.
+    // A former incarnation was collected, with its score: that nomination goes round in vain, and another election asks
+    // this incarnation.
     if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
         if lap == Some(Lap::Coordinator) {
             return Next::Stay; // a copy
@@ -48,7 +48,7 @@ fn accept(core: &mut Core, nominate: Nominate) -> Next {
     if core.me.eligible().is_some() {
         return Next::Announce(nominate.election);
     }
-    // The next election has to be the stronger one at all that have passed this one on.
+    // The next election has to be stronger at all members that have passed this one on.
     core.seen = core.seen.max(nominate.election.term);
     Next::Begin
 }

@@ -16,7 +16,7 @@ use super::{
 pub(super) use bully_core::parts::Grace;
 use bully_core::protocol::{LostReason, Time};
 
-/// Who leads, as far as this agent knows.
+/// The leader, as far as this agent knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// No leader is known.
@@ -31,16 +31,16 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Campaign {
     Idle,
-    /// It begins one at that time, unless something happens before.
+    /// It begins an election at that time, unless something happens before.
     Scheduled {
         due: Time,
         cause: CampaignCause,
     },
-    /// One is under way, and it takes part.
+    /// An election is under way, and it takes part.
     Joined(Contest),
 }
 
-/// Why an election is to begin.
+/// The reason of an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CampaignCause {
     /// No agent leads, or the leader ranks below this agent.
@@ -49,7 +49,7 @@ pub(super) enum CampaignCause {
     Merge,
 }
 
-/// What follows from an input. A role or a stage answers this, and only the machine does it.
+/// The consequence of an input. A role or a stage returns it, and only the machine carries it out.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Stay,
@@ -77,8 +77,7 @@ pub(super) enum Next {
     Resign(Option<AgentId>),
 }
 
-/// The last announcement or heartbeat that was passed on; an older one, or the same again, goes
-/// no further.
+/// The last announcement or heartbeat that was passed on. An older one, or the same again, goes no further.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Passed {
     pub term: Term,

@@ -1,8 +1,7 @@
-//! What follows from an answer, and the only place that writes the state.
+//! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role or a stage of an election answers a [`Next`]. [`Ring::go`] does it, and what follows from
-//! that, until nothing does. So no role calls another one, and every way from one state to another is
-//! in this file.
+//! A role or a stage of an election returns a [`Next`]. [`Ring::go`] carries it out, and its consequences, until there
+//! are none. No role calls another one, and every transition from one state to another is in this file.
 
 use super::{
     AgentId, Out, Ring, Score, Term, announce,
@@ -16,7 +15,7 @@ use super::{
 use bully_core::protocol::{Leader, LostReason, Role, Time};
 
 impl Ring {
-    /// Does what follows, and what follows from that.
+    /// Carries out a consequence, and all that follow from it.
     pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
         loop {
             next = match next {
@@ -141,8 +140,8 @@ impl Ring {
         };
         let is_new = before != Some(&leader);
         let goes_on = match &self.campaign {
-            // The other group is there still, whatever this leader says of itself; only a later
-            // leader may be the outcome of a merge.
+            // The other group is still there, whatever this leader reports of itself; only a later leader may be the
+            // outcome of a merge.
             Campaign::Scheduled {
                 cause: CampaignCause::Merge,
                 ..
