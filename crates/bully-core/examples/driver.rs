@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p bully-core --example driver`
 //!
-//! It keeps what [`Election`] says that a driver owes a machine, but for two duties: this election stores nothing, and
-//! no agent of this program crashes.
+//! It keeps the duties of a driver that [`Election`] names, except two: this election stores nothing, and no agent of
+//! this program crashes.
 
 #![expect(clippy::print_stdout, reason = "an example shows what happens")]
 

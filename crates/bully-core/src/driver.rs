@@ -1,9 +1,10 @@
 //! Calls for those who drive machines: reports of members, and the parts that draw a record.
 //!
-//! Decided here: which reports there are. The files of [`Member`] and [`Members`](crate::protocol::Members) decide what each
-//! of them changes. Not here: any machine.
+//! Decided here: which reports there are. The files of [`Member`] and [`Members`](crate::protocol::Members) decide the
+//! effect of each report. Not here: any machine.
 //!
-//! The reports are traits. So the pages of both types, which applications read, keep to reading a list and to making one.
+//! The reports are traits, so the documentation of both types for applications has only the methods that read a list
+//! and make one.
 
 pub use crate::record::{
     lines::{Line, Subject, Way, lines, to_text},
@@ -16,31 +17,32 @@ use crate::protocol::{AgentId, Incarnation, Leader, Member, Score, StoreId};
 
 /// Reports of one member.
 pub trait MemberReports {
-    /// Its present host reports it as up. A later incarnation ends the earlier ones; a stale
-    /// report changes nothing. Says whether anything changed.
+    /// Notes that its present host reports it as up. A later incarnation ends the earlier ones; a stale report changes
+    /// nothing. Returns whether anything changed.
     fn mark_up(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Its present host reports that it may have ended. Says whether anything changed.
+    /// Notes that its present host reports that it may have ended. Returns whether anything changed.
     fn mark_suspect(&mut self, incarnation: Incarnation) -> bool;
 
-    /// This process has seen it end, its leadership revoked: its earlier incarnations had ended before. Says whether
-    /// anything changed.
+    /// Notes that this process has seen it end, its leadership revoked: its earlier incarnations had ended before.
+    /// Returns whether anything changed.
     fn mark_down(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Another process, or a sentinel, tells the end of just that incarnation. Says whether anything changed.
+    /// Notes that another process, or a sentinel, reports the end of just that incarnation. Returns whether anything
+    /// changed.
     fn mark_end_told(&mut self, incarnation: Incarnation) -> bool;
 
-    /// The same member as another process tells it: an end that was seen there counts as told here.
+    /// Returns the same member as another process reports it: an end that was seen there counts as reported here.
     #[must_use]
     fn told(self) -> Self;
 
-    /// Another process, its present place, says all that it knows of it. Says whether anything changed.
+    /// Notes all that another process, its present host, knows of it. Returns whether anything changed.
     fn bring_up_to_date(&mut self, newest: &Self) -> bool;
 }
 
 /// Reports of the members of a group.
 pub trait MembersReports {
-    /// Another process, or a sentinel, tells that just this incarnation is over.
+    /// Notes that another process, or a sentinel, reports that just this incarnation is over.
     fn end_told(&mut self, id: &AgentId, incarnation: Incarnation) -> bool;
 
     /// A member's incarnation is thought to be over (a lost connection, silence).
@@ -49,7 +51,7 @@ pub trait MembersReports {
     /// A member has another score.
     fn set_score(&mut self, id: &AgentId, score: Option<Score>) -> bool;
 
-    /// A member's host tells which store keeps its votes.
+    /// Notes which store keeps a member's votes, as its host reports it.
     fn set_store(&mut self, id: &AgentId, store: Option<StoreId>) -> bool;
 
     /// Returns whether a change of the member at that place costs no copy of the list.
@@ -70,10 +72,10 @@ pub trait MembersReports {
     /// Opens or closes the group to other hosts; see [`Members::new`](crate::protocol::Members::new).
     fn set_closed(&mut self, closed: bool);
 
-    /// Notes whether the host of that agent refuses this process, since it knows a later one of its name. Says whether
-    /// that is new.
+    /// Notes whether the host of that agent refuses this process, since it knows a later process of its name. Returns
+    /// whether that is new.
     fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool;
 
-    /// The hosts of these agents refuse this process, as another snapshot says.
+    /// Notes the members of another snapshot whose hosts refuse this process.
     fn keep_disowners(&mut self, of: &Self);
 }

@@ -1,4 +1,4 @@
-//! What both modes of the bully let a user choose.
+//! The choices of a user for both modes of the bully.
 
 use crate::protocol::Score;
 

@@ -1,9 +1,10 @@
-//! An agent that has won its election and announced itself, while another one may lead still.
+//! An agent that has won its election and announced itself, while another agent may still lead.
 //!
-//! Decided here: `lead-after-the-former`. A leader that is outranked leads on until the better agent announces itself, so that
-//! scores which change often leave no gap. It stops when it hears the announcement, and says so; only then the better agent
-//! leads. Without a word of the former leader it leads after one more deadline: by then that one has heard the announcement
-//! and its own answer has arrived, as long as the deadline exceeds twice the delay. It says so to that one again.
+//! Decided here: `lead-after-the-former`. A leader that is outranked leads on until the better agent announces itself,
+//! so that scores which change often leave no gap. It stops when it receives the announcement, and reports that; only
+//! then the better agent leads. Without a message of the former leader, the better agent leads after one more deadline.
+//! By then the former leader has heard the announcement and its own answer has arrived, if the deadline exceeds twice
+//! the delay. The new leader announces itself to the former one again.
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -43,7 +44,7 @@ impl Announced {
         Next::Become(Change::Acquire(self.term, self.score))
     }
 
-    /// As a leader: the former one stops for this agent, and a better one waits for its word.
+    /// Answers as a leader: the former leader stops for this agent, and a better agent waits for its message.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         answer(self.term, self.score, from, elect, step)
     }
@@ -57,7 +58,7 @@ impl Announced {
         Next::follow(said)
     }
 
-    /// The former leader has stopped: for this agent, as it or another one says, or for no agent.
+    /// The former leader has stopped, by its own message or another agent's: for this agent, or for no agent.
     pub(super) fn on_resign(&self, from: &AgentId, resign: &Resign, step: &Step<'_>) -> Next {
         let is_vacant = match &resign.successor {
             Some(successor) => *successor == step.core.me.id,
@@ -100,8 +101,9 @@ impl Announced {
     }
 }
 
-/// The answer of an agent that has announced itself. A better agent hears it, too: this one leads on until that one announces
-/// itself. As written, ASTRA's leader says `ok` and is silent then: the asker never learns of it.
+/// Returns the answer of an agent that has announced itself. A better agent receives it, too: this agent leads on until
+/// the better one announces itself. As written, ASTRA's leader says `ok` and is silent then: the asker never learns of
+/// it.
 pub(super) fn answer(
     term: Term,
     score: Score,
@@ -117,7 +119,7 @@ pub(super) fn answer(
     Next::Stay
 }
 
-/// Says in the next term that this agent leads.
+/// Announces in the next term that this agent leads.
 pub(super) fn announce(step: &mut Step<'_>) -> Result<(Term, Score), Change> {
     let (Some(term), Some(score)) = (step.core.highest_term.next(), step.core.me.score) else {
         step.ignore("it cannot be elected, or the terms have come to their end");

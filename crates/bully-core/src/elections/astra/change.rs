@@ -1,4 +1,4 @@
-//! What follows from an input: nothing, or another role.
+//! The consequence of an input: nothing, or another role.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use super::Step;
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Score, Term};
 
-/// What follows from an input.
+/// The consequence of an input.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The role stays.
     Stay,
-    /// The machine enters another one, or the same anew.
+    /// The machine enters another role, or the same role anew.
     Become(Change),
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Change {
     Vacant { gone: Option<AgentId> },
     /// No leader is known: it holds an election in this slot, or when it is asked.
     Idle { slot: Option<usize> },
-    /// It holds an election. Those of `failed_election` need not be asked.
+    /// It holds an election. It need not ask the agents of `failed_election`.
     HoldElection { failed_election: BTreeSet<AgentId> },
     /// It lets an agent go first that ranks above it.
     Defer {

@@ -1,4 +1,4 @@
-//! An agent that was told `ok`, or was asked by an agent that ranks above it: it awaits `elected`.
+//! An agent that received `ok`, or was asked by an agent that ranks above it: it awaits `elected`.
 //!
 //! ASTRA's agent waits without an end. Here an announcement that does not come starts another
 //! election, because the agent that was deferred to may have crashed.
@@ -16,7 +16,7 @@ use crate::protocol::{AgentId, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Deferring {
     to: AgentId,
-    /// Those that need not be asked in another election.
+    /// Agents that need not be asked in another election.
     failed_election: BTreeSet<AgentId>,
     due: Time,
 }
@@ -40,8 +40,8 @@ impl Deferring {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// As written, ASTRA's agent starts another election each time it is asked while it waits: up to
-    /// 2^k of them. This one answers, and waits on.
+    /// As written, ASTRA's agent starts another election each time it is asked while it waits: up to 2^k of them. This
+    /// agent answers, and goes on waiting.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             self.failed_election.remove(from);
@@ -65,7 +65,7 @@ impl Deferring {
         Next::follow(said)
     }
 
-    /// Those that asked may rank above this agent now.
+    /// Agents that asked may rank above this agent now.
     pub(super) fn on_score(&mut self) -> Next {
         self.failed_election.clear();
         Next::Stay

@@ -102,11 +102,11 @@ impl Following {
         let is_other = self.leader.id != *said.from;
         let is_weaker = is_other && (said.score, said.from) < (self.score, &self.leader.id);
         if is_weaker && is_answer && said.term < self.leader.term {
-            // The leader of before leads on until it hears of the next one: to ask it again and again is of no use.
+            // The leader of before leads on until it hears of the next one: to ask it again is of no use.
             return Next::ignore(step, "an answer of the leader of before");
         }
         if is_weaker && !step.competes() {
-            // It cannot ask again who leads; so the term has to tell.
+            // It cannot ask again who leads, so the term decides.
             if said.term > self.leader.term {
                 self.switch(said, step);
             }
@@ -137,7 +137,7 @@ impl Following {
         }
     }
 
-    /// The agent's own score is another one, or its cool-down is over.
+    /// The agent's own score has changed, or its cool-down is over.
     pub(super) fn challenge(&self, step: &mut Step<'_>) -> Next {
         if step.outranks(self.score, &self.leader.id) {
             self.on_end(step)
@@ -168,14 +168,14 @@ impl Following {
         if !step.competes() || !successor.is_some_and(|id| step.core.me.is_up(id)) {
             return Next::Become(Change::Vacant { gone });
         }
-        // The successor was called and goes first: all others are one slot later, none the last.
+        // The successor was called and goes first: all others are one slot later, but none later than the last slot.
         let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
         let slot = ahead.map(|ahead| ahead.saturating_add(1));
         Next::Become(Change::Idle { slot })
     }
 
-    /// Of a leader that is not followed any more. If it stopped for this agent, which gave way since, the next leader waits for
-    /// that word: `lead-after-the-former`.
+    /// Handles the message of a leader that is not followed any more. If it stopped for this agent, which gave way
+    /// since, the next leader waits for that message: `lead-after-the-former`.
     pub(super) fn on_resign_of_former(&self, resign: &Resign, step: &mut Step<'_>) -> Next {
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
         if !is_named || resign.term < step.core.floor || !step.core.me.is_voter() {

@@ -1,7 +1,6 @@
 //! The one match over role and input, and the only place that changes the role.
 //!
-//! A role answers what follows ([`Next`]); entering and leaving roles is done here, so that no timer of
-//! a former role runs on.
+//! A role returns a consequence ([`Next`]). Roles are entered and left here, so that no timer of a former role runs on.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -48,8 +47,8 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
     }
 }
 
-/// One agent has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts itself:
-/// it may be the highest in rank, and no other agent would ask.
+/// One agent has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts by itself: it may be
+/// the highest in rank, and no other agent would ask.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     step.core.note_members(members);
     match step.core.me.birth {
@@ -318,7 +317,7 @@ impl State {
 
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
-        // To set the score, even the same again, is how an application ends the cool-down.
+        // An application ends the cool-down by setting the score, even to the same value.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
             return self.on_cooldown_over(step);
@@ -327,7 +326,7 @@ impl State {
             return Next::Stay;
         }
         match self {
-            // By these rules an agent has to be told to start; a score tells it nothing.
+            // By these rules an agent starts only on a command; a score has no effect.
             Self::Idle(_) => Next::Stay,
             Self::Following(following) => following.challenge(step),
             Self::Announced(announced) => announced.on_score(score, step),

@@ -1,7 +1,7 @@
 //! An agent that holds an election: it has sent `Elect`, and awaits answers.
 //!
-//! Decided here: which agents it asks, what their answers mean, and when it has won. An answer counts only
-//! for the round that it echoes.
+//! Decided here: which agents it asks, the meaning of their answers, and when it has won. An answer counts only for the
+//! round that it echoes.
 
 use std::collections::BTreeSet;
 
@@ -24,9 +24,9 @@ use crate::protocol::{AgentId, Member, Presence, Round, Time};
 pub(super) struct Candidate {
     round: Round,
     pub(super) asked: Asked,
-    /// Those asked that have not answered this round.
+    /// Asked agents that have not answered this round.
     pending: BTreeSet<AgentId>,
-    /// Those known to rank below this agent while it has its score.
+    /// Agents that are known to rank below this agent while it has its score.
     outranked: BTreeSet<AgentId>,
     due: Time,
     grace: Grace,
@@ -128,8 +128,7 @@ impl Candidate {
         }
     }
 
-    /// *Early decision*: no agent is left that might rank above this one, so it need not wait for the
-    /// deadline.
+    /// *Early decision*: no remaining agent might rank above this one, so it need not wait for the deadline.
     fn decide(&self) -> Next {
         if self.pending.is_empty() {
             Next::Become(Change::Lead)
@@ -155,7 +154,7 @@ impl Candidate {
         }))
     }
 
-    /// *Election suppression*: another agent holds an election, too. This one begins no other, but it
+    /// *Election suppression*: another agent holds an election, too. This agent begins no other election, but it
     /// answers.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
@@ -229,7 +228,7 @@ impl Candidate {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
-        // Taken out: the application is told of the end below, and must not be told twice.
+        // Taken out: the application learns of the end below, and must not learn of it twice.
         let resigned = match &mut self.asked {
             Asked::Leader { following, .. } => following.take(),
             Asked::Voters => None,
@@ -273,7 +272,7 @@ impl Candidate {
         })
     }
 
-    /// A round belongs to one score: another score begins another, and none is known to rank below.
+    /// A round belongs to one score: another score begins another round, in which no agent is known to rank below.
     pub(super) fn on_score(&mut self) -> Next {
         Next::Become(match &mut self.asked {
             Asked::Leader { id, following } => Change::AskLeader {
@@ -284,7 +283,7 @@ impl Candidate {
         })
     }
 
-    /// It cannot be elected any more: it follows on if it did.
+    /// It cannot be elected any more: if it followed a leader, it still follows.
     pub(super) fn withdraw(&self) -> Next {
         Next::Become(match self.following() {
             Some(followed) => Change::Follow(followed.leader.clone(), followed.score),

@@ -17,7 +17,7 @@ pub(super) struct Challengers(BTreeMap<AgentId, Challenger>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Challenger {
     incarnation: Incarnation,
-    /// From when on it has been there for long enough; `None` while it may be gone.
+    /// Time from which it has been up for long enough; `None` while it may be gone.
     due: Option<Time>,
 }
 
@@ -49,9 +49,8 @@ impl Challengers {
         self.set_timer(step);
     }
 
-    /// A challenger that may be gone begins anew when it is there again: it has to be steady. It is not
-    /// forgotten, because it knows nothing of the suspicion and will not ask again; a later incarnation
-    /// will.
+    /// A challenger that may be gone begins anew when it is there again: it has to be steady. It is not forgotten,
+    /// because it knows nothing of the suspicion and will not ask again. A later incarnation will ask.
     pub(super) fn drop_unsteady(&mut self, members: &Members, steady: Duration, now: Time) {
         self.0.retain(|id, challenger| {
             let Some(member) = members.get(id) else {
@@ -66,7 +65,7 @@ impl Challengers {
         });
     }
 
-    /// Those that have waited for long enough; they are forgotten.
+    /// Returns and forgets the challengers that have waited for long enough.
     pub(super) fn take_due(&mut self, now: Time) -> Vec<AgentId> {
         let is_due = |challenger: &Challenger| challenger.due.is_some_and(|due| due <= now);
         let due = self.0.iter().filter(|(_, challenger)| is_due(challenger));
@@ -83,7 +82,7 @@ impl Challengers {
         }
     }
 
-    /// When the first of them may lead.
+    /// Returns the time at which the first of them may lead.
     pub(super) fn next(&self) -> Option<Time> {
         self.0
             .values()

@@ -1,4 +1,4 @@
-//! What follows from an input: nothing, or another role.
+//! The consequence of an input: nothing, or another role.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -130,7 +130,7 @@ impl Attempt {
             (Some(0), Self::Ask) => Change::ask_voters(),
             (slot, attempt) => Change::Vacant(slot.map(|slot| SlotPlan {
                 slot,
-                // So late, another agent may have announced itself to others.
+                // In such a late slot, another agent may have announced itself to others.
                 attempt: if slot < slot::LAST {
                     attempt
                 } else {

@@ -1,7 +1,7 @@
 //! The one match over role and input, and the only place that changes the role.
 //!
-//! A role answers what follows ([`Next`]); entering and leaving roles is done here, so that no timer of
-//! a former role runs on, and the application is told of each leader and of each end once.
+//! A role returns a consequence ([`Next`]). Roles are entered and left here, so that no timer of a former role runs on,
+//! and the application learns of each leader and of each end once.
 
 use std::sync::Arc;
 
@@ -56,8 +56,8 @@ pub(super) fn handle(slot: &mut Option<State>, input: &InputOf<Bully>, step: &mu
     }
 }
 
-/// At boot and after a crash alike: the leader in the snapshot is asked, or followed by an agent that
-/// cannot lead itself. Without one, only a closed group knows that no member is missing.
+/// Handles a start, at boot and after a crash alike: the leader in the snapshot is asked, or followed by an agent that
+/// cannot lead itself. Without a leader, only a closed group knows that no member is missing.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     step.core.note_members(members);
     let me = &step.core.me;
@@ -73,13 +73,13 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     }
     match members.get(&leader.id).and_then(|member| member.score) {
         Some(score) => Change::Follow(leader.clone(), score),
-        // Without its score no other announcement compares with it; its own next one names it.
+        // Without its score no other announcement can be compared with it; its own next announcement has it.
         None => Change::Vacant(None),
     }
 }
 
-/// The role that is entered in the end: an agent whose slot is the first acts at once, and so on. `known` is
-/// the leader of which the application was told last.
+/// Enters the final role: an agent whose slot is the first acts at once, and so on. `known` is the leader that the
+/// application knows last.
 fn enter(change: Change, known: Option<&Leader>, step: &mut Step<'_>) -> State {
     let known = match known {
         Some(leader) if change.ends_following() => {
@@ -369,7 +369,7 @@ impl State {
         }
     }
 
-    // ---- what the application asks for ----
+    // ---- commands of the application ----
 
     fn on_campaign(&self, step: &mut Step<'_>) -> Next {
         if step.core.me.eligible().is_none() {
@@ -390,7 +390,7 @@ impl State {
 
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
-        // To set the score, even the same again, is how an application ends the cool-down.
+        // An application ends the cool-down by setting the score, even to the same value.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
             return self.on_cooldown_over(step);
@@ -403,7 +403,7 @@ impl State {
             Self::Following(following) => return following.challenge(step),
             Self::Candidate(candidate) if score.is_some() => return candidate.on_score(),
             Self::Candidate(candidate) => return candidate.withdraw(),
-            // It may outrank the awaited agent now, and would else sit out the whole wait.
+            // It may outrank the awaited agent now, and would otherwise wait for the whole time.
             Self::Waiting(_) if score.is_some() => return Next::Become(Change::ask_voters()),
             Self::Waiting(_) => return Next::Become(Change::Vacant(None)),
             Self::Leading(tenure) => tenure.on_score(score, step),

@@ -15,7 +15,7 @@ use crate::protocol::{AgentId, Round, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Waiting {
     to: AgentId,
-    /// What this agent does if no announcement comes.
+    /// The action of this agent if no announcement comes.
     attempt: Attempt,
     /// The round that it gave up for this: a leader's release may still arrive.
     round: Option<Round>,
@@ -84,7 +84,7 @@ impl Waiting {
     }
 
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
-        // Timers are hints: only the clock says that the wait is over.
+        // Timers are hints: only the clock decides that the wait is over.
         if step.now < self.due {
             step.out
                 .set_timer(BullyTimer::Victory, self.due.since(step.now));
@@ -95,8 +95,8 @@ impl Waiting {
         if !is_late || self.grace == Grace::Used {
             return self.give_up();
         }
-        // It slept: the announcement may be in its mailbox, or on its way to it. And no agent can know which one leads
-        // by now, so that it asks after that, which does no harm to a leader.
+        // It slept: the announcement may be in its mailbox, or under way. No agent can know which one leads by now, so
+        // this agent asks afterwards; the question does no harm to a leader.
         let wait = timings.delay_bound().saturating_mul(2);
         step.out.set_timer(BullyTimer::Victory, wait);
         (self.grace, self.attempt) = (Grace::Used, Attempt::Ask);

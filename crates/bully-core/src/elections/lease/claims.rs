@@ -18,7 +18,7 @@ use crate::protocol::{AgentId, Score, Term, Time};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Claims {
     seen: Option<SeenClaim>,
-    /// When this agent wrote its own last.
+    /// Time of this agent's own last claim.
     written: Option<Time>,
 }
 
@@ -84,7 +84,7 @@ impl Claims {
         (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
     }
 
-    /// `heed-the-claim`: the agent to hand over to, if the policy says so now, and when it will.
+    /// `heed-the-claim`: returns the agent to hand over to, if the policy allows it now, and the time at which it will.
     pub(super) fn heeded(
         &self,
         now: Time,
@@ -124,8 +124,8 @@ impl Claims {
         (asks && is_due && is_first && seen.content.is_ok()).then_some(&seen.version)
     }
 
-    /// `exceed-what-was-seen`: the version over which this agent writes that it has seen a higher term, if no agent
-    /// says so and it did not just do.
+    /// `exceed-what-was-seen`: returns the version over which this agent writes that it has seen a higher term, if no
+    /// agent has written that and this agent did not write just now.
     pub(super) fn to_object(
         &self,
         now: Time,

@@ -134,7 +134,7 @@ impl Lease {
     }
 
     fn note(&mut self, members: Arc<Members>) {
-        // One that starts knows no term: its leadership would seem stale to others in this process.
+        // A starting agent knows no term: its leadership would seem stale to others in this process.
         self.core.see(members.term());
         self.core.me.members = members;
     }

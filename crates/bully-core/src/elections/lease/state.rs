@@ -12,7 +12,7 @@ pub(super) enum State {
     Vacant,
     /// It follows the holder of the lease.
     Following(Following),
-    /// It has asked for the lease, and does not know yet what became of that.
+    /// It has asked for the lease, and does not know the outcome yet.
     Taking {
         /// The number of the attempt.
         request: u64,
@@ -25,7 +25,7 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub leader: Leader,
-    /// Whether it is or was a member of this process's group, so that its absence says something.
+    /// Whether it is or was a member of this process's group, so that its absence has a meaning.
     pub was_member: bool,
 }
 

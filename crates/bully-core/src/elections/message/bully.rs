@@ -1,8 +1,8 @@
-//! The messages of a bully election by its plain rules and by those of ASTRA: who may say which, and whether a newer one
-//! takes its place.
+//! The messages of a bully election by its plain rules and by those of ASTRA: which agents may send each, and whether a
+//! newer message replaces it.
 //!
-//! A quorum election has each of them too. So where one group may have either election, its messages are those of the
-//! [quorum](QuorumMessage), and these are a part of them.
+//! A quorum election has each of them too. Where one group may have either election, its messages are those of the
+//! [quorum](QuorumMessage), which include these.
 
 use super::{
     Behind, Elect, Elected, Heartbeat, Ok, QuorumMessage, Resign, Yield, quorum::elect_term,
@@ -11,7 +11,7 @@ use crate::parts::messages;
 use crate::protocol::{AgentId, MinimumRole, PeerMessage, Term};
 
 messages! {
-    /// Everything that one agent of a bully election says to another.
+    /// All messages of a bully election.
     pub enum BullyMessage {
         Elect(m) => "elect", elect_term(m);
         Ok(m) => "ok", m.seen;

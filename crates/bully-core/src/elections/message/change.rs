@@ -1,4 +1,4 @@
-//! What voters say while their list changes.
+//! The messages of voters while their list changes.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,14 +40,14 @@ pub struct Install {
 pub struct AskChange {
     /// The leader's term.
     pub term: Term,
-    /// How.
+    /// The change.
     pub change: Box<VoterChange>,
     /// Not on the wire: set where this was heard from an agent that may only observe, which gets a refusal.
     #[serde(skip)]
     pub is_unentitled: bool,
 }
 
-/// "I am no voter, and could be one: I follow you, in this epoch, and have a store."
+/// "I am not a voter, and could be one: I follow you, in this epoch, and have a store."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Enlist {

@@ -80,13 +80,13 @@ pub struct Ok {
     pub refusal: Option<Refusal>,
 }
 
-/// Why a voter does not consent to a probe, if not because it outranks the asker.
+/// The reason why a voter does not consent to a probe, other than that it outranks the asker.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Refusal {
-    /// It supports another one, or abstains, for that much longer.
+    /// It supports another agent, or abstains, for this long.
     LeaderAlive {
-        /// When to ask again.
+        /// Time after which to ask again.
         retry: Micros,
     },
     /// The term asked for is not above its own.
@@ -117,7 +117,7 @@ pub struct Elected {
     pub score: Score,
     /// The round this answers, when it is a standing leader's answer to an [`Elect`].
     pub answer: Option<Round>,
-    /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
+    /// Quorum mode: the leader's own clock when it sent this, for an `Ack` to echo.
     pub sent_at: Option<Time>,
 }
 
@@ -129,12 +129,12 @@ pub struct Heartbeat {
     pub term: Term,
     /// The leader's score now.
     pub score: Score,
-    /// Quorum mode: the leader's own clock when it said this, for an `Ack` to echo.
+    /// Quorum mode: the leader's own clock when it sent this, for an `Ack` to echo.
     pub sent_at: Option<Time>,
 }
 
-/// That an agent leads, as it says itself: by `Elected`, or by a `Heartbeat`, which answers no round.
-/// Both are handled alike, so that a lost `Elected` is made good by the next heartbeat.
+/// A leader's statement that it leads: an `Elected`, or a `Heartbeat`, which answers no round. Both are handled alike,
+/// so that the next heartbeat replaces a lost `Elected`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::elections) struct Announcement<'a> {
     pub from: &'a AgentId,
@@ -144,7 +144,7 @@ pub(in crate::elections) struct Announcement<'a> {
 }
 
 impl Elect {
-    /// Without what only the quorum mode needs.
+    /// The message without the fields of the quorum mode.
     pub(in crate::elections) const fn plain(round: Round, score: Score, seen: Term) -> Self {
         Self {
             round,
@@ -157,7 +157,7 @@ impl Elect {
 }
 
 impl Resign {
-    /// Without what only the quorum mode needs.
+    /// The message without the fields of the quorum mode.
     pub(in crate::elections) const fn plain(term: Term, successor: Option<AgentId>) -> Self {
         Self {
             term,
@@ -168,7 +168,7 @@ impl Resign {
 }
 
 impl Elected {
-    /// Without what only the quorum mode needs.
+    /// The message without the fields of the quorum mode.
     pub(in crate::elections) const fn plain(
         term: Term,
         score: Score,
@@ -216,17 +216,17 @@ pub struct Claim {
     pub score: Score,
     /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
     pub released: Option<Leader>,
-    /// Whom the vote is for, if not for the sender: a leader asks for its successor.
+    /// The candidate, if it is not the sender: a leader asks for its successor.
     pub successor: Option<Candidate>,
 }
 
-/// For whom a vote is: one incarnation of one agent.
+/// The candidate of a vote: one incarnation of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
     /// The agent.
     pub id: AgentId,
-    /// The incarnation: a vote for one counts for no other.
+    /// The incarnation: a vote for one incarnation counts for no other.
     pub incarnation: Incarnation,
 }
 
@@ -245,7 +245,7 @@ pub struct ClaimReply {
     pub retry: Micros,
     /// The incarnation that asked.
     pub incarnation: Incarnation,
-    /// For whom it asked. A leader that asks for its successor is not the candidate.
+    /// The candidate of the question. A leader that asks for its successor is not the candidate.
     pub candidate: Candidate,
     /// The seal of this epoch that the voter has taken, if it has.
     pub seal: Option<Box<SealRecord>>,
@@ -267,26 +267,26 @@ pub struct Ack {
     /// Whether the voter needs longer than a round to write its record, so that the leader chooses another successor
     /// if there is one.
     pub slow: bool,
-    /// For how long the voter supports no other agent, by its own clock, from when it heard what this
-    /// answers: no lease may count on more. Rounded down.
+    /// Time for which the voter supports no other agent, by its own clock, from the receipt of the message that this
+    /// answers. No lease may count on more. Rounded down.
     pub promise: Micros,
     /// The incarnation of the leader that this answers.
     pub incarnation: Incarnation,
 }
 
-/// "I know a higher term than the one you lead in", or another leader of that very term.
+/// "I know a higher term than yours", or another leader of your term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// The higher term; or the same one, in which the sender follows another leader, or leads itself.
+    /// The higher term; or the same term, in which the sender follows another leader, or leads itself.
     pub term: Term,
-    /// The term of what this answers: an announcement, or a seal.
+    /// The term of the message that this answers: an announcement, or a seal.
     pub of: Term,
     /// The incarnation that this answers.
     pub incarnation: Incarnation,
 }
 
-/// "I have followed a higher term than the one you lead in": lead above it. Or "I am of an earlier epoch".
+/// "I have followed a higher term than yours": lead above it. Or "I am of an earlier epoch".
 ///
 /// It answers no question, so it names no asker.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -304,7 +304,7 @@ pub struct Takeover {
     pub term: Term,
 }
 
-/// One leadership, named by who led and in which term.
+/// One leadership: its leader and its term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leadership {

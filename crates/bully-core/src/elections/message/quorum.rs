@@ -1,4 +1,4 @@
-//! The messages of a quorum election: who may say which, and whether a newer one takes its place.
+//! The messages of a quorum election: which agents may send each, and whether a newer message replaces it.
 
 use super::{
     Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,
@@ -9,7 +9,7 @@ use crate::parts::messages;
 use crate::protocol::{AgentId, Leader, MinimumRole, PeerMessage, Term};
 
 messages! {
-    /// Everything that one agent of a quorum election says to another.
+    /// All messages of a quorum election.
     pub enum QuorumMessage {
         Elect(m) => "elect", elect_term(m);
         Ok(m) => "ok", m.seen;
@@ -55,9 +55,9 @@ impl PeerMessage for QuorumMessage {
             | Self::Recalled(_)
             | Self::Sealed(_)
             | Self::Install(_)
-            // No answer: whose word counts for nothing shall not have others chosen either.
+            // An agent whose answers do not count must not choose voters either.
             | Self::AskChange(_) => MinimumRole::Voter,
-            // They decide nothing: the leader does.
+            // They decide nothing: the leader decides.
             Self::Behind(_) | Self::Enlist(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)

@@ -43,7 +43,7 @@ pub struct Recovered {
     pub round: Round,
     /// The highest term that the sender took part in, as far as it knows.
     pub term: Term,
-    /// Whether the sender has begun without a memory itself, and does not know its past again yet.
+    /// Whether the sender itself has begun without a memory, and does not know its past again yet.
     pub recovering: bool,
     /// The term by the sender's wall clock.
     pub clock: Term,

@@ -51,10 +51,10 @@ pub enum Swapped {
 /// A message of a register: its answer to a question, or a report of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisterShown {
-    /// The question that this answers; `None` if a record changed and the register says so unasked.
+    /// The question that this answers; `None` for a report of a change.
     pub request: Option<u64>,
-    /// Age of the read, if the answer is told unasked: it shows the store at some time since that. Zero for the answer
-    /// to a question, whose own time counts.
+    /// Age of the read, for a report: it shows the store at some time since the read. Zero for the answer to a
+    /// question, whose own time counts.
     pub age: Micros,
     /// Shortest time that the question waited at the register before the store was asked: an answer counts from then.
     pub waited: Micros,
@@ -90,7 +90,7 @@ pub enum Answer {
     Failed,
 }
 
-/// One record as it is held.
+/// One record and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cell<R> {
     /// The version of the content, including an empty content.
@@ -99,7 +99,7 @@ pub struct Cell<R> {
     pub content: Result<Option<R>, RecordError>,
 }
 
-/// The store's name for what one of its records held at a time: opaque, but for being equal.
+/// The store's name for the content of one of its records at a time: opaque, and only compared for equality.
 ///
 /// A store that can go back to a backup has to make sure that no two contents have one version: nonces differ,
 /// so the record's own text, or a digest of it, will do.

@@ -1,11 +1,11 @@
-//! How the messages of a bully election read in traces.
+//! The text of the messages of a bully election in traces.
 
 use std::{fmt, time::Duration};
 
 use super::{BullyMessage, Candidate, Leadership, QuorumMessage, Refusal};
 use crate::protocol::Leader;
 
-/// As the same message of a quorum reads.
+/// The text of the same message of a quorum.
 impl fmt::Display for BullyMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         QuorumMessage::from(self.clone()).fmt(f)

@@ -13,9 +13,9 @@ use crate::protocol::{AgentId, MinimumRole, PeerMessage, Term};
 /// A question of an agent, or an answer of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RegisterMessage {
-    /// Of an agent.
+    /// A question of an agent.
     Ask(RegisterQuestion),
-    /// Of the register.
+    /// An answer of the register.
     Told(Box<RegisterShown>),
 }
 

@@ -13,7 +13,7 @@
 //! | `StepDown` | goes back to the backup; without one, to nothing |
 //! | `Drained` | deletes both records |
 //!
-//! A crash and a restart keep what it holds, as a database does.
+//! Its records survive a crash and a restart, as in a database.
 
 mod message;
 
@@ -39,25 +39,25 @@ pub enum Simulated {
     Register(Box<Register>),
 }
 
-/// The parameters of one of both.
+/// The parameters of an agent or of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SimulatedConfig {
-    /// Of an agent that asks the register of that name.
+    /// Parameters of an agent that asks the register of that name.
     Agent(Arc<LeaseConfig>, AgentId),
-    /// Of the register.
+    /// Parameters of the register.
     Register(RegisterConfig),
 }
 
 /// The behaviour of a simulated register beside its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RegisterConfig {
-    /// Whether it tells of every change unasked.
+    /// Whether it reports every change unasked.
     pub tells: bool,
     /// Number of questions after which it applies a question and says that it failed; 0: never.
     pub fails_every: u64,
     /// It fails no more from then on, by its own clock.
     pub fails_until: Time,
-    /// Whether commands make it do wrong; else it takes no notice of them.
+    /// Whether commands cause its faults; otherwise it ignores them.
     pub is_faulty: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct Register {
     config: RegisterConfig,
     held: Held,
     members: Arc<Members>,
-    /// How many questions were asked, if that decides which one fails.
+    /// Number of questions so far, if that decides which one fails.
     questions: u64,
     /// Whether the next one does.
     fails_next: bool,
@@ -194,7 +194,7 @@ impl Register {
         Answer::Applied(version)
     }
 
-    /// Durable before anything is said of it; and said unasked, where this register does so.
+    /// The record is durable before any message about it; it is reported unasked, if this register does so.
     fn keep(&self, out: &mut EffectsOf<Simulated>) {
         out.persist(self.held.clone());
         if self.config.tells {
@@ -216,7 +216,7 @@ impl Register {
         }
     }
 
-    /// It shows whom it names, so that a world in which all agree is seen to be one.
+    /// The view shows the holder as leader, so that a world in which all agree is recognized.
     fn view(&self) -> View {
         let view = View::new(Role::Follower, self.highest);
         let Some(record) = &self.held.lease else {
@@ -321,7 +321,7 @@ impl Election for Simulated {
     }
 }
 
-/// The input as the agent gets it: a message of its register is an answer, and it hears no other one.
+/// Returns the input in the agent's form: a message of its register is an answer, and it receives no other message.
 fn told(input: InputOf<Simulated>, register: &AgentId) -> Option<InputOf<Lease>> {
     let is_of_register = matches!(&input, Input::Received { from, .. } if from == register);
     let mut shown = None;

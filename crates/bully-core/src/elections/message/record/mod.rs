@@ -16,8 +16,8 @@
 //! about http://10.0.0.3:8080     what the holder says of itself; without that there is no such line
 //! ```
 //!
-//! Every other line is there, in this order, and ends with a line feed; numbers are decimal, without sign (but for
-//! the parts of a score) and without leading zeros. So one record has one text, and a store may compare texts.
+//! Every other line is present, in this order, and ends with a line feed. Numbers are decimal, without sign (except the
+//! parts of a score) and without leading zeros. So one record has one text, and a store may compare texts.
 
 mod present;
 
@@ -37,11 +37,10 @@ pub const RECORD_FORMAT: u32 = 1;
 /// Longest text of a record, in bytes: six names, the holder's own text, and room for their lines.
 pub const MAX_RECORD: usize = 2_048;
 
-/// A term above this one is nonsense: counting on from it would use up the terms.
+/// A term above this one is invalid: a leader that counts on from it would use up the terms.
 const LAST_TERM: u64 = u64::MAX - (1 << 32);
 
-/// Which lease a record is of: that of one group in one cluster. The rules for both names are those of an
-/// [`AgentId`].
+/// The lease of a record: that of one group in one cluster. The rules for both names are those of an [`AgentId`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseName {
     /// The cluster.
@@ -50,21 +49,21 @@ pub struct LeaseName {
     pub group: AgentId,
 }
 
-/// One attempt to write, unlike every other attempt of any agent.
+/// One attempt to write; it differs from every other attempt of any agent.
 ///
 /// No randomness is needed: the name is unique in the group, the incarnation among those of that name, and
 /// the number among the attempts of that incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// Who wrote it.
+    /// The writer.
     pub id: AgentId,
-    /// In which incarnation.
+    /// Its incarnation.
     pub incarnation: Incarnation,
     /// The number of the attempt.
     pub attempt: u64,
 }
 
-/// Who holds a lease.
+/// The holder of a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Holder {
     /// The name.
@@ -77,29 +76,29 @@ pub struct Holder {
     pub about: Option<About>,
 }
 
-/// For whom a lease was released.
+/// The agent for which a lease was released.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Successor {
     /// The agent that takes it at once.
     pub id: AgentId,
-    /// For how long every other agent lets it, from when that agent first sees the record.
+    /// Time for which every other agent lets it, from the moment when that agent first sees the record.
     pub wait: Micros,
 }
 
 /// The record of a lease. Its holder alone renews it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseRecord {
-    /// Of which group.
+    /// The lease's group.
     pub name: LeaseName,
     /// The number of the leadership, and its token.
     pub term: Term,
-    /// Who holds it; `None` if it was released.
+    /// The holder; `None` if the lease was released.
     pub holder: Option<Holder>,
-    /// For how long no other agent takes it over, from when that agent first sees this record.
+    /// Time for which no other agent takes it over, from the moment when that agent first sees this record.
     pub lease: Micros,
     /// The attempt that wrote it.
     pub nonce: Nonce,
-    /// For whom it was released, if for one agent.
+    /// The agent for which it was released, if there is one.
     pub next: Option<Successor>,
 }
 
@@ -107,7 +106,7 @@ pub struct LeaseRecord {
 /// higher term. It is a record of its own, so that a claim never makes a renewal of the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
-    /// Of which group.
+    /// The lease's group.
     pub name: LeaseName,
     /// The score of the agent that the nonce names; `None` if it does not ask for the lease.
     pub score: Option<Score>,

@@ -18,10 +18,10 @@ use super::{
 };
 use crate::protocol::{AgentId, Incarnation, Score};
 
-/// An agent that says that it is there.
+/// The record of an agent that is present.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PresentRecord {
-    /// Of which group.
+    /// The lease's group.
     pub name: LeaseName,
     /// The agent.
     pub id: AgentId,
