@@ -8,7 +8,7 @@
 //!                     Election::view(now): role, term, leader
 //! ```
 //!
-//! For an actix application take the crate [actix-bully], which has this one inside. Take this crate to run the machines
+//! For an actix application take the crate [actix-bully], which includes this one. Take this crate to run the machines
 //! under a runtime of your own, or to write an election of your own.
 //!
 //! | module | content |

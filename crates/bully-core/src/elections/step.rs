@@ -20,7 +20,7 @@ use crate::protocol::{
 pub(super) struct Core<C> {
     pub me: Participant,
     pub config: Arc<C>,
-    /// How many rounds of questions were asked in this incarnation.
+    /// Number of rounds of questions in this incarnation.
     pub rounds: u64,
     /// The highest term that any message or snapshot named.
     pub highest_term: Term,
@@ -55,7 +55,7 @@ impl<C> Core<C> {
     }
 
     pub(super) fn note_members(&mut self, members: &Arc<Members>) {
-        // One that starts knows no term: a leadership below the last would seem stale to others.
+        // A starting agent knows no term: a leadership below the last term would seem stale to others.
         self.see(members.term());
         self.me.members = Arc::clone(members);
     }
@@ -66,7 +66,7 @@ impl<C> Core<C> {
     }
 }
 
-/// One step: its time, the role in which it is taken, and where its effects go.
+/// One step: its time, the role in which it is taken, and the list of its effects.
 #[derive(Debug)]
 pub(super) struct StepOf<'a, C> {
     pub now: Time,
@@ -93,7 +93,7 @@ impl<C> StepOf<'_, C> {
         slot.filter(|_| self.core.is_eligible())
     }
 
-    /// Says whether there was a cool-down.
+    /// Ends a cool-down; returns whether there was one.
     pub(super) fn end_cooldown(&mut self) -> bool {
         self.core.cooldown.end(BullyTimer::Cooldown, self.out)
     }
@@ -119,10 +119,10 @@ impl<C> StepOf<'_, C> {
     }
 
     /// Sends `Elect` to these voters. Both bullies call it when they hold an election: `ask_voters` in
-    /// `bully/candidate.rs`, and ASTRA's `holding.rs`. So a change here changes both. The question to a
-    /// leader alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own.
+    /// `bully/candidate.rs`, and ASTRA's `holding.rs`. A change here therefore changes both. The question to a leader
+    /// alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own.
     pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
-        // Where all are asked no list of names is made.
+        // If all are asked, no list of names is made.
         let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();
         let to = if is_everybody {
             To::All

@@ -1,6 +1,6 @@
 //! The names of the timers of both modes of the bully.
 //!
-//! One list, so that a driver sees one type. A machine takes no notice of the other mode's.
+//! One list, so that a driver has one type. A machine ignores the timers of the other mode.
 
 /// A timer of a bully election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

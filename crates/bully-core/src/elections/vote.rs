@@ -12,11 +12,11 @@ use crate::{
 /// The record of a voter: its term, the agent that got its vote in that term, and for how long it may have promised to
 /// support no other agent.
 ///
-/// It is written as one, before anything that depends on it is said. A voter whose record shows
-/// a term above zero may have supported a leader in an earlier incarnation, so it abstains at the
-/// beginning of each: for its promise P, or the longest that it kept here, whichever is longer
-/// (`abstain-after-restart` of the quorum election). The default is the record of a store that was
-/// just created. A store that was *lost* must not be replaced by a new one under the old name.
+/// It is written as a whole, before any message that depends on it is sent. A voter whose record shows a term above
+/// zero may have supported a leader in an earlier incarnation, so it abstains at the beginning of each incarnation: for
+/// its promise P, or the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum
+/// election). The default is the record of a store that was just created. A store that was *lost* must not be replaced
+/// by a new one under the old name.
 ///
 /// A record that was written before version 0.2 names no promise: such a voter abstains for its P.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ use crate::{
 pub struct Vote {
     /// The highest term that this voter took part in.
     pub term: Term,
-    /// Whom it voted for in that term, or follows in it: one incarnation of one agent.
+    /// The candidate that got its vote in that term, or that it follows in that term: one incarnation of one agent.
     pub voted_for: Option<Candidate>,
     /// No promise that it gave and that may still hold is longer. Rounded up.
     #[serde(default)]
@@ -35,16 +35,16 @@ pub struct Vote {
     /// Its memory of the other voters of its epoch.
     #[serde(default)]
     pub others: BTreeMap<AgentId, Heard>,
-    /// Once the voters were changed while the group ran, or began to be: what of that is durable.
+    /// The durable part of a change of the voters, once such a change began while the group ran.
     #[serde(default)]
     pub voters: Option<Box<VotersRecord>>,
 }
 
-/// A voter's memory of another voter in its epoch. That one is told it after its start.
+/// A voter's memory of another voter in its epoch. The other voter learns it after its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heard {
-    /// The store with which it takes part, where its host tells that.
+    /// The store with which it takes part, where its host reports it.
     pub store: Option<StoreId>,
     /// The last incarnation that was heard to vote or to acknowledge.
     pub incarnation: Option<Incarnation>,
@@ -65,12 +65,12 @@ impl fmt::Display for Heard {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VotersRecord {
-    /// The list of this epoch, if it was decided by the voters of the one before.
+    /// The list of this epoch, if the voters of the epoch before decided it.
     pub installed: Option<Decree>,
     /// The seal of this epoch that the voter has taken.
     pub seal: Option<SealRecord>,
-    /// Whether this agent goes on telling the list after a restart: it had it decided, is not in it, and has heard of
-    /// no leader by it.
+    /// Whether this agent goes on telling the list after a restart: it had the list decided, is not in it, and has
+    /// heard of no leader by it.
     #[serde(default)]
     pub tells: bool,
 }
@@ -86,7 +86,7 @@ pub struct SealRecord {
 }
 
 impl Candidate {
-    /// That incarnation of that agent.
+    /// The memory of that incarnation of that agent.
     pub(in crate::elections) fn new(id: &AgentId, incarnation: Incarnation) -> Self {
         Self {
             id: id.clone(),
@@ -105,14 +105,14 @@ impl Vote {
             || self.voters != next.voters
     }
 
-    /// The list that was decided for this epoch, if one was.
+    /// Returns the list that was decided for this epoch, if there is one.
     pub fn installed(&self) -> Option<&Decree> {
         self.voters
             .as_ref()
             .and_then(|voters| voters.installed.as_ref())
     }
 
-    /// The seal that was taken in this epoch, if one was.
+    /// Returns the seal of this epoch, if there is one.
     pub fn seal(&self) -> Option<&SealRecord> {
         self.voters.as_ref().and_then(|voters| voters.seal.as_ref())
     }

@@ -9,12 +9,12 @@ use std::time::Duration;
 use super::handover::Due;
 use crate::protocol::{Effects, Time};
 
-/// Until when an agent lets others go first; over by default.
+/// The time until which an agent lets others go first; over by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cooldown {
     /// [`Time::MAX`]: none has begun. An `Option` would make each agent 128 bytes larger, which is the granule of a task.
     until: Time,
-    /// The least length of the next one, in seconds.
+    /// Shortest length of the next cool-down, in seconds.
     least: u16,
 }
 
@@ -42,12 +42,12 @@ impl Cooldown {
         out.set_timer(timer, span);
     }
 
-    /// The next one lasts that long at least, in whole seconds; up to 18 hours.
+    /// Makes the next cool-down last at least that long, in whole seconds; up to 18 hours.
     pub fn hold_back(&mut self, span: Duration) {
         self.least = u16::try_from(span.as_secs()).unwrap_or(u16::MAX);
     }
 
-    /// Ends early; says whether there was one.
+    /// Ends it early; returns whether there was one.
     pub fn end<M, T, D, A>(&mut self, timer: T, out: &mut Effects<M, T, D, A>) -> bool {
         let has_begun = self.has_begun();
         self.until = Time::MAX;
@@ -62,7 +62,7 @@ impl Cooldown {
         self.until().is_some_and(|until| now < until)
     }
 
-    /// When it ends by itself, even if that is past.
+    /// Returns the time at which it ends by itself, even if that is past.
     pub fn until(&self) -> Option<Time> {
         self.has_begun().then_some(self.until)
     }

@@ -23,7 +23,7 @@ pub struct Handover {
 pub enum Due {
     /// Its time has come.
     Now,
-    /// It fired early, or belongs to an earlier time: it is set again.
+    /// It fired early, or belongs to an earlier setting: it is set again.
     Later,
 }
 

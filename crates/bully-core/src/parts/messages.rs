@@ -40,7 +40,7 @@ macro_rules! messages {
                 }
             }
 
-            /// What counters and traces call it.
+            /// Returns its name in counters and traces.
             #[allow(unused_variables, reason = "most names do not depend on what is said")]
             fn name(&self) -> &'static str {
                 match self {

@@ -20,13 +20,13 @@ use super::slot;
 pub struct Participant {
     /// Its name.
     pub id: AgentId,
-    /// Which start of the agent this is.
+    /// The number of this start of the agent.
     pub incarnation: Incarnation,
     /// Voter or observer.
     pub kind: MemberKind,
     /// `None` while the agent cannot be elected.
     pub score: Option<Score>,
-    /// How this incarnation began.
+    /// The beginning of this incarnation.
     pub birth: Birth,
     /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
     pub members: Arc<Members>,
@@ -76,7 +76,7 @@ impl Participant {
         self.kind == MemberKind::Voter
     }
 
-    /// The score with which this agent can be elected: that of a voter that has one.
+    /// Returns the score with which this agent can be elected: that of a voter with a score.
     pub fn eligible(&self) -> Option<Score> {
         self.score.filter(|_| self.is_voter())
     }
@@ -88,7 +88,7 @@ impl Participant {
 
     /// Returns whether this agent can be elected and is higher in rank than an agent of that score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
-        // A tie of scores is broken by the name, so that any two agents agree on who is higher.
+        // The name decides between equal scores, so that any two agents agree on the higher one.
         self.eligible()
             .is_some_and(|own| (own, &self.id) > (score, id))
     }
@@ -100,8 +100,8 @@ impl Participant {
         Some(slot::behind(ahead, cools_down))
     }
 
-    /// How many members that are up rank above this agent, counted up to `limit`; `None` if it cannot be
-    /// elected.
+    /// Returns the number of members that are up and rank above this agent, counted up to `limit`; `None` if it cannot
+    /// be elected.
     pub fn ahead(&self, gone: Option<&AgentId>, limit: usize) -> Option<usize> {
         let score = self.eligible()?;
         Some(self.members.ahead_of(score, &self.id, gone, limit))

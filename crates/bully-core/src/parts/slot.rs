@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-/// No agent has a later slot than this one, unless it cools down.
+/// The last slot of agents that do not cool down.
 pub const LAST: usize = 8;
 
 /// Returns the slot of an agent with `ahead` other agents before it; the first is 0.
@@ -18,7 +18,7 @@ pub fn behind(ahead: usize, cools_down: bool) -> usize {
     ahead.min(LAST).saturating_add(back)
 }
 
-/// How long an agent waits for that slot: one `step` for each slot before it.
+/// Returns the wait for that slot: one `step` for each slot before it.
 pub fn delay(step: Duration, slot: usize) -> Duration {
     step.saturating_mul(u32::try_from(slot).unwrap_or(u32::MAX))
 }

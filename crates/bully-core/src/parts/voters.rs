@@ -1,7 +1,7 @@
 //! The voters of an election that counts majorities, as its configuration names them.
 //!
-//! Decided here: that a name is listed once, and that an agent takes part as the list says. Not here:
-//! how many voters make a quorum, but for the usual majority.
+//! Decided here: a name is listed once, and an agent takes part as listed. Not here: the number of voters of a quorum,
+//! except the usual majority.
 
 use crate::protocol::{AgentId, MemberKind, MembershipError};
 
@@ -24,7 +24,7 @@ pub const fn majority(voters: &[AgentId]) -> usize {
     (voters.len() / 2).saturating_add(1)
 }
 
-/// Checks that an agent takes part as the list says.
+/// Checks that an agent takes part as listed.
 ///
 /// # Errors
 /// [`MembershipError::NotListed`] or [`MembershipError::ListedObserver`].

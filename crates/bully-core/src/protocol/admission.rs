@@ -1,13 +1,13 @@
-//! Which messages reach a machine: rule 7 of the contract of its driver.
+//! The messages that reach a machine: rule 7 of the contract of its driver.
 //!
-//! Decided here, once for every driver: a machine hears other members only, and of these only
-//! incarnations that are not known to be over. So no machine asks again, and none can forget to. What
-//! a member may say is another question: a bridge asks it of each message
+//! Decided here, once for every driver: a machine receives messages of other members only, and of these only
+//! incarnations that are not known to be over. No machine checks again, and none can forget the check. The right of a
+//! member to send a message is another question: a bridge asks it of each message
 //! ([`PeerMessage::needs`](super::PeerMessage::needs)), and each election of voters and observers.
 
 use super::{AgentId, Incarnation, Member, Members};
 
-/// Why a message does not reach the machine that it is for.
+/// The reason why a message does not reach its machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Unheard {
     /// The sender is not another member.
@@ -22,7 +22,7 @@ impl Members {
     /// The sender of a message to `me`, if the message reaches the machine.
     ///
     /// # Errors
-    /// [`Unheard`] says why it does not: the driver drops it, and counts it.
+    /// [`Unheard`] has the reason: the driver drops the message, and counts it.
     pub fn admit(
         &self,
         me: &AgentId,

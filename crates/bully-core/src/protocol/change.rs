@@ -17,11 +17,11 @@ pub enum VoterChange {
     Add(NewVoter),
     /// One voter less.
     Remove(AgentId),
-    /// One voter in the place of another, decided as one.
+    /// One voter in the place of another, as one decision.
     Replace {
-        /// Who votes no longer.
+        /// The agent that votes no longer.
         old: AgentId,
-        /// Who votes instead.
+        /// The agent that votes instead.
         new: NewVoter,
     },
 }
@@ -36,7 +36,7 @@ pub struct NewVoter {
     pub contact: Option<Contact>,
 }
 
-/// How a voter's host is reached. It means nothing to an election: bridges use it.
+/// The contact of a voter's host. It means nothing to an election: bridges use it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contact {
@@ -46,7 +46,7 @@ pub struct Contact {
     pub address: String,
 }
 
-/// A list of voters that a quorum of the one before has decided.
+/// A list of voters that a quorum of the list before has decided.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decree {
@@ -68,7 +68,7 @@ pub struct Changed {
     pub epoch: u64,
     /// The voters now.
     pub voters: Vec<AgentId>,
-    /// Whether the list was so already, and nothing was changed.
+    /// Whether the group had the list already, and nothing was changed.
     pub already: bool,
 }
 
@@ -80,12 +80,12 @@ impl Changed {
     }
 }
 
-/// What became of the voters, as one agent sees it.
+/// Events of the voters, as one agent sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum VotersEvent {
-    /// This list holds from now on. Also said once by an agent whose record knows a later list than its
-    /// configuration.
+    /// This list holds from now on. An agent whose record knows a later list than its configuration also sends this
+    /// once.
     Installed(Decree),
     /// This agent leads and was asked to make an agent a voter that it has not heard. The question names the host of
     /// that agent. A carrier of messages to other hosts may connect to it.
@@ -97,8 +97,8 @@ pub enum VotersEvent {
         /// The outcome.
         outcome: Result<Changed, ChangeError>,
     },
-    /// A voter comes with another store than the one with which it took part in this epoch: nothing that it says
-    /// counts here. Where it is this agent itself, another voter has said so.
+    /// A voter comes with another store than the store with which it took part in this epoch: its messages do not count
+    /// here. If it is this agent itself, another voter has reported that.
     OtherStore {
         /// The voter.
         id: AgentId,
@@ -107,8 +107,8 @@ pub enum VotersEvent {
         /// The store that it has now.
         found: StoreId,
     },
-    /// This agent's record is an old copy: another voter heard it vote, or acknowledge, later than the record knows.
-    /// It takes no part any more, and its driver ends it.
+    /// This agent's record is an old copy: another voter received a later vote or acknowledgement from it than the
+    /// record knows. It takes no part any more, and its driver ends it.
     OldRecord {
         /// The voter that heard it.
         by: AgentId,
@@ -119,7 +119,7 @@ pub enum VotersEvent {
     },
 }
 
-/// Why the voters are not changed.
+/// The reason why the voters are not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -142,8 +142,8 @@ pub enum ChangeError {
     /// The group would have no voter.
     #[error("the last voter cannot be removed: replace it, or add another one first")]
     LastVoter,
-    /// The new voter did not say to the leader, of late, that it could become one: it is down, cannot reach the
-    /// leader, or is an observer without a store.
+    /// The new voter did not tell the leader of late that it could become a voter: it is down, cannot reach the leader,
+    /// or is an observer without a store.
     #[error(
         "{id} was not heard as a learner: start it with a store and `.learner()`, then ask again"
     )]
@@ -167,7 +167,7 @@ pub enum ChangeError {
     /// More voters than a record has room for.
     #[error("{voters} voters are too many: at most {most}")]
     TooMany {
-        /// How many there would be.
+        /// Number of voters of the new list.
         voters: u32,
         /// The most.
         most: u32,
@@ -175,7 +175,7 @@ pub enum ChangeError {
     /// Names and contacts are longer than a record has room for.
     #[error("names and contacts of {len} bytes are too long: at most {most} together")]
     TooLong {
-        /// How long they would be.
+        /// Size of the list.
         len: u32,
         /// The most.
         most: u32,
@@ -183,7 +183,7 @@ pub enum ChangeError {
     /// The epochs have come to their end.
     #[error("there is no epoch after {epoch}: begin a new group")]
     NoEpoch {
-        /// The present one.
+        /// The present epoch.
         epoch: u64,
     },
     /// The quorums that were asked for by number do not fit that many voters.
@@ -191,7 +191,7 @@ pub enum ChangeError {
         "the quorums of the configuration do not fit {voters} voters: change the voters in a new epoch, with other quorums"
     )]
     Quorums {
-        /// How many voters there would be.
+        /// Number of voters of the new list.
         voters: u32,
     },
     /// Voters without a disk cannot seal an epoch: they would forget it.
@@ -207,7 +207,7 @@ impl Decree {
 }
 
 impl VoterChange {
-    /// Who votes from then on, and who no longer does.
+    /// Returns the agent that votes from then on, and the agent that no longer does.
     pub fn parts(&self) -> (Option<&NewVoter>, Option<&AgentId>) {
         match self {
             Self::Add(new) => (Some(new), None),

@@ -1,4 +1,4 @@
-//! A process whose name a later one has, and the members whose hosts refuse it for that.
+//! A process whose name a later process has, and the members whose hosts refuse it for that.
 //!
 //! Decided here: when most of the other voters' hosts do. Not here: how a machine acts on that.
 

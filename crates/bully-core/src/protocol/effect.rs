@@ -1,10 +1,10 @@
-//! What comes out of a machine, in the order in which it must be done.
+//! Effects of a machine, in the order in which they must be executed.
 
 use std::{convert::Infallible, iter, sync::Arc, time::Duration};
 
 use super::{AgentId, Election, Event};
 
-/// One thing to do; see [`Election::handle`].
+/// One action of the driver; see [`Election::handle`].
 ///
 /// `A` is the type of the machine's questions to a store; without a store it has no value.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub enum Effect<M, T, D, A = Infallible> {
     SetTimer {
         /// Its name.
         timer: T,
-        /// When, counted from the step's clock reading.
+        /// The time, counted from the step's clock reading.
         after: After,
     },
     /// Forget a timer; it may not be running.
@@ -41,7 +41,7 @@ pub type EffectOf<E> = Effect<
     <E as Election>::Ask,
 >;
 
-/// What members of an election of that kind say to each other: `Group<MessageOf<Ring>>`.
+/// The messages of an election of that kind: `Group<MessageOf<Ring>>`.
 pub type MessageOf<E> = <E as Election>::Message;
 
 /// The effects of a machine of that kind. Machines with the same messages, timers, records and
@@ -157,7 +157,7 @@ impl<M, T, D, A> Effects<M, T, D, A> {
         self.push(|| Effect::Notify(event));
     }
 
-    /// Room first: an effect that is made after that is written where it stays, and is not moved there.
+    /// Reserves room first: an effect that is made afterwards is written in its place, and is not moved.
     fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D, A>) {
         self.0.extend(iter::once_with(effect));
     }

@@ -24,7 +24,7 @@ use super::{
 /// 1. One reading of the agent's own clock per step, taken after the input was dequeued.
 /// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves before it
 ///    is durable; if it cannot be made durable, the agent stops.
-/// 3. Setting a timer replaces the one of that name. Timers may be late, never early.
+/// 3. Setting a timer replaces the timer of that name. Timers may be late, never early.
 /// 4. Steps do not overlap.
 /// 5. A message may be lost, delayed, duplicated or reordered, and so may a question to a store and its answer. No agent
 ///    sends to itself.
@@ -32,9 +32,8 @@ use super::{
 ///    old timers.
 /// 7. Messages from an incarnation that has since ended are dropped, and so are messages from an agent that is not
 ///    another member: [`Members::admit`](super::Members::admit) decides, and no machine checks again.
-/// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A
-///    lost leadership is published *before* any effect of its step, a gained one *after* all of
-///    them.
+/// 8. The user reads [`view`](Self::view) with a fresh clock reading, never the last event. A lost leadership is
+///    published *before* any effect of its step, a gained leadership *after* all of them.
 ///
 /// [`Effect::Persist`]: super::Effect::Persist
 pub trait Election: Sized + Debug + Unpin + 'static {

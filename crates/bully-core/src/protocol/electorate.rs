@@ -1,8 +1,8 @@
-//! Which voters a configuration names, and how many make a quorum: small enough to compare anywhere.
+//! The voters of a configuration and their quorums: small enough to compare anywhere.
 //!
-//! Decided here: what must be equal at all members of a group. Two lists of voters in one epoch may
-//! elect two leaders in one term, so they are compared, in one process and between hosts, and not
-//! trusted to be equal. Timings need not be: a lease counts on no more than was promised.
+//! Decided here: the values that must be equal at all members of a group. Two lists of voters in one epoch may elect
+//! two leaders in one term, so they are compared, in one process and between hosts, and not trusted to be equal.
+//! Timings may differ: a lease counts on no more than was promised.
 
 use std::{fmt, time::Duration};
 
@@ -11,23 +11,23 @@ use super::AgentId;
 /// The voters of a configuration and their quorums, in short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Electorate {
-    /// How many voters there are.
+    /// Number of voters.
     pub voters: u32,
-    /// How many votes elect.
+    /// Number of votes that elect a leader.
     pub vote_quorum: u32,
-    /// How many acknowledgements uphold a leadership.
+    /// Number of acknowledgements that keep a leadership.
     pub lease_quorum: u32,
     /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each with a zero byte behind it, which no
     /// name contains; for voters without disks, also over the durations on which they must agree. It finds mistakes; it
     /// gives no protection against malice.
     pub list: u64,
-    /// Of voters without disks the promise P and the round E, on which they agree as well; `None` with disks. To the
+    /// The promise P and the round E of voters without disks, on which they must agree; `None` with disks. To the
     /// microsecond: they are for people, the digest compares them.
     pub spans: Option<(Duration, Duration)>,
 }
 
 impl Electorate {
-    /// Of these voters, in any order.
+    /// Makes the electorate of these voters, in any order.
     pub fn new(voters: &[AgentId], vote_quorum: usize, lease_quorum: usize) -> Self {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut names: Vec<&str> = voters.iter().map(AgentId::as_str).collect();

@@ -5,8 +5,8 @@
 
 use super::Incarnation;
 
-/// Incarnations that have ended, each of them told: nothing follows for an earlier one, which may be
-/// another process of the same name.
+/// Incarnations that have ended, each of them reported: a report has no consequence for an earlier incarnation, which
+/// may be another process of the same name.
 ///
 /// The latest few are kept. A forgotten end frees no voter: the promise to that incarnation runs out by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ impl Ends {
         self.told().last().copied()
     }
 
-    /// Notes one; says whether that changed anything.
+    /// Notes an end; returns whether that changed anything.
     pub fn note(&mut self, incarnation: Incarnation) -> bool {
         let Err(at) = self.told().binary_search(&incarnation) else {
             return false;

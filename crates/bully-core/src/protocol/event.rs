@@ -37,10 +37,10 @@ pub enum Event {
     Lost {
         /// The term it led in.
         term: Term,
-        /// Why.
+        /// The reason.
         reason: LostReason,
     },
-    /// This agent follows another one from now on, or the same in a higher term.
+    /// This agent follows another leader from now on, or the same leader in a higher term.
     NewLeader(Leader),
     /// The leader that this agent followed is gone, and no other is known yet.
     NoLeader {
@@ -75,7 +75,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// Why a leadership ended.
+/// The reason why a leadership ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -99,13 +99,13 @@ pub enum LostReason {
     Reorganized,
     /// The voters change: a leader of the next list follows.
     VotersChange,
-    /// Most of the others know a later process of this one's name.
+    /// Most of the others know a later process of this agent's name.
     NameTwice,
 }
 
 impl LostReason {
-    /// Returns whether a leadership ended because somebody wanted it to. Any other end is a fault of the agent, its
-    /// host or the network, which an operator may want to look into.
+    /// Returns whether a leadership ended on request. Any other end is a fault of the agent, its host or the network,
+    /// which an operator may want to examine.
     pub const fn is_wanted(self) -> bool {
         match self {
             Self::Resigned | Self::Outranked | Self::Reorganized | Self::VotersChange => true,

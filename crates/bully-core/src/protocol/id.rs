@@ -31,7 +31,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 #[derive(Clone)]
 pub struct AgentId {
     name: Arc<str>,
-    /// A hash of the name: finds members quickly, and tells most names apart without reading them.
+    /// A hash of the name: it finds members quickly, and distinguishes most names without reading them.
     hash: u32,
 }
 
@@ -223,7 +223,7 @@ impl Visitor<'_> for Name {
     }
 }
 
-/// Why a name was refused.
+/// The reason why a name was refused.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
@@ -299,7 +299,7 @@ impl fmt::Display for Incarnation {
 
 /// The number of a store of votes, given when the store is made (in a file: drawn at random); shown as 16 hex digits.
 ///
-/// A voter whose store was lost comes back with another one: by this number its peers see it.
+/// A voter whose store was lost comes back with another store: its peers see that by this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StoreId(NonZeroU64);
@@ -333,8 +333,7 @@ impl fmt::Display for StoreId {
 
 /// One round of questions of one agent; an answer echoes it whole.
 ///
-/// An answer to a former incarnation, or to an earlier question, is therefore seen to be one and counts
-/// for nothing.
+/// An answer to a former incarnation, or to an earlier question, is therefore recognized, and counts for nothing.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

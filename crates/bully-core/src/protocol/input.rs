@@ -18,7 +18,7 @@ use std::{convert::Infallible, sync::Arc};
 
 use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 
-/// One thing that happened; see [`Election::handle`].
+/// One event for a machine; see [`Election::handle`].
 ///
 /// `A` is the type of a store's answers; without a store it has no value.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,14 +34,14 @@ pub enum Input<M, T, A = Infallible> {
         /// The message.
         message: M,
     },
-    /// The store has answered, or has told of a change unasked.
+    /// The store has answered, or has reported a change unasked.
     Told(A),
     /// A timer that was set is due.
     TimedOut(T),
     /// The membership changed: a member joined, left, came up, went down, or has another score.
     ///
-    /// A snapshot holds all that is known, so several changes may arrive as one, and a leader's
-    /// end cannot be missed: its incarnation is marked as ended, or a later one is up.
+    /// A snapshot has all known facts, so several changes may arrive as one. A leader's end cannot be missed: its
+    /// incarnation is marked as ended, or a later one is up.
     Members(Arc<Members>),
     /// The user's command to hold an election (ASTRA's goal `!bully_election()`).
     Campaign,
@@ -54,13 +54,14 @@ pub enum Input<M, T, A = Infallible> {
     },
     /// The work of a leader that steps down has ended.
     Drained,
-    /// The user's command to change the voters while the group runs. An election without such voters ignores
-    /// it; others answer with [`Event::Voters`](super::Event::Voters). Given again until then, it does no harm.
+    /// The user's command to change the voters while the group runs. An election without such voters ignores it; others
+    /// answer with [`Event::Voters`](super::Event::Voters). The command may be repeated until then.
     ChangeVoters(Box<VoterChange>),
 }
 
 impl<M, T, A> Input<M, T, A> {
-    /// The same input for a machine with other messages and answers; `None` where that machine gets none.
+    /// Returns the same input for a machine with other messages and answers; `None` where that machine does not get
+    /// such an input.
     pub fn translate<N, B>(
         self,
         message: impl FnOnce(M) -> Option<N>,

@@ -11,11 +11,11 @@ use super::{Detector, Timings, TimingsError};
 /// makes timings of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Measurement {
-    /// From a question between two hosts to its answer, there and back; more than zero.
+    /// Time from a question between two hosts to its answer, there and back; more than zero.
     pub echo: Duration,
-    /// To write one record to the store, until it is durable; zero where agents have no store.
+    /// Time to write one record to the store, until it is durable; zero where agents have no store.
     pub write: Duration,
-    /// For how long a process or its host stands still, so that a timer is late; zero if it never does.
+    /// Time for which a process or its host stands still, so that a timer is late; zero if it never does.
     pub stall: Duration,
 }
 
@@ -30,8 +30,9 @@ impl Measurement {
         is_bound && is_tolerated && self.is_answered_within(timings.round())
     }
 
-    /// For how long both a leader and a voter may stand still by these timings, one after the other, so that the
-    /// leader keeps its lease, and its followers do not miss it; `None` without a failure detector.
+    /// Returns the longest time for which both a leader and a voter may stand still by these timings, one after the
+    /// other. Within it, the leader keeps its lease, and its followers do not miss it. `None` without a failure
+    /// detector.
     pub fn tolerated_stall(&self, timings: &Timings) -> Option<Duration> {
         let detector = timings.detector()?;
         let shortest = timings.lease().min(detector.detection);
@@ -76,7 +77,7 @@ impl Timings {
         if echo.is_zero() {
             return Err(TimingsError::NoEcho);
         }
-        // An echo is twice the way of a message, so a half of it is left for what varies. Both ends may stand still.
+        // An echo is twice the way of a message, so a half of it is left for variation. Both ends may stand still.
         let delay = echo.saturating_add(stall.saturating_mul(2)).max(LEAST);
         if delay > SLOWEST || write > SLOWEST {
             return Err(TimingsError::TooSlow { echo, write, stall });
@@ -107,7 +108,7 @@ impl Timings {
 /// The least delay bound: timers have a granule of a millisecond at both ends.
 const LEAST: Duration = Duration::from_millis(2);
 
-/// What timers of both ends add to a round.
+/// Delay that timers of both ends add to a round.
 const TIMER: Duration = Duration::from_millis(2);
 
 /// The longest delay bound, and the longest write.

@@ -18,26 +18,27 @@ pub struct Member {
     pub kind: MemberKind,
     /// Its score when last heard; `None` for an agent that cannot be elected.
     pub score: Option<Score>,
-    /// Whether it is there.
+    /// Whether it is present.
     pub presence: Presence,
     /// The last incarnation known.
     pub incarnation: Option<Incarnation>,
-    /// The last incarnation that this process has seen end, its leadership revoked: the earlier ones had ended before it
-    /// began. `None` for an agent elsewhere.
+    /// The last incarnation that this process has seen end, its leadership revoked: the earlier incarnations had ended
+    /// before it began. `None` for an agent elsewhere.
     pub ended: Option<Incarnation>,
-    /// The incarnations whose ends were told, by another process or by a sentinel. Each stands for itself alone: two
-    /// processes may have the name, and an earlier incarnation may go on.
+    /// The incarnations whose ends another process or a sentinel reported. Each counts for itself alone: two processes
+    /// may have the name, and an earlier incarnation may go on.
     pub ends: Ends,
     /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
     /// present host do not apply to that incarnation or to earlier ones.
     pub former: Option<Incarnation>,
-    /// The store that keeps its votes, as its host told it; `None` while it was not told, and without a disk.
+    /// The store that keeps its votes, as its host reported it; `None` before the report, and without a disk.
     pub store: Option<StoreId>,
     /// The text that it publishes about itself in its last known incarnation; no election reads it.
     pub about: Option<About>,
 }
 
-/// Whether a member is asked, or only told. Fixed when it joins, unless its election changes its voters while it runs.
+/// Whether a member votes, or only learns the outcome. Fixed when it joins, unless its election changes its voters
+/// while it runs.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -46,11 +47,11 @@ pub enum MemberKind {
     /// Is asked, votes, and may lead if it has a score.
     #[default]
     Voter,
-    /// Is told which agent leads.
+    /// Learns which agent leads.
     Observer,
 }
 
-/// Whether a member is there, as far as is known.
+/// Whether a member is present, as far as is known.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -22,10 +22,10 @@ pub struct Members {
     by_name: Arc<NameIndex>,
     /// Places in `list` of the voters with a score, highest rank first.
     by_rank: Arc<[u32]>,
-    /// How many at the front of `by_rank` are not up.
+    /// Number of entries at the front of `by_rank` that are not up.
     absent: usize,
     closed: bool,
-    /// The members whose hosts refuse this process, since they know a later one of its name. Mostly none.
+    /// The members whose hosts refuse this process, since they know a later process of its name. Mostly none.
     pub(super) disowners: Arc<Disowners>,
     leader: Option<Leader>,
     term: Term,
@@ -62,7 +62,7 @@ impl Members {
         self.reindex(list);
     }
 
-    /// Removes a member; says whether it was there.
+    /// Removes a member; returns whether it was there.
     pub fn leave(&mut self, id: &AgentId) -> bool {
         let Some(at) = self.index_of(id) else {
             return false;
@@ -74,12 +74,13 @@ impl Members {
         true
     }
 
-    /// A member is up in this incarnation, which ends the earlier ones; a stale report changes nothing.
+    /// Notes that a member is up in this incarnation, which ends the earlier ones; a stale report changes nothing.
     pub fn up(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// This process has seen a member's incarnation end, its leadership revoked: it and the earlier ones are over.
+    /// Notes that this process has seen a member's incarnation end, its leadership revoked: this incarnation and the
+    /// earlier ones are over.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
     }
@@ -89,7 +90,7 @@ impl Members {
         self.closed
     }
 
-    /// The leader when the snapshot was made, unless its incarnation has ended since. It is a hint.
+    /// Returns the leader at the time of the snapshot, unless its incarnation has ended since. It is a hint.
     pub fn leader(&self) -> Option<&Leader> {
         self.leader
             .as_ref()
@@ -126,7 +127,7 @@ impl Members {
         self.iter().filter(|m| m.is_voter())
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.list.names().len()
     }
@@ -153,8 +154,8 @@ impl Members {
             .filter_map(|at| self.list.get(usize::try_from(*at).ok()?))
     }
 
-    /// How many members that are up and may be elected outrank an agent of that score and name,
-    /// `but` one not counted.
+    /// Returns the number of members that are up, may be elected and outrank an agent of that score and name; `but` is
+    /// not counted.
     ///
     /// Counts no further than `limit`, so the cost does not grow with the group.
     pub fn ahead_of(

@@ -30,7 +30,7 @@ impl NameIndex {
         index
     }
 
-    /// The place of the member of that name in `list`, the one the index was made of.
+    /// Returns the place of the member of that name in `list`, from which the index was made.
     pub(super) fn find(&self, id: &AgentId, list: &[Member]) -> Option<usize> {
         for at in self.probe(id) {
             let place = usize::try_from(*self.slots.get(at)?).ok()?.checked_sub(1)?;

@@ -12,27 +12,28 @@ use super::{AgentId, Time};
 /// A time that has passed means nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
-    /// Until when it lets others go first, because it stepped down.
+    /// Time until which it lets others go first, because it stepped down.
     pub cooldown_until: Option<Time>,
     /// Without a leader: the earliest time of its next election. It may be bound by a promise of an earlier
     /// incarnation, or let agents of higher rank go first.
     pub waits_until: Option<Time>,
-    /// When an agent of higher rank takes over at the earliest, as far as this participant knows: the leader
+    /// Earliest time at which an agent of higher rank takes over, as far as this participant knows: a leader knows it
     /// of an agent that asked, a follower of itself.
     pub takeover_at: Option<Time>,
-    /// When a live leader gives way, by this participant's policy; `None` where its election has none.
+    /// Time at which a live leader gives way, by this participant's policy; `None` where its election has no such
+    /// policy.
     pub preemption: Option<Preemption>,
-    /// That it has no memory of an earlier incarnation, and takes no part until it has recovered.
+    /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
     pub recovers: Option<Recovering>,
-    /// The epoch that a change of the voters leads to, as long as this participant knows that one is under way.
+    /// The epoch to which a change of the voters leads, while this participant knows that a change is under way.
     pub next_epoch: Option<u64>,
     /// The time that the store of a lease takes for an answer, where that is more than the timings assume.
     pub slow_answers: Option<Duration>,
     /// The time that a voter takes to write its record, where that is more than the timings assume.
     pub slow_writes: Option<Duration>,
-    /// That the wall clock of another voter is too far from its own, where terms go by these.
+    /// Set if the wall clock of another voter differs too much from its own, where terms depend on these clocks.
     pub clock_gap: Option<ClockGap>,
-    /// That it wants its disk measured once a minute: it is slow, or would take over from a leader.
+    /// Set if it wants its disk measured once a minute: it is slow, or would take over from a leader.
     pub probes: bool,
 }
 
@@ -62,7 +63,7 @@ impl Prospects {
 /// Progress of an incarnation that keeps no record and asks the others for their memory of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recovering {
-    /// It abstains until then at least.
+    /// It abstains at least until then.
     pub until: Time,
     /// Number of other voters that have answered.
     pub answers: u32,
@@ -74,8 +75,8 @@ pub struct Recovering {
     pub remember: Vec<AgentId>,
     /// The others that have not answered.
     pub silent: Vec<AgentId>,
-    /// How many of the voters in `remember` have to restart for it to go on by the clocks alone; `None` while too few have
-    /// answered for that.
+    /// Number of voters in `remember` that have to restart so that it goes on by the clocks alone; `None` while too few
+    /// have answered for that.
     pub restarts: Option<u32>,
 }
 
@@ -84,21 +85,21 @@ pub struct Recovering {
 pub struct ClockGap {
     /// Whose clock the participant's own is compared with.
     pub voter: AgentId,
-    /// Whether that one is ahead of the participant's own.
+    /// Whether the other clock is ahead of the participant's own.
     pub is_ahead: bool,
-    /// By how much they differ.
+    /// Difference of the clocks.
     pub by: Duration,
 }
 
-/// When a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant
+/// The time at which a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant
 /// leadership is taken at once under any of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preemption {
     /// At once: the bully's way. Not in quorum mode.
     #[default]
     Immediately,
-    /// After the agent of a higher rank was there for this long without a gap, with a clean
-    /// hand-over; so that a flapping agent does not bounce the leadership.
+    /// After the agent of a higher rank was up for this long without a gap, with a clean hand-over. A flapping agent
+    /// then does not move the leadership back and forth.
     After(Duration),
     /// Never.
     Never,

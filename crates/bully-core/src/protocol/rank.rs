@@ -99,7 +99,7 @@ impl<A: Into<i64>, B: Into<i64>, C: Into<i64>, D: Into<i64>> From<(A, B, C, D)> 
     }
 }
 
-/// What decides which of two agents is to lead: the score first, then the name; the larger wins.
+/// The rank of an agent decides which of two agents leads: the score first, then the name; the larger wins.
 ///
 /// A total order without ties.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

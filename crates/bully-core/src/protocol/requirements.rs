@@ -24,17 +24,17 @@ use super::{AgentId, Decree, Electorate, MemberKind, Term};
 pub struct Requirements {
     /// The rules; all members of a group follow the same.
     pub rules: Rules,
-    /// How many may lead at once.
+    /// Number of agents that may lead at once.
     pub leaders: Leaders,
-    /// What this participant has to keep.
+    /// Storage that this participant needs.
     pub storage: Storage,
-    /// What this participant's clock has to do.
+    /// Properties that this participant's clock needs.
     pub clock: ClockKind,
-    /// In which order a group notifies its members of a change.
+    /// Order in which a group notifies its members of a change.
     pub notify: NotifyOrder,
-    /// Which choice of voters the configuration is. 0 where there are none to choose.
+    /// Number of the list of voters in the configuration; 0 for an election without voters to choose.
     pub epoch: u64,
-    /// Whether members of different epochs hear each other; the same for all that follow these rules.
+    /// Whether members of different epochs hear each other; the same for all members with these rules.
     pub epochs: Epochs,
     /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
     /// the same.
@@ -45,7 +45,8 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// Of an election that promises nothing and asks for nothing: the others name what differs.
+    /// Makes the requirements of an election that promises nothing and needs nothing. Other elections replace the
+    /// fields that differ.
     pub const fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -60,7 +61,7 @@ impl Requirements {
         }
     }
 
-    /// The same in the epoch of that list.
+    /// Returns the same requirements in the epoch of that list.
     #[must_use]
     pub fn after(&self, decree: &Decree) -> Self {
         let names: Vec<AgentId> = decree.names().cloned().collect();
@@ -75,8 +76,8 @@ impl Requirements {
         }
     }
 
-    /// Returns whether two participants say the same of their group: rules, epoch and voters. What each of them
-    /// stores, and by which clock, is its own.
+    /// Returns whether two participants have the same rules, epoch and voters. Each of them has its own storage and
+    /// clock.
     pub fn are_like(&self, other: &Self) -> bool {
         let shared = |of: &Self| (of.rules, of.epoch, of.voters);
         shared(self) == shared(other)
@@ -122,8 +123,8 @@ impl Epochs {
     }
 }
 
-/// The name of an election's rules. It crosses between hosts: two that differ hear nothing of each
-/// other in that group, so it never changes while the rules stay as they are.
+/// The name of an election's rules. It crosses between hosts: two hosts with different names hear nothing of each other
+/// in that group, so it never changes while the rules stay the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rules(&'static str);
 
@@ -154,10 +155,9 @@ pub enum Leaders {
     /// At most one at any instant. Also one in each term, with increasing terms, while a majority of the voters keeps
     /// its memory, or while no wall clock was ahead of a clock that is used later.
     PerInstant,
-    /// In the end one on each side of a partition: so two, for as long as it lasts, and maybe in
-    /// one term.
+    /// Eventually one on each side of a partition: two for as long as the partition lasts, and maybe in one term.
     PerSide,
-    /// Nothing is promised about any one moment, and two may have one term.
+    /// No promise for any single moment, and two leaders may have one term.
     Unpromised,
 }
 
@@ -187,24 +187,24 @@ impl Storage {
 pub enum ClockKind {
     /// Any monotonic clock will do.
     Any,
-    /// It counts the time for which its host is suspended: a lease is kept by it.
+    /// It counts the time for which its host is suspended: a lease depends on it.
     CountsSuspend,
 }
 
-/// In which order a group notifies its members of a change.
+/// The order in which a group notifies its members of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NotifyOrder {
     /// All in the same turn of the arbiter: for elections that need the consent of several. A voter
     /// that does not yet know of its leader's end still keeps to that leader, and refuses.
     AllAtOnce,
-    /// The member of the highest rank that is up first, and the others one turn later: for
-    /// elections whose highest-ranked survivor announces itself unasked. When a leader has ended,
-    /// the others hear its successor's announcement before they hear of the end, and have nothing
-    /// left to ask; that saves an election's messages where all share a process.
+    /// The member of the highest rank that is up first, and the others one turn later: for elections whose
+    /// highest-ranked survivor announces itself unasked. When a leader has ended, the others receive its successor's
+    /// announcement before they learn of the end, and have no question left. That saves an election's messages where
+    /// all share a process.
     HighestRankFirst,
 }
 
-/// Why a participant cannot be a member as its configuration says.
+/// The reason why a participant cannot be a member by its configuration.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MembershipError {

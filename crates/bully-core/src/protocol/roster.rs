@@ -1,7 +1,7 @@
 //! A list of members that is cheap to copy and to change a little.
 //!
-//! A crash changes one member of a thousand, and every member gets a new snapshot: what changed since
-//! the last copy is kept beside the list, and merged into it now and then.
+//! A crash changes one member of a thousand, and every member gets a new snapshot: the changes since the last copy are
+//! kept beside the list, and merged into it from time to time.
 
 use std::{
     hash::{Hash, Hasher},
@@ -14,7 +14,7 @@ use super::Member;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roster {
     list: Arc<Vec<Member>>,
-    /// What differs from the list: places, and the members that are there now.
+    /// The changes of the list: places, and their present members.
     places: Vec<usize>,
     changed: Vec<Member>,
 }
@@ -47,7 +47,7 @@ impl Roster {
             .map(|(at, member)| self.beside(at).unwrap_or(member))
     }
 
-    /// Changes the member at a place; says what `change` says: whether anything changed.
+    /// Changes the member at a place; returns the result of `change`: whether anything changed.
     pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
         // On a copy: a report that changes nothing takes no place beside the list.
         let Some(mut member) = self.get(at).cloned() else {
@@ -95,7 +95,7 @@ impl Eq for Roster {}
 
 impl Hash for Roster {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // As equality has it: equal rosters may be split differently into list and changes.
+        // Hashes as equality compares: equal rosters may be split differently into list and changes.
         self.list.len().hash(state);
         self.iter().for_each(|member| member.hash(state));
     }

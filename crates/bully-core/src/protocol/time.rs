@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Nanoseconds since some start that only the agent's own clock knows.
 ///
-/// It may travel to be echoed; an agent that echoes it makes nothing of it.
+/// It may travel to be echoed; the agent that echoes it does not use it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -45,7 +45,7 @@ impl Time {
         )
     }
 
-    /// How long ago `earlier` was; zero when it lies ahead.
+    /// Returns the time since `earlier`; zero when `earlier` lies ahead.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

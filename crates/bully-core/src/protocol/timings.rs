@@ -1,4 +1,4 @@
-//! How long to wait for what: validated durations, and presets by place.
+//! The durations of an election: validated, and presets by place.
 //!
 //! Every relation that a promise depends on is checked by the [builder](TimingsBuilder), so timings
 //! that exist are valid. Relations are named after their sources: T > 2 d is the condition of every
@@ -13,15 +13,15 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// How fast and how slow a clock may run, in per cent: the error of its rate is r = 11 %.
+/// The fastest and slowest rate of a clock, in per cent: the error of its rate is r = 11 %.
 const FASTEST: u32 = 111;
 const SLOWEST: u32 = 89;
 
 /// The granule of these clocks.
 const GRANULE: Duration = Duration::from_nanos(1);
 
-/// The durations of one election; the same at every member, but in the quorum mode, where members
-/// may have different ones.
+/// The durations of one election; the same at every member, except in the quorum mode, where members may have different
+/// ones.
 ///
 /// | preset | d | T | H | L | S, J | E | D | P | for |
 /// |---|---|---|---|---|---|---|---|---|---|
@@ -48,7 +48,7 @@ pub struct Timings {
     pub(super) promise: Duration,
 }
 
-/// How a silent leader is noticed.
+/// The way in which a silent leader is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Detector {
     /// H: how often a leader is heard.
@@ -79,9 +79,9 @@ impl Timings {
     /// One rack: another leader within 120 ms after the silent end of one
     /// ([`worst_case_quorum_failover`](Self::worst_case_quorum_failover)).
     ///
-    /// It pays in false elections: a leader whose process or host stands still for 30 ms loses its lease,
-    /// and one for 75 ms its place. Stores have to write within 2 ms. So it is for hosts that
-    /// have a core to spare and a fast disk; elsewhere take [`lan`](Self::lan).
+    /// It pays in false elections: a leader whose process or host stands still for 30 ms loses its lease, and after 75
+    /// ms its leadership. Stores have to write within 2 ms. It is for hosts that have a core to spare and a fast disk;
+    /// elsewhere take [`lan`](Self::lan).
     pub const fn fast() -> Self {
         Self::preset([4, 100, 16, 64, 8, 4, 10, 60, 75])
     }
@@ -129,7 +129,7 @@ impl Timings {
         TimingsBuilder::new(self)
     }
 
-    /// d: the longest that a message and its handling may take, one way.
+    /// d: the longest time that a message and its handling may take, one way.
     pub const fn delay_bound(&self) -> Duration {
         self.delay_bound
     }
@@ -171,10 +171,9 @@ impl Timings {
         self.promise
     }
 
-    /// The longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r)
-    /// for the clock-rate error r = 11 %, the other way round of `promise-outlasts-lease`. A leader of the quorum mode
-    /// counts on no more than this of what each voter promised, so that members may have different
-    /// timings.
+    /// Returns the longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r) for the
+    /// clock-rate error r = 11 %, the reverse of `promise-outlasts-lease`. A leader of the quorum mode counts on no
+    /// more than this of each voter's promise, so that members may have different timings.
     pub fn lease_within(promise: Duration) -> Duration {
         promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
     }
@@ -185,7 +184,7 @@ impl Timings {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// How long a candidate that got an `Ok` waits for the announcement: 2.5 T.
+    /// Returns the time that a candidate with an `Ok` waits for the announcement: 2.5 T.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }
@@ -217,9 +216,9 @@ impl Timings {
         })
     }
 
-    /// The longest from a silent death, or any other silence, of a leader until another one
-    /// considers itself leader, in the quorum mode, while a majority of the voters is well and
-    /// `above` voters that outrank the winner are dead, or not known to be alive.
+    /// Returns the longest time from a silent death, or any other silence, of a leader until another agent considers
+    /// itself leader, in the quorum mode, while a majority of the voters is well and `above` voters that outrank the
+    /// winner are dead, or not known to be alive.
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. Where voters answer later than these
     /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then T comes on top while a quorum

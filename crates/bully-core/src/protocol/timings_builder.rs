@@ -30,7 +30,7 @@ impl TimingsBuilder {
         Self(preset)
     }
 
-    /// d: the longest that a message and its handling may take, one way; more than zero.
+    /// d: the longest time that a message and its handling may take, one way; more than zero.
     pub const fn delay_bound(mut self, d: Duration) -> Self {
         self.0.delay_bound = d;
         self
@@ -118,7 +118,7 @@ impl TimingsBuilder {
             if heartbeat.is_zero() {
                 return Err(TimingsError::ZeroHeartbeat);
             }
-            // A heartbeat may be late by d: until then its absence says nothing.
+            // A heartbeat may be late by d: until then its absence means nothing.
             if detection <= heartbeat.saturating_add(delay_bound) {
                 return Err(TimingsError::Detection {
                     detection,
@@ -148,7 +148,7 @@ impl TimingsBuilder {
     }
 }
 
-/// Which relation between two durations does not hold.
+/// The relation between two durations that does not hold.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimingsError {
@@ -234,7 +234,7 @@ pub enum TimingsError {
     TooSlow {
         /// There and back.
         echo: Duration,
-        /// To write a record.
+        /// Time to write a record.
         write: Duration,
         /// The time for which a process stands still.
         stall: Duration,

@@ -13,7 +13,7 @@ use super::{About, Leader, Term, Time};
 pub struct View {
     /// Its role.
     pub role: Role,
-    /// The term of the leader that it follows or is; without one, the highest that it has seen.
+    /// The term of the leader that it follows, or of its own leadership; otherwise the highest that it has seen.
     pub term: Term,
     /// The leader that it follows, or itself.
     pub leader: Option<Leader>,
@@ -21,7 +21,7 @@ pub struct View {
     pub about: Option<About>,
     /// The term in which it considers itself leader, if it does.
     pub leading: Option<Term>,
-    /// Until when it considers itself leader without another step; [`Time::MAX`] if nothing limits it.
+    /// Time until which it considers itself leader without another step; [`Time::MAX`] without a limit.
     pub valid_until: Time,
 }
 
@@ -38,7 +38,7 @@ impl View {
         }
     }
 
-    /// The same of a participant that follows this leader.
+    /// Returns the view of a participant that follows this leader.
     #[must_use]
     pub fn follows(self, leader: Leader) -> Self {
         Self {
@@ -48,8 +48,7 @@ impl View {
         }
     }
 
-    /// The same of a participant that is this leader, and would still be until then without another
-    /// step.
+    /// Returns the view of a participant that is this leader, and would still lead until then without another step.
     #[must_use]
     pub fn leads(self, own: Leader, valid_until: Time) -> Self {
         Self {

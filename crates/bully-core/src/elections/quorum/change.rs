@@ -27,7 +27,7 @@ use std::time::Duration;
 
 /// A list of more voters fits no record.
 const MOST_VOTERS: usize = 100;
-/// Two lists have to fit a record, the present one and the next.
+/// Maximum size of a list, in bytes: two lists have to fit a record, the present one and the next.
 const MOST_BYTES: usize = 24_000;
 /// A contact's name and address are no longer.
 const LONGEST_CONTACT: usize = 256;
@@ -210,7 +210,7 @@ impl Leading {
         self.learners.insert(id.clone(), now);
     }
 
-    /// `enlist-before-vote`: whether that agent said so of late, for as long as a voter's word would count.
+    /// `enlist-before-vote`: returns whether that agent enlisted of late, for as long as a voter's message would count.
     pub(super) fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
         let heard = self.learners.get(id);
         heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())

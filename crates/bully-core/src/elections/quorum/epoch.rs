@@ -67,10 +67,10 @@
 //! term are its epoch.
 //!
 //! # The emergency way: a configuration with a higher epoch
-//! Any list may follow any other if the group is stopped: `.quorum(..).epoch(5)` of an agent's builder, `epoch = 5`
-//! in a configuration. The number must be higher than that of every epoch that was decided before. It is the way
-//! for a group that has lost its quorum for good, for explicit quorums (`vote_quorum`) that do not fit the new
-//! number of voters, and for voters without disks.
+//! Any list may follow any other if the group is stopped: `.quorum(..).epoch(5)` of an agent's builder, `epoch = 5` in
+//! a configuration. The number must be higher than that of every epoch that was decided before. Use it for a group that
+//! has lost its quorum for good, for explicit quorums (`vote_quorum`) that do not fit the new number of voters, and for
+//! voters without disks.
 //!
 //! 1. Stop the old voters: at least as many as needed so that the others are fewer than a quorum for a lease, better
 //!    all. A leader that hangs or cannot be reached then ends by itself, its lease unrenewed.
@@ -109,8 +109,8 @@ const BITS: u32 = 40;
 /// No epoch is higher.
 pub(super) const LAST_EPOCH: u64 = (1 << (u64::BITS - BITS)) - 1;
 
-/// How far the terms of an epoch go. No election is held beyond, and an agent that names such a term
-/// is not believed: it is nonsense, and adopting it would use up the numbers.
+/// Number of the last term of an epoch. No election is held beyond it, and an agent that names such a term is not
+/// believed: the term is invalid, and adopting it would use up the numbers.
 pub(super) const TERMS: u64 = (1 << BITS) - (1 << 20);
 
 /// The term before the first election of an epoch.
@@ -127,7 +127,7 @@ pub(super) const fn epoch_of(term: Term) -> Option<u64> {
     }
 }
 
-/// How members of several epochs find out which one is the latest.
+/// The way in which members of several epochs find out which one is the latest.
 pub(super) const LEARNED: Epochs = Epochs::Learned { term_bits: BITS };
 
 impl QuorumConfig {
@@ -136,12 +136,12 @@ impl QuorumConfig {
         first_term(self.epoch)
     }
 
-    /// The last term of this epoch; then it takes another one.
+    /// Returns the last term of this epoch; after it, the group needs another epoch.
     pub(super) const fn last_term(&self) -> Term {
         Term(self.first_term().0 + TERMS)
     }
 
-    /// The term after that one, if this epoch has it.
+    /// Returns the term after that one, if this epoch has it.
     pub(super) fn term_above(&self, term: Term) -> Option<Term> {
         term.next().filter(|next| *next <= self.last_term())
     }
@@ -149,7 +149,7 @@ impl QuorumConfig {
     /// Checks that a voter with a record of this term may take part in this epoch.
     ///
     /// # Errors
-    /// [`MembershipError::LaterEpoch`] when it took part in a later one.
+    /// [`MembershipError::LaterEpoch`] when it took part in a later epoch.
     pub(super) fn check_term(&self, agent: &AgentId, term: Term) -> Result<(), MembershipError> {
         if term <= self.last_term() {
             return Ok(());

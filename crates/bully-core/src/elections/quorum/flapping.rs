@@ -1,4 +1,4 @@
-//! How often an agent lost the leadership without resigning it: `wait-longer-for-flapping`.
+//! Number of losses of the leadership without a resignation, for each agent: `wait-longer-for-flapping`.
 //!
 //! An agent that keeps losing the leadership, because its host or its network comes and goes, has to
 //! be heard steadily for longer each time before a leader hands over to it. A count halves with time.
@@ -38,7 +38,7 @@ impl Losses {
 }
 
 impl Flapping {
-    /// An agent leads in `term`. `grace` is how long a leader makes a better agent wait, if it ever
+    /// Notes that an agent leads in `term`. `grace` is the time that a leader makes a better agent wait, if it ever
     /// hands over to one.
     pub(super) fn note_leader(
         &mut self,
@@ -71,7 +71,7 @@ impl Flapping {
         last.is_some_and(|last| last.id == *id && last.term == term)
     }
 
-    /// How long that agent has to wait where others wait for `grace`.
+    /// Returns the time that this agent has to wait where others wait for `grace`.
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));

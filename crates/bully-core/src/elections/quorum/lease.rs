@@ -1,4 +1,4 @@
-//! Which voters support a leader, and for how long: what a lease depends on.
+//! The voters that support a leader, and the end of their support: a lease depends on them.
 //!
 //! A lease counts from the time at which a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`); a
 //! promise counts from the time at which it was *processed*, by the voter's clock. However long a message takes, the
@@ -17,16 +17,16 @@ pub(super) struct Supporters {
     scratch: Vec<Time>,
 }
 
-/// One voter as its leader hears it.
+/// One voter, as its leader knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contact {
     /// The incarnation that was heard last.
     pub(super) incarnation: Incarnation,
-    /// When the heartbeat was sent whose acknowledgement counts for longest.
+    /// Time at which the heartbeat was sent whose acknowledgement counts for longest.
     echo: Time,
-    /// For how long, from then.
+    /// Its length from then.
     span: Duration,
-    /// Whether it said that it is slow.
+    /// Whether it reported that it is slow.
     pub(super) is_slow: bool,
     /// The voter is heard without a gap: from when, and last.
     pub(super) since: Time,
@@ -60,7 +60,7 @@ impl Supporters {
             contact.since = now;
         }
         (contact.last, contact.incarnation) = (now, incarnation);
-        // An earlier promise may be the longer one, and holds on.
+        // An earlier promise may end later; then it still counts.
         if echo.after(span) >= contact.echo.after(contact.span) {
             (contact.echo, contact.span) = (echo, span);
         }
@@ -73,7 +73,7 @@ impl Supporters {
         }
     }
 
-    /// Until when `quorum` voters support this leader; its own support lasts until `own`.
+    /// Returns the time until which `quorum` voters support this leader; its own support lasts until `own`.
     pub(super) fn until(&mut self, own: Time, quorum: usize) -> Option<Time> {
         // The leader itself is one of the quorum, and positions count from 0.
         let Some(position) = quorum.checked_sub(2) else {
@@ -98,7 +98,7 @@ impl Supporters {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }
 
-    /// For how long the voter has been in contact that has been for longest.
+    /// Returns the longest time that a voter has been in contact.
     pub(super) fn oldest(&self, now: Time) -> Duration {
         let spans = self.contacts.values().map(|c| now.since(c.since));
         spans.max().unwrap_or_default()

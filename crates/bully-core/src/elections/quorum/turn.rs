@@ -1,7 +1,7 @@
-//! The change of roles: the only place where one begins.
+//! Changes of roles: only this file begins a role.
 //!
-//! A role answers [`Next`]. What begins may go on at once (the only voter of a group asks, claims and
-//! leads within one step), so [`QuorumBully::proceed`] goes round until a role stays.
+//! A role returns a [`Next`]. A new role may go on at once (the only voter of a group asks, claims and leads within one
+//! step), so [`QuorumBully::proceed`] repeats until a role stays.
 
 use super::{
     Out, QuorumBully,
@@ -45,7 +45,7 @@ impl QuorumBully {
         }
     }
 
-    /// A quorum of one has all it needs as soon as a role begins.
+    /// A quorum of one is complete as soon as a role begins.
     fn on_begun(&mut self, now: Time, out: &mut Out) -> Next {
         match &mut self.state {
             State::Asking(asking) => asking.decide(&self.core, now),

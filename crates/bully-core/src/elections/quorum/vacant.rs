@@ -19,8 +19,8 @@ use crate::protocol::{After, Score, Time};
 /// A follower without a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vacant {
-    /// When this agent campaigns, or, if it is not eligible, tells the list of its epoch; [`Time::MAX`] if it has
-    /// none to tell.
+    /// Time at which this agent campaigns, or, if it is not eligible, tells the list of its epoch; [`Time::MAX`] if it
+    /// has no list to tell.
     pub(super) due: Time,
     pub(super) posture: Posture,
     pub(super) before: Option<Predecessor>,
@@ -61,9 +61,9 @@ impl Vacant {
         Ok(Self::until(core, now, Posture::OwnSlot, after, before, out))
     }
 
-    /// An attempt failed: the next one comes after `retry`, the highest-ranked agent first, spread over
-    /// a round so that rivals part. `soon-after-end`: the first one after a confirmed end comes after a
-    /// message delay, since by then every voter has heard of that end.
+    /// Schedules the next attempt after a failed one: after `retry`, the highest-ranked agent first, spread over a
+    /// round so that rivals part. `soon-after-end`: the first attempt after a confirmed end comes after a message
+    /// delay, since by then every voter has heard of that end.
     pub(super) fn again(
         core: &Core,
         now: Time,
@@ -89,7 +89,7 @@ impl Vacant {
         Self::until(core, now, Posture::OwnSlot, after, before, out)
     }
 
-    /// This agent gave way: it waits W for the announcement of the other one.
+    /// Gives way: the agent waits W for the announcement of the other one.
     pub(super) fn defer(
         core: &mut Core,
         now: Time,
