@@ -1,42 +1,41 @@
-//! Who may command by the page.
+//! Decides which callers may command through the page.
 //!
-//! Decided here: everything that a request has to have before its body is read. A page of another origin can make a
-//! browser send a request, but neither with our header nor with our origin (cross-site request forgery); and a name
-//! of its own that leads to this host's loopback address is no name of loopback (DNS rebinding). Not here: what is
-//! commanded.
+//! Decided here: all checks of a request before its body is read. A page of another origin can make a browser send a
+//! request, but neither with our header nor with our origin (cross-site request forgery). A foreign host name that
+//! resolves to this host's loopback address is not a name of loopback (DNS rebinding). Not here: the commands.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::web::{Token, bearer};
 
-/// Who may command.
+/// Right to command.
 #[derive(Clone, Debug)]
 pub(crate) enum CommandRights {
-    /// Nobody: the page shows, and no more.
+    /// No caller may command: the page is read-only.
     ReadOnly,
-    /// Those of this host.
+    /// Callers of this host may command.
     Loopback,
-    /// Those who know it, wherever they are.
+    /// Callers with this token may command, from any host.
     Token(Token),
 }
 
-/// What a request says of its sender.
+/// The sender of a request, as its headers and its connection describe it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CommandSender<'a> {
-    /// Whether it has [`HEADER`].
+    /// Whether the request has [`HEADER`].
     pub(crate) has_header: bool,
     pub(crate) origin: Option<&'a str>,
     pub(crate) host: Option<&'a str>,
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) authorization: Option<&'a [u8]>,
-    /// Where the page is from that sends it, by the browser's own word: `Sec-Fetch-Site`.
+    /// Relation of the sending page's site to this server, as the browser states it: `Sec-Fetch-Site`.
     pub(crate) site: Option<&'a str>,
 }
 
 /// A header that a form or an image of another page cannot send.
 pub(crate) const HEADER: &str = "x-bully-dashboard";
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccessError {
     #[error(
@@ -62,7 +61,7 @@ pub(crate) enum AccessError {
 }
 
 impl CommandRights {
-    /// Whether that caller may command.
+    /// Checks whether this caller may command.
     pub(crate) fn admit(&self, caller: &CommandSender<'_>) -> Result<(), AccessError> {
         if matches!(self, Self::ReadOnly) {
             return Err(AccessError::ReadOnly);
@@ -82,7 +81,7 @@ impl CommandRights {
 }
 
 impl CommandSender<'_> {
-    /// Whether it is the page itself. What a page of another origin sends is not even read.
+    /// Checks that the page itself sent the request. The body of a request from another origin is not read.
     pub(crate) fn must_be_own_page(&self) -> Result<(), AccessError> {
         if !self.has_header {
             return Err(AccessError::NoHeader);
@@ -93,8 +92,8 @@ impl CommandSender<'_> {
         Ok(())
     }
 
-    /// Whether a page of another site sends it. A browser that tells no site tells the origin of such a page, where that
-    /// page could read the answer.
+    /// Refuses a request from a page of another site. A browser without `Sec-Fetch-Site` sends the origin of such a
+    /// page if the page could read the answer.
     pub(crate) fn must_not_be_foreign(&self) -> Result<(), AccessError> {
         let is_foreign = match self.site {
             Some(site) => site != "same-origin" && site != "none",
@@ -112,7 +111,7 @@ impl CommandSender<'_> {
             .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
     }
 
-    /// Whether it is of this host, and calls it by a name of loopback.
+    /// Whether the caller is on this host, and addresses it by a name of loopback.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.is_some_and(|peer| peer.ip().is_loopback()) && self.host.is_some_and(is_loopback)
     }
@@ -167,7 +166,7 @@ mod tests {
             CommandRights::Loopback.admit(&remote()),
             Err(AccessError::NotLoopback)
         );
-        // A foreign name that leads to loopback.
+        // A foreign name that resolves to loopback.
         let rebound = CommandSender {
             origin: Some("http://evil.example:8080"),
             host: Some("evil.example:8080"),

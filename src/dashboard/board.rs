@@ -1,8 +1,8 @@
-//! What is shown at present, and what each viewer still has to be told.
+//! The state that is shown at present, and the frames that each viewer has not read.
 //!
-//! Decided here: that a frame is written once for all viewers, that a viewer begins with a snapshot, and that one which
-//! is too slow for the frames begins anew with another. Whoever publishes never waits for a viewer. Not here: what a
-//! frame says (`change.rs`), how many are kept (`frames.rs`), and who may look (`viewers.rs`).
+//! Decided here: a frame is written once for all viewers, a viewer begins with a snapshot, and a viewer that is too
+//! slow for the frames begins again with another snapshot. A publisher never waits for a viewer. Not here: the
+//! contents of a frame (`change.rs`), how many are kept (`frames.rs`), and the right to view (`viewers.rs`).
 
 use std::{
     collections::VecDeque,
@@ -23,7 +23,7 @@ use super::{
     viewers::{TooManyViewers, Viewers},
 };
 
-/// Shared by those who publish and by the viewers.
+/// State that publishers and viewers share.
 #[derive(Debug)]
 pub(crate) struct Board {
     inner: Mutex<BoardContent>,
@@ -34,38 +34,38 @@ pub(crate) struct Board {
 
 #[derive(Debug)]
 struct BoardContent {
-    /// What the names of its events begin with.
+    /// Prefix of the names of its events.
     prefix: &'static str,
     head: Head,
     moment: PageMoment,
     said: VecDeque<Said>,
     elections: VecDeque<Said>,
     frames: FrameLog,
-    /// What every viewer that begins now is given.
+    /// The snapshot for viewers that begin now.
     snapshot: Option<Bytes>,
     viewers: Viewers<Closer>,
 }
 
-/// What stays as it is while the same agents are shown.
+/// The part that stays the same while the same agents are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Head {
     pub(crate) title: String,
-    /// The election that they hold, and those that they could hold instead.
+    /// The present election of the agents, and the elections that they could hold instead.
     pub(crate) election: Option<String>,
     pub(crate) elections: Vec<String>,
-    /// The scenarios that can be played, and what each shows.
+    /// The scenarios that can be played, with their descriptions.
     pub(crate) scenarios: Vec<(&'static str, &'static str)>,
-    /// What can be commanded: `none`, `operate`, `cluster`.
+    /// The permitted commands: `none`, `operate`, `cluster`.
     pub(crate) controls: &'static str,
     /// Whether a command needs a token.
     pub(crate) token: bool,
-    /// Whether a recording is to be played, and nothing runs.
+    /// Whether the page plays a recording, and nothing runs.
     pub(crate) film: bool,
     /// Whether there is a folder of saved records.
     pub(crate) records: bool,
 }
 
-/// Everything that a page has to know to begin.
+/// The data with which a page begins.
 #[derive(Serialize)]
 pub(crate) struct Snapshot<'a> {
     pub(crate) head: &'a Head,
@@ -74,11 +74,11 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) elections: &'a [Said],
 }
 
-/// A viewer's place; it is given up with it.
+/// A viewer's slot. It is freed when the viewer ends.
 #[derive(Debug)]
 pub(crate) struct Place {
     number: u64,
-    /// The first frame that it has not read; `None` before its snapshot.
+    /// The first frame that the viewer has not read; `None` before its snapshot.
     next: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ impl Board {
         Self::with_prefix("", head)
     }
 
-    /// A second one for the same stream, whose events have names of their own.
+    /// Makes a second board for the same stream, whose events have names of their own.
     #[cfg(feature = "testkit")]
     pub(crate) fn beside() -> Self {
         Self::with_prefix("beside-", Head::default())
@@ -119,7 +119,7 @@ impl Board {
         self.open().head.clone()
     }
 
-    /// Changes what stays; every viewer begins anew.
+    /// Changes the head; every viewer begins again with a snapshot.
     pub(crate) fn set_head(&self, change: impl FnOnce(&mut Head)) {
         let mut inner = self.open();
         change(&mut inner.head);
@@ -128,7 +128,7 @@ impl Board {
         self.wake();
     }
 
-    /// Shows a new moment, and what was said since the last one; `more` messages were not kept.
+    /// Shows a new moment and the entries since the last moment; `more` messages were not kept.
     pub(crate) fn publish(&self, moment: PageMoment, said: Vec<Said>, more: u64) {
         let now = self.now();
         let mut inner = self.open();
@@ -143,12 +143,12 @@ impl Board {
         self.wake();
     }
 
-    /// What is shown now.
+    /// Returns the moment that is shown now.
     pub(crate) fn moment(&self) -> PageMoment {
         self.open().moment.clone()
     }
 
-    /// The time of what is shown now.
+    /// Returns the time of the moment that is shown now.
     pub(crate) fn shown_at(&self) -> Duration {
         self.open().moment.at
     }
@@ -174,12 +174,12 @@ impl Board {
         self.open().viewers.leave(place.number);
     }
 
-    /// Tells when there is something new.
+    /// Returns a receiver that is notified of each new frame.
     pub(crate) fn updates(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
 
-    /// The frames that the viewer has not read yet, empty if it has read all. `None` when it was dismissed.
+    /// Returns the frames that the viewer has not read yet, empty if it has read all; `None` after it was dismissed.
     pub(crate) fn read(&self, place: &mut Place) -> Option<Bytes> {
         let mut inner = self.open();
         if !inner.viewers.took(place.number) {
@@ -191,7 +191,7 @@ impl Board {
             return Some(inner.snapshot());
         };
         let frames: Vec<&Bytes> = frames.collect();
-        // One that keeps up is given the frame that all are given, not a copy of it.
+        // A viewer that keeps up gets the shared frame, not a copy of it.
         let text = match frames.as_slice() {
             [one] => Bytes::clone(one),
             several => {
@@ -210,13 +210,13 @@ impl Board {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// How long ago the board was made. A viewer is slow by the time of the server, not by that of the agents.
+    /// Returns the age of the board. A viewer is slow by the time of the server, not by that of the agents.
     fn now(&self) -> Duration {
         now().saturating_duration_since(self.began)
     }
 
     fn open(&self) -> MutexGuard<'_, BoardContent> {
-        // Each change is whole at once, so there is nothing to be poisoned.
+        // A panic leaves no change half done, so poisoning can be ignored.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -230,14 +230,14 @@ fn now() -> Instant {
 }
 
 impl BoardContent {
-    /// Says whether there is something to see.
+    /// Shows a moment, and returns whether it differs from the last one.
     fn show(&mut self, moment: PageMoment, mut said: Vec<Said>, more: u64) -> bool {
         said.iter_mut().for_each(shorten);
         let step = step(&self.moment, &moment, &said, more);
         let is_new = step != MomentStep::Same;
         match step {
             MomentStep::Same => {}
-            // Nothing is written for nobody.
+            // Without viewers no frame is written.
             MomentStep::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
             MomentStep::Change(change) => match frame((self.prefix, "change"), &change) {
                 Ok(frame) => self.frames.push(frame),
@@ -268,7 +268,7 @@ impl BoardContent {
         self.frames.begin_anew();
     }
 
-    /// Everything that a new viewer has to know.
+    /// Returns the snapshot for a new viewer.
     fn snapshot(&mut self) -> Bytes {
         if let Some(written) = &self.snapshot {
             return written.clone();
@@ -281,7 +281,7 @@ impl BoardContent {
             elections: self.elections.make_contiguous(),
         };
         let written = frame(name, &snapshot).or_else(|_| {
-            // The log is left out first. A moment is bounded by itself.
+            // If the snapshot is too long, it has no log. A moment is bounded by itself.
             let (said, elections): (&[_], &[_]) = (&[], &[]);
             let snapshot = Snapshot {
                 said,
@@ -296,9 +296,9 @@ impl BoardContent {
     }
 }
 
-/// So many viewers there may be, unless the application says otherwise.
+/// Largest number of viewers, unless the application sets another.
 const VIEWERS: usize = 64;
-/// So many entries of the log a new viewer is given.
+/// Number of log entries in the snapshot of a new viewer.
 const REMEMBERED: usize = 300;
 
 #[cfg(test)]
@@ -398,7 +398,8 @@ mod tests {
         );
     }
 
-    /// What fifty viewers of two hundred agents cost: bytes are written once, whoever reads them, and only what differs.
+    /// The cost of fifty viewers of two hundred agents: each frame is written once for all viewers, and has only the
+    /// differences.
     #[test]
     fn a_frame_is_written_once_for_all_viewers() {
         let names: Vec<String> = (0..200).map(|number| format!("agent-{number}")).collect();
@@ -425,7 +426,7 @@ mod tests {
             board.publish(next, said("leads"), 0);
             changes += written(&board);
         }
-        // An event is two agents that differ and a line of the log.
+        // An event consists of two agents that differ and a line of the log.
         assert!(changes / 100 < 1_000, "{} bytes an event", changes / 100);
         assert!(snapshot > 20_000, "all agents have {snapshot} bytes");
     }

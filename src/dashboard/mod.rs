@@ -1,6 +1,7 @@
-//! A live page of an election (feature `dashboard`): who leads and why, who says what, and what is cut.
+//! A live page of an election (feature `dashboard`): the leader and the reason for it, the messages, and the cut
+//! links.
 //!
-//! Two lines put it on an application's own server:
+//! Two lines mount it on an application's own server:
 //!
 //! ```
 //! use actix_bully::{dashboard::Dashboard, operate::Operated};
@@ -17,50 +18,55 @@
 //! # }
 //! ```
 //!
-//! or on a server of its own, on this host's loopback address: `let (address, server) = page.serve(8081)?`.
-//! An open page holds the end of a server for its `shutdown_timeout`, 30 s unless the application sets it.
+//! or on a separate server, on this host's loopback address: `let (address, server) = page.serve(8081)?`. An open page
+//! delays the end of a server by its `shutdown_timeout`, 30 s unless the application sets it.
 //!
-//! # What is shown
-//! Each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents of other hosts as
-//! their group knows them; the links of the bridge; why this one leads, or nobody does, in words. The page is one
-//! document, a style and a script out of the program itself: nothing is loaded from anywhere else. It is used with a
-//! pointer, a keyboard or a screen reader, in light and dark.
+//! # Contents of the page
+//! The page shows each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents
+//! of other hosts as their group knows them; the links of the bridge; and an explanation why this agent leads, or why
+//! no agent does. The page consists of a document, a style and a script that are part of the program: it loads nothing
+//! from another server. It works with a pointer, a keyboard or a screen reader, in light and dark.
 //!
-//! Each group has a header, the worst group first, with the age of its trouble; the first one is in the title of the tab.
-//! The history of each group, with the leaderships before the page was opened, is below. Where the source has a wall clock, times are times of day with date and zone. The server says something each second: a
-//! page that hears nothing for three seconds is grey, says for how long, and shows a lease that ran out meanwhile as such.
+//! Each group has a header with the age of its trouble. The worst group is first, and the title of the tab names it.
+//! Below is the history of each group, including the leaderships before the page was opened. If the source has a wall
+//! clock, times are times of day with date and zone. The server sends something each second. A page that receives
+//! nothing for three seconds turns grey, shows the time since the last message, and marks a lease that ran out
+//! meanwhile.
 //!
-//! # Who may what
-//! Reading needs no right: what is shown is no secret to whoever reaches the port, so bind it where only those reach it who
-//! may know. Nothing can be commanded, unless the application [allows](Dashboard::allow_faults) it to callers of
-//! this host, or [to those with a token](Dashboard::token). Behind a proxy every caller seems to be of the proxy's host:
-//! use a token there. A page of another origin commands nothing in either case, and a page of another site reads nothing
-//! and takes no viewer's place.
+//! # Rights
+//! Reading needs no right: every client that reaches the port can read the page, so bind it where only permitted
+//! clients reach it. Commands are disabled, unless the application [allows](Dashboard::allow_faults) them to callers
+//! of this host, or [to callers with a token](Dashboard::token). Behind a proxy every caller seems to be on the
+//! proxy's host: use a token there. A page of another origin cannot send commands in either case. A page of another
+//! site cannot read anything and takes no viewer's slot.
 //!
-//! # What it costs
-//! A node is looked at ten times a second while somebody looks at the page, and never otherwise. Agents are read as
-//! their handles read them: no agent waits for a viewer. There are [64 viewers](Dashboard::viewers) at most; one that
-//! takes nothing for five seconds loses its place, and on the dashboard's own server its connection. All tabs of one browser
-//! share a stream, which is one viewer; a browser without shared workers closes the stream of a hidden tab.
+//! # Cost
+//! A node is sampled ten times a second while the page has a viewer, and never otherwise. The sampler reads agents
+//! through their handles: no agent waits for a viewer. There are at most [64 viewers](Dashboard::viewers). A viewer
+//! that reads nothing for five seconds loses its slot, and on the dashboard's own server its connection. All tabs of a
+//! browser share a stream, which counts as a single viewer; a browser without shared workers closes the stream of a
+//! hidden tab.
 //!
-//! A frame is written once for all viewers, and has only what differs. Measured with 200 agents of which the leader crashes
-//! every four seconds (`cargo run --release -p actix-bully-dashboard-tests --bin load`): the thread of the agents has as
-//! much to do with 50 viewers as with none (0.98 times, which is noise), the server's threads work for 70 ms a second, and
-//! each viewer is sent 40 KiB a second. With 10 agents (`-- --agents 10`) the server works for 10 ms.
+//! A frame is written once for all viewers, and has only the differences. Measured with 200 agents whose leader
+//! crashes every four seconds (`cargo run --release -p actix-bully-dashboard-tests --bin load`): the thread of the
+//! agents has as much to do with 50 viewers as without viewers (0.98 times, which is noise), the server's threads work
+//! for 70 ms a second, and each viewer receives 40 KiB a second. With 10 agents (`-- --agents 10`) the server works
+//! for 10 ms.
 //!
 //! # Recordings
-//! A run can be copied out of the page: as a recording, a Mermaid diagram, a drawing of the moment, commands of the
-//! example `cluster`, and a test in Rust that repeats it. Of a running node that is the
-//! [record](crate::operate::RecordRequest) of its agents, where it is on. Any recording opens on any page, and
-//! [`replay`](Dashboard::replay) is the page of one. A [folder](Dashboard::records) of records that were saved when a
-//! leader was missed is listed on the page: what happened at 03:12.
+//! The page exports a run: as a recording, a Mermaid diagram, a drawing of the moment, commands of the example
+//! `cluster`, and a test in Rust that repeats it. For a running node the export is the
+//! [record](crate::operate::RecordRequest) of its agents, if it is on. Every page opens any recording, and
+//! [`replay`](Dashboard::replay) makes a page of a recording. The page lists a [folder](Dashboard::records) of records
+//! that were saved when a leader was missed, so you can see what happened at 03:12.
 //!
 //! # Faults
-//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`, or two side by side, whose
-//! agents hold different elections and get the same commands. The example `dashboard` is one.
+//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`, or two clusters side by
+//! side, whose agents hold different elections and get the same commands. The example `dashboard` does this.
 //!
-//! Decided here: what a dashboard is made of. Read on: `board.rs` is what all viewers share, `moment.rs` what is
-//! shown, `judged.rs` which group is the worst, `access.rs` who may command, `recorded.rs` what can be copied and opened, `saved.rs` the folder, `page/` the page itself.
+//! Decided here: the parts of a dashboard. Read on: `board.rs` is the state that all viewers share, `moment.rs` the
+//! contents of a page, `judged.rs` the choice of the worst group, `access.rs` the right to command, `recorded.rs` the
+//! export and import of recordings, `saved.rs` the folder, `page/` the page itself.
 
 mod access;
 mod board;
@@ -100,16 +106,16 @@ use board::{Board, Head};
 use recorded::{RecordedSource, Upload};
 use sample::NodeSampler;
 
-/// A page of a running node, or of a cluster on a `Stage`. Clones are the same page; each worker of a server may have
-/// one.
+/// A page of a running node, or of a cluster on a `Stage`. All clones are the same page; each worker of a server may
+/// have a clone.
 #[derive(Clone)]
 pub struct Dashboard {
     board: Arc<Board>,
-    /// Shows an election beside the first one, where there may be one.
+    /// Shows a second election beside the first, if the source can have two.
     beside: Option<Arc<Board>>,
     source: ShownSource,
     rights: CommandRights,
-    /// Whether it answers callers of this host only.
+    /// Whether the page answers only callers of this host.
     is_local: bool,
     sampler: NodeSampler,
     since: Instant,
@@ -117,7 +123,7 @@ pub struct Dashboard {
     records: Option<RecordFolder>,
 }
 
-/// What is shown, and obeys.
+/// The source of the page, which also receives its commands.
 #[derive(Clone, Debug)]
 enum ShownSource {
     Running(Operated),
@@ -127,7 +133,7 @@ enum ShownSource {
 }
 
 impl Dashboard {
-    /// The page of a running node. It only shows, until more is allowed.
+    /// Makes the page of a running node. It is read-only until commands are allowed.
     pub fn new(operated: Operated) -> Self {
         let title = operated.names();
         let head = Head {
@@ -138,7 +144,7 @@ impl Dashboard {
         Self::of(ShownSource::Running(operated), head)
     }
 
-    /// The page of a recorded run, to be played and stepped through. A broken promise is marked, and shown first.
+    /// Makes the page of a recorded run, to play and step through. A broken promise is marked, and shown first.
     pub fn replay(recording: Recording) -> Self {
         let head = Head {
             film: true,
@@ -162,15 +168,15 @@ impl Dashboard {
         }
     }
 
-    /// Lets callers of this host command: of a running node what [`Order`](crate::operate::Order) has, of a cluster
-    /// faults as well. Where a [`token`](Self::token) is set, before or after, they need it too.
+    /// Lets callers of this host send commands: to a running node those of [`Order`](crate::operate::Order), to a
+    /// cluster faults as well. If a [`token`](Self::token) is set, before or after, they need it too.
     #[must_use]
     pub fn allow_faults(self) -> Self {
         self.allow(CommandRights::Loopback)
     }
 
-    /// Lets those command who know this token, wherever they are. The page asks for it and keeps it until it is closed.
-    /// Over plain HTTP it can be read on the way: put TLS in front.
+    /// Lets callers with this token send commands, from any host. The page asks for the token and keeps it until the
+    /// page is closed. Plain HTTP exposes the token on the network: put TLS in front of it.
     #[must_use]
     pub fn token(self, token: Token) -> Self {
         self.allow(CommandRights::Token(token))
@@ -182,7 +188,7 @@ impl Dashboard {
         }
         let controls = match &self.source {
             ShownSource::Running(_) => "operate",
-            // Nothing runs that could be commanded.
+            // A recording runs nothing, so it takes no commands.
             ShownSource::Recorded(_) => "none",
             #[cfg(feature = "testkit")]
             ShownSource::Stage(_) => "cluster",
@@ -196,8 +202,8 @@ impl Dashboard {
         self
     }
 
-    /// Lists the records in that folder, to be opened with a click: those that
-    /// [`save_records`](Operated::save_records) writes when a leader is missed. Whoever sees the page may read them.
+    /// Lists the records in this folder, to open with a click: the files that [`save_records`](Operated::save_records)
+    /// writes when a leader is missed. Everyone who can see the page may read them.
     #[must_use]
     pub fn records(mut self, folder: RecordFolder) -> Self {
         self.board.set_head(|head| head.records = true);
@@ -205,14 +211,14 @@ impl Dashboard {
         self
     }
 
-    /// How many viewers there may be. Default: 64.
+    /// Sets the largest number of viewers. Default: 64.
     #[must_use]
     pub fn viewers(self, most: usize) -> Self {
         self.boards().for_each(|board| board.set_most_viewers(most));
         self
     }
 
-    /// What a viewer is shown.
+    /// Returns the boards that a viewer sees.
     fn boards(&self) -> impl Iterator<Item = &Arc<Board>> {
         iter::once(&self.board).chain(&self.beside)
     }
@@ -222,11 +228,11 @@ impl Dashboard {
         routes::configure(self, app);
     }
 
-    /// Somebody looks.
+    /// Starts to sample the source for a viewer.
     fn sample(&self) {
         match &self.source {
             ShownSource::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
-            // A recording stays as it is, and a stage shows itself.
+            // A recording does not change, and a stage publishes its own moments.
             ShownSource::Recorded(_) => {}
             #[cfg(feature = "testkit")]
             ShownSource::Stage(_) => {}

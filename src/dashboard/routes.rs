@@ -1,7 +1,8 @@
 //! The routes: the page and its parts, the stream of events, and commands.
 //!
-//! Decided here: paths, statuses and headers, among them the policy by which a browser runs nothing but the page's own
-//! script. Not here: who may command (`access.rs`), what is shown (`board.rs`), and recordings (`recorded.rs`).
+//! Decided here: paths, statuses and headers, among them the policy by which a browser runs only the page's own
+//! script. Not here: the right to command (`access.rs`), the contents of the page (`board.rs`), and recordings
+//! (`recorded.rs`).
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::web::{ReadGuard, json, read_body, refusal, told};
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/page.css");
-/// One script in pieces, each about one thing.
+/// The page's script, concatenated from files with a topic each.
 const SCRIPT: &str = concat!(
     include_str!("page/state.js"),
     include_str!("page/time.js"),
@@ -37,14 +38,14 @@ const SCRIPT: &str = concat!(
     include_str!("page/main.js"),
 );
 
-/// What all pages of a browser share: one stream for all of them.
+/// The script of the shared worker: all pages of a browser share its stream.
 const SHARED: &str = concat!(
     include_str!("page/state.js"),
     include_str!("page/relay.js"),
     include_str!("page/shared.js"),
 );
 
-/// Nothing from anywhere else, nothing inline, and no frame of another page around it.
+/// Allows nothing from another server, no inline code, and no frame of another page around this page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bully";
 
@@ -112,8 +113,8 @@ fn part(
         .body(text)
 }
 
-/// The parts of the page are found relative to its path, which therefore ends with a slash. The address is relative,
-/// so that no path makes it lead to another host.
+/// Redirects to the path with a slash at its end: the parts of the page are found relative to it. The address is
+/// relative, so that no path can lead to another host.
 async fn slash(request: HttpRequest) -> HttpResponse {
     let last = request.path().rsplit('/').next().unwrap_or_default();
     HttpResponse::PermanentRedirect()
@@ -140,7 +141,7 @@ async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpRespons
         .streaming(viewer.stream())
 }
 
-/// The past of the node's groups.
+/// Answers the history of the node's groups.
 async fn history(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -159,7 +160,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
     if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
         return refused(wrong);
     }
-    // A stranger's body is not even read.
+    // The body of a caller without the right to command is not read.
     let body = match read_body(body, LONGEST, PATIENCE).await {
         Ok(body) => body,
         Err(refused) => return refused,
@@ -171,7 +172,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
                 Err(wrong) => return unreadable(&wrong),
             };
             let operated = operated.clone();
-            // A task of its own: a client that closes its connection does not stop a command half-way.
+            // A separate task: a client that closes its connection does not stop a command half-way.
             match rt::spawn(async move { operated.carry_out(order).await }).await {
                 Ok(outcome) => told(&outcome),
                 Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
@@ -204,7 +205,7 @@ pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
     refusal(StatusCode::BAD_REQUEST, &message)
 }
 
-/// The answer to a caller who may not see anything at all: a dashboard on a socket of its own answers this host only.
+/// Refuses a caller that may not see anything: a dashboard on its own socket answers only this host.
 pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     if dashboard.is_local && !caller(request).is_local() {
         let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
@@ -213,7 +214,7 @@ pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Opti
     None
 }
 
-/// The same for what costs the server something: a page of another site, which cannot read it, asks for nothing.
+/// Also refuses a page of another site, for routes that cost the server work: such a page cannot read the answer.
 pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     out_of_reach(dashboard, request).or_else(|| {
         let foreign = caller(request).must_not_be_foreign();
@@ -230,7 +231,7 @@ pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
             .get(HEADER)
             .is_some_and(|value| value == "1"),
         origin: text(header::ORIGIN),
-        // HTTP/2 has it in the address of the request.
+        // HTTP/2 has the host in the address of the request.
         host: text(header::HOST).or_else(|| Some(request.uri().authority()?.as_str())),
         peer: request.peer_addr(),
         authorization: header(header::AUTHORIZATION).map(header::HeaderValue::as_bytes),
@@ -258,11 +259,11 @@ pub(super) fn refused(wrong: AccessError) -> HttpResponse {
     response
 }
 
-/// No page of another origin may have it as a part, not even unread.
+/// A page of another origin may not embed the answer, even unread.
 pub(super) const OWN_ORIGIN: (&str, &str) = ("cross-origin-resource-policy", "same-origin");
 
 /// Longest command in bytes: a partition names each agent.
 pub(super) const LONGEST: usize = 64 * 1024;
 
-/// Time within which the body of a command has to arrive.
+/// Time within which the body of a command must arrive.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

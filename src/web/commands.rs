@@ -1,6 +1,6 @@
-//! The routes that command: agents, and the records of what they say and hear.
+//! The routes for commands: to agents, and to the records of their messages.
 //!
-//! Decided here: who may, in which order a request is looked at (its token, then its length, then what it says),
+//! Decided here: who may command, the order of the checks of a request (its token, then its length, then its content),
 //! and the status of each outcome.
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::{Routes, Token, json, read_body, refusal, token::bearer};
 /// Longest order, in bytes.
 const LONGEST: usize = 4096;
 
-/// Time in which an order arrives. A body that trickles would hold its connection for good.
+/// Longest time until an order has arrived. A body that trickles would hold its connection forever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn command(
@@ -35,7 +35,7 @@ pub(super) async fn command(
         Err(refused) => return refused,
     };
     let operated = node.operated.clone();
-    // A task of its own: a client that closes its connection does not stop a drain half-way.
+    // A separate task: a client that closes its connection does not stop a drain half-way.
     match rt::spawn(async move { operated.carry_out(order).await }).await {
         Ok(outcome) => told(&outcome),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
@@ -57,14 +57,14 @@ pub(super) async fn record(
         Err(refused) => return refused,
     };
     let operated = node.operated.clone();
-    // Records are long: other requests do not wait until they are written out.
+    // Records are long: other requests do not wait while they are written.
     match web::block(move || operated.record(request)).await {
         Ok(records) => json(StatusCode::OK, &records),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
     }
 }
 
-/// What a caller who may command asks for; `advice` tells one whose body is not that.
+/// Reads the request of a caller that may command. `advice` makes the message for a body that cannot be parsed.
 async fn asked<T: DeserializeOwned>(
     node: &Routes,
     request: &HttpRequest,
@@ -75,7 +75,7 @@ async fn asked<T: DeserializeOwned>(
     serde_json::from_slice(&body).map_err(|error| refusal(StatusCode::BAD_REQUEST, &advice(error)))
 }
 
-/// The body of a caller who may command.
+/// Reads the body of a caller that may command.
 async fn admitted(
     node: &Routes,
     request: &HttpRequest,
@@ -94,11 +94,11 @@ async fn admitted(
         }
         return Err(response);
     }
-    // A stranger's body is not even read.
+    // The body of a caller without the token is not read.
     read_body(body, LONGEST, PATIENCE).await
 }
 
-/// Whether the request has the token; else the status that says so.
+/// Checks the token of a request; an error is the status of the refusal.
 fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode> {
     let given = request
         .headers()
@@ -112,7 +112,7 @@ fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode>
     }
 }
 
-/// An outcome as an answer.
+/// Returns an outcome as an answer.
 pub(crate) fn told(outcome: &Outcome) -> HttpResponse {
     #[derive(Serialize)]
     struct Told<'a> {

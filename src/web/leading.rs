@@ -1,9 +1,9 @@
-//! Routes of an application that only the leader answers.
+//! Middleware for routes of an application that only the leader answers.
 //!
-//! Decided here: what the others answer in its place. **It is asked before the work, not during it.** A handler that takes
-//! long, or waits, may lose the leadership on the way: let each write take the guard's fence along, by which the database
-//! refuses it then, or ask the guard again. Not here: work that ends with the leadership
-//! ([`lead`](crate::agent::ElectionHandle::lead)).
+//! Decided here: the answer of an agent that does not lead. **The leadership is checked before the work, not during
+//! it.** A handler that takes long, or waits, may lose the leadership meanwhile. Each write must therefore carry the
+//! guard's fence, by which the database refuses a late write, or the handler must check the guard again. Not here:
+//! work that ends with the leadership ([`lead`](crate::agent::ElectionHandle::lead)).
 
 use std::{
     future::{Ready, ready},
@@ -28,12 +28,12 @@ use super::{
     refusal,
 };
 
-/// Lets requests pass only while that agent leads, and does not hand over.
+/// Lets requests pass only while this agent leads and does not hand over.
 ///
-/// A handler takes the [`LeaderGuard`](crate::agent::LeaderGuard) of its request as `web::ReqData<LeaderGuard>`, and with it the
-/// [fence](crate::agent::LeaderGuard::fence). Elsewhere the answer is 503 with `Retry-After`, or a
-/// [redirect](WhileLeading::redirect). Whether the agent leads is asked **before the work, not during it**: a write that
-/// has to be the leader's takes the fence along.
+/// A handler takes the [`LeaderGuard`](crate::agent::LeaderGuard) of its request as `web::ReqData<LeaderGuard>`, and
+/// with it the [fence](crate::agent::LeaderGuard::fence). An agent that does not lead answers 503 with `Retry-After`,
+/// or a [redirect](WhileLeading::redirect). The leadership is checked **before the work, not during it**: a write that
+/// only the leader may make must carry the fence.
 ///
 /// ```
 /// use actix_bully::{agent::{BullyHandle, LeaderGuard}, web::while_leading};
@@ -59,7 +59,8 @@ pub fn while_leading<E: Election>(agent: &ElectionHandle<E>) -> WhileLeading {
     }
 }
 
-/// Made by [`while_leading`], for `wrap` of a scope or a resource. Clones are the same; each worker of a server may have one.
+/// Middleware made by [`while_leading`], for `wrap` of a scope or a resource. All clones behave alike; each worker of
+/// a server may have a clone.
 #[derive(Clone, Debug)]
 pub struct WhileLeading {
     entry: LeaderEntry,
@@ -67,15 +68,15 @@ pub struct WhileLeading {
 }
 
 impl WhileLeading {
-    /// Redirects (307) to the URL that the leader [says of itself](crate::agent::AgentBuilder::about), under the rules of
-    /// [`Routes::redirect`](super::Routes::redirect): so all nodes have to have the route at the same path.
+    /// Redirects (307) to the URL that the leader [publishes](crate::agent::AgentBuilder::about), under the rules of
+    /// [`Routes::redirect`](super::Routes::redirect). All nodes must have the route at the same path.
     #[must_use]
     pub fn redirect(mut self) -> Self {
         self.redirects = true;
         self
     }
 
-    /// What is answered in place of the work.
+    /// Returns the answer that replaces the work.
     fn refuse(&self, request: &ServiceRequest) -> HttpResponse {
         let status = self.entry.current();
         let elsewhere = status

@@ -1,4 +1,4 @@
-//! Routes of actix-web by which a node is watched and commanded (feature `actix-web`).
+//! Routes of actix-web that show the state of a node and take commands (feature `actix-web`).
 //!
 //! ```
 //! use actix_bully::{operate::Operated, web::{self, Token}};
@@ -15,28 +15,29 @@
 //! ```
 //!
 //! # Routes
-//! All answer JSON, but `/metrics`, and none may be cached (`no-store`). Where they stand is the application's to
-//! choose: `web::scope("/bully").configure(..)` puts all of them below `/bully`.
+//! All routes except `/metrics` answer JSON. No answer may be cached (`no-store`). The application chooses the path
+//! prefix: `web::scope("/bully").configure(..)` mounts all routes below `/bully`.
 //!
 //! | route | answer | status |
 //! |---|---|---|
-//! | `GET /leader` | the leader as this node knows it, and whether it is here | 200; 503 while no leader is known; 307 to what another node's leader says of itself if [asked for](Routes::redirect), 508 for a request that comes back |
-//! | `GET /health` | why there is no leader, or why this one leads, as each agent [explains](crate::operate::Explanation) it | 200; 503 while an agent knows no leader |
-//! | `GET /health/live` | whether no agent of the node hangs or has ended | 200 or 503: then a restart helps |
-//! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [asked for](Routes::ready_when_leading) | 200 or 503 |
+//! | `GET /leader` | the leader as this node knows it, and whether it runs on this node | 200; 503 while no leader is known; 307 to the URL of a leader on another node if [configured](Routes::redirect), 508 for a request that was redirected in a circle |
+//! | `GET /health` | the reason why no agent leads, or why this agent leads, as each agent [explains](crate::operate::Explanation) it | 200; 503 while an agent knows no leader |
+//! | `GET /health/live` | whether all agents of the node respond: none hangs, none has ended | 200 or 503: then a restart helps |
+//! | `GET /health/ready` | whether the node's agents run; leadership does not matter unless [configured](Routes::ready_when_leading) | 200 or 503 |
 //! | `GET /status` | the whole [`Report`](crate::operate::Report) | 200 |
-//! | `GET /history` | who led before, until when and why, and what was found in the last half an hour: the [`GroupHistory`](crate::history::GroupHistory) of each group | 200 |
+//! | `GET /history` | the earlier leaders, the end of each leadership and its reason, and the findings of the last half an hour: the [`GroupHistory`](crate::history::GroupHistory) of each group | 200 |
 //! | `GET /metrics` | the text that the application [renders](Routes::metrics) | 200; not mounted without it |
-//! | `POST /commands` | an [`Order`](crate::operate::Order) in, what became of it out; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or something else came of it; 504 nothing known in time; 401 no token, 403 a wrong one; 400, 413 no order; 408 no order within 10 s |
-//! | `POST /record` | a [`RecordRequest`](crate::operate::RecordRequest) in, the record of each agent out: on, off, or its content; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
+//! | `POST /commands` | takes an [`Order`](crate::operate::Order), answers its outcome; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or another outcome; 504 no outcome known in time; 401 no token, 403 a wrong token; 400, 413 not an order; 408 no order within 10 s |
+//! | `POST /record` | takes a [`RecordRequest`](crate::operate::RecordRequest), answers the record of each agent: on, off, or its content; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
 //!
-//! Where a node has several agents, `?group=..&agent=..` says of `/leader` which one is meant.
+//! If a node has several agents, `?group=..&agent=..` selects the agent for `/leader`.
 //!
 //! # The way to the leader
-//! An agent says of itself where its server is: `.about("http://10.0.0.3:8080")`, or the key `about` of a configuration.
-//! Every follower shows that in its answer to `/leader`, and redirects there if [asked to](Routes::redirect). Routes of the
-//! application that only the leader answers stand behind [`while_leading`]. That asks **before the work, not
-//! during it**: a write that has to be the leader's takes the fence along.
+//! An agent publishes the address of its server: `.about("http://10.0.0.3:8080")`, or the key `about` of a
+//! configuration. Every follower shows this address in its answer to `/leader`, and redirects to it if
+//! [configured](Routes::redirect). [`while_leading`] guards routes of the application that only the leader answers. It
+//! checks the leadership **before the work, not during it**: a write that only the leader may make must carry the
+//! fence.
 //!
 //! # Commands
 //! ```text
@@ -44,17 +45,18 @@
 //!      -d '{"command":{"step_down":{"to":"api-2"}},"within_ms":5000}'
 //! {"verdict":"done","message":"api-2 leads in term 7","became":"handed_over","leader":{..}}
 //! ```
-//! `/record` takes `{"on":{}}`, `"off"`, `"read"` and `"read_kept"`; `jsonl` of its answer is a file for the dashboard.
+//! `/record` takes `{"on":{}}`, `"off"`, `"read"` and `"read_kept"`. The field `jsonl` of its answer is a file for the
+//! dashboard.
 //!
-//! A command is awaited and blocks no worker. It goes on where its client closes the connection. The other routes ask for
-//! no token: each client that reaches the port sees their answers, so bind it where only clients that may
-//! know them reach it. Over plain HTTP the token can be read on the way: put TLS in front of it.
+//! A command is awaited and blocks no worker. It continues if its client closes the connection. The other routes
+//! require no token: every client that reaches the port can read their answers, so bind it where only permitted
+//! clients reach it. Plain HTTP exposes the token on the network: put TLS in front of it.
 //!
-//! No answer has more than 64 MiB: a longer one is refused in words, with 507. `/metrics` has the text that the
-//! application renders, up to 16 MiB.
+//! An answer has at most 64 MiB. A longer answer is replaced by an error message with status 507. `/metrics` has the
+//! text that the application renders, up to 16 MiB.
 //!
-//! Decided here: routes, statuses, and who may command. Not here: the contents of an answer, the effect of a
-//! command ([`operate`](crate::operate)).
+//! Decided here: routes, statuses, and who may command. Not here: the contents of an answer, the effect of a command
+//! ([`operate`](crate::operate)).
 
 mod commands;
 mod leading;
@@ -81,7 +83,7 @@ pub use token::{Token, TokenError};
 #[cfg(feature = "dashboard")]
 pub(crate) use {commands::told, token::bearer};
 
-/// The routes of that node: reading only, until more is asked for.
+/// Returns the routes of a node. They are read-only until commands are enabled with [`Routes::commands`].
 pub fn routes(operated: Operated) -> Routes {
     Routes {
         operated,
@@ -92,7 +94,7 @@ pub fn routes(operated: Operated) -> Routes {
     }
 }
 
-/// The routes of a node, made by [`routes`]. Clones are the same; each worker of a server may have one.
+/// The routes of a node, made by [`routes`]. All clones share one state; each worker of a server may have a clone.
 #[derive(Clone)]
 pub struct Routes {
     operated: Operated,
@@ -105,41 +107,42 @@ pub struct Routes {
 type Render = Arc<dyn Fn() -> String + Send + Sync>;
 
 impl Routes {
-    /// Mounts `POST /commands` and `POST /record` for those who know this token.
+    /// Mounts `POST /commands` and `POST /record` for callers that send this token.
     #[must_use]
     pub fn commands(mut self, token: Token) -> Self {
         self.token = Some(token);
         self
     }
 
-    /// Ties `/health/ready` to the leadership: only while all agents of the node lead, it is 200.
+    /// Ties `/health/ready` to the leadership: it answers 200 only while all agents of the node lead.
     ///
-    /// For a node whose followers must get no traffic at all. A deployment that waits for each new replica to be ready never
-    /// gets on with it, because a follower is not.
+    /// Use it for a node whose followers must get no traffic at all. A deployment that waits until each new replica is
+    /// ready then waits forever, because a follower is not ready.
     #[must_use]
     pub fn ready_when_leading(mut self) -> Self {
         self.needs_leadership = true;
         self
     }
 
-    /// Answers `/leader` with 307 to the URL that a leader on another node [says of
-    /// itself](crate::agent::AgentBuilder::about); 200 where that is no URL.
+    /// Answers `/leader` with 307 to the URL that a leader on another node
+    /// [publishes](crate::agent::AgentBuilder::about); with 200 if the published text is not a URL.
     ///
-    /// The URL is of http or https, without user, query and fragment. Path and query of the request are kept behind it,
-    /// and each node that redirects adds `bully-via` with its agent's name to the query: a request that comes back, or was
-    /// redirected four times, is answered with 508. Switch it on where every member of the group may send clients
-    /// anywhere: a leader names the server.
+    /// The URL has the scheme http or https and no user, query or fragment. Path and query of the request are appended
+    /// to it, and each node that redirects adds `bully-via` with its agent's name to the query. A request that returns
+    /// to a node, or was redirected four times, is answered with 508. Enable it only if you trust every member of the
+    /// group: a leader names the server, so it can send clients anywhere.
     #[must_use]
     pub fn redirect(mut self) -> Self {
         self.redirects = true;
         self
     }
 
-    /// Mounts `/metrics`: the text that `render` gives, as Prometheus reads it. It is called once a request, on a
-    /// worker of the server.
+    /// Mounts `/metrics`: the text that `render` returns, in Prometheus' format. `render` is called once per request,
+    /// on a worker of the server.
     ///
-    /// No exporter is forced on the application: `move || prometheus_handle.render()` is what one of them needs, and
-    /// its `run_upkeep` now and then, on a thread or in a task of the application, where no scraper may ask for long.
+    /// The application chooses its exporter. For example, the exporter of `metrics` needs `move ||
+    /// prometheus_handle.render()`, and a periodic call of its `run_upkeep`, on a thread or in a task of the
+    /// application, because scrapes may be rare.
     #[must_use]
     pub fn metrics(mut self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.render = Some(Arc::new(render));
@@ -149,7 +152,7 @@ impl Routes {
     /// Mounts the routes: `App::new().configure(|app| routes.configure(app))`.
     pub fn configure(&self, app: &mut ServiceConfig) {
         let node = Data::new(self.clone());
-        // To each resource its own data: several nodes may be mounted in one application.
+        // Each resource has its own data: several nodes may be mounted in one application.
         let resource = |path: &str| web::resource(path).app_data(Data::clone(&node));
         let read = || web::route().guard(ReadGuard);
         app.service(resource("/leader").route(read().to(read::leader)))
@@ -180,7 +183,7 @@ impl fmt::Debug for Routes {
     }
 }
 
-/// `GET`, and `HEAD`, by which some load balancers ask.
+/// `GET`, and `HEAD`, which some load balancers send.
 pub(crate) struct ReadGuard;
 
 impl Guard for ReadGuard {
@@ -189,7 +192,7 @@ impl Guard for ReadGuard {
     }
 }
 
-/// An answer in JSON that is not kept by any cache; in its place a refusal, where it would be too long.
+/// Returns an answer in JSON that no cache keeps. A body over the limit is replaced by a refusal.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     let (status, text) = match BoundedText::json(body, MOST_ANSWERED) {
         Ok(text) => (status, text),
@@ -205,7 +208,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
         .body(text)
 }
 
-/// No answer in JSON has more bytes: the records of several agents, each of 8 MiB at most, are the longest.
+/// Longest answer in JSON, in bytes. The longest answers are the records of several agents, each of 8 MiB at most.
 const MOST_ANSWERED: usize = 64 << 20;
 
 /// An error, and its remedy.
@@ -214,7 +217,8 @@ struct Message<'a> {
     message: &'a str,
 }
 
-/// Reads a body of at most `longest` bytes, which arrives `within` that time. A body that trickles would hold its connection.
+/// Reads a body of at most `longest` bytes that arrives `within` this time. A body that trickles would hold its
+/// connection.
 pub(crate) async fn read_body(
     body: Payload,
     longest: usize,
@@ -234,13 +238,13 @@ pub(crate) async fn read_body(
     }
 }
 
-/// The answer to a request that nodes redirect to each other.
+/// Returns the answer to a request that nodes redirect to each other.
 fn came_back() -> HttpResponse {
     let message = "the nodes redirect this request to each other: ask again when they agree on a leader, and give each agent an `about` of its own";
     refusal(StatusCode::LOOP_DETECTED, message)
 }
 
-/// An answer that says what is wrong, and what to do.
+/// Returns an answer that names the error and its remedy.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
     json(status, &Message { message })
 }

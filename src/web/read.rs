@@ -1,4 +1,4 @@
-//! The routes that read. None of them goes through an agent's mailbox, but `/health/live`, whose question that is.
+//! The routes that read. Only `/health/live` uses an agent's mailbox, because it checks that the agent responds.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -20,7 +20,7 @@ use super::{
     refusal,
 };
 
-/// Which agent of the node is meant.
+/// Selects an agent of the node.
 #[derive(Debug, Deserialize)]
 pub(super) struct Which {
     group: Option<String>,
@@ -35,10 +35,10 @@ pub(super) async fn leader(
     #[derive(Serialize)]
     struct Led<'a> {
         leader: Option<ShownLeader<'a>>,
-        /// What it says of itself.
+        /// The text that the leader publishes.
         #[serde(skip_serializing_if = "Option::is_none")]
         about: Option<&'a About>,
-        /// Whether it is here.
+        /// Whether the leader runs on this node.
         here: bool,
     }
     let Ok(Query(Which { group, agent })) = which else {
@@ -132,7 +132,7 @@ pub(super) async fn metrics(node: Data<Routes>) -> HttpResponse {
     }
 }
 
-/// Some hundred thousand series.
+/// Longest text of metrics, in bytes: some hundred thousand series.
 const MOST_METRICS: usize = 16 << 20;
 
 fn good(is_good: bool) -> StatusCode {

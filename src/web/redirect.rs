@@ -1,24 +1,26 @@
-//! Where a request goes on that only the leader answers: to the URL that the leader says of itself.
+//! Redirects a request that only the leader answers to the URL that the leader publishes.
 //!
-//! Decided here: which text is such a URL, and when a request has come back. Not here: whether anything is redirected.
+//! Decided here: which text is such a URL, and when a request was redirected in a circle. Not here: whether a request
+//! is redirected.
 
 use actix_web::http::{Uri, header::HeaderValue};
 
 use crate::protocol::{About, AgentId};
 
-/// Where a request goes on.
+/// The destination of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Onward {
-    /// To this URL.
+    /// The request continues at this URL.
     To(HeaderValue),
-    /// It has been here, or at many nodes: they name each other as the leader, or one URL for several.
+    /// The request returned to this agent, or passed many nodes: the nodes name each other as the leader, or several
+    /// nodes publish one URL.
     CameBack,
-    /// The leader says nothing of itself that is a URL.
+    /// The leader publishes no URL.
     Nowhere,
 }
 
-/// Where a request to the agent `me` goes on, whose leader says that of itself. Path and query are kept, and the agent is
-/// noted in the query.
+/// Returns the destination of a request to the agent `me`; `about` is the text that its leader publishes. Path and
+/// query are kept, and the query gets the name of `me`.
 pub(super) fn onward(about: Option<&About>, request: &Uri, me: &AgentId) -> Onward {
     let Some(base) = about.and_then(base) else {
         return Onward::Nowhere;
@@ -37,10 +39,11 @@ pub(super) fn onward(about: Option<&About>, request: &Uri, me: &AgentId) -> Onwa
     HeaderValue::try_from(url).map_or(Onward::Nowhere, Onward::To)
 }
 
-/// The beginning of a URL of http or https: without user, query and fragment, and without the slash at its end.
+/// Returns the start of the URL, of http or https, without the slash at its end; `None` for a URL with user, query or
+/// fragment.
 fn base(about: &About) -> Option<String> {
     let text = about.as_str();
-    // A browser takes a backslash for a slash.
+    // A browser reads a backslash as a slash.
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\');
     if !text.bytes().all(is_plain) {
         return None;
@@ -56,7 +59,7 @@ fn base(about: &About) -> Option<String> {
     (is_host && is_web).then(|| format!("{scheme}://{authority}{path}"))
 }
 
-/// The part of a query that says by which agent a request was redirected.
+/// Returns the part of a query that names the agent which redirected the request.
 fn mark(agent: &AgentId) -> String {
     let mut mark = String::from(MARK);
     for byte in agent.as_str().bytes() {
@@ -77,7 +80,7 @@ fn hex(digit: u8) -> char {
 
 const MARK: &str = "bully-via=";
 
-/// A request that was redirected more often finds no leader, however many nodes there are.
+/// Redirects after which a request is refused. More redirects would find no leader in a group of any size.
 const MOST: usize = 4;
 
 #[cfg(test)]
@@ -120,7 +123,7 @@ mod tests {
         ] {
             assert_eq!(to(about, request, "a").unwrap(), expected);
         }
-        // A name has letters that a query gives a meaning to.
+        // A name has characters that are special in a query.
         let named = to("http://b", "/", "a&b=\u{fc}%").unwrap();
         assert_eq!(named, "http://b/?bully-via=a%26b%3D%C3%BC%25");
     }
@@ -164,9 +167,9 @@ mod tests {
         assert_eq!(second, "http://a/x?y=1&bully-via=a&bully-via=b");
         let request = second.strip_prefix("http://a").unwrap();
         assert_eq!(to("http://b", request, "a"), Err(Onward::CameBack));
-        // Another one may have become the leader meanwhile.
+        // Another agent may have become the leader meanwhile.
         assert!(to("http://d", request, "c").is_ok());
-        // One agent's name is the beginning of another one's.
+        // One agent's name is a prefix of another agent's name.
         assert!(to("http://b", "/?bully-via=ab", "a").is_ok());
         let many = "/?bully-via=b&bully-via=c&bully-via=d&bully-via=e";
         assert_eq!(to("http://b", many, "a"), Err(Onward::CameBack));

@@ -1,15 +1,16 @@
 //! The token that a command needs.
 //!
-//! Decided here: what a token may look like, and that comparing one takes the same time wherever the two differ.
+//! Decided here: which texts are tokens, and that a comparison takes the same time wherever two tokens differ.
 
 use std::fmt;
 
 use subtle::ConstantTimeEq;
 
-/// The token of those who may command a node: 16 to 512 visible ASCII characters.
+/// The token of callers that may command a node: 16 to 512 visible ASCII characters.
 ///
 /// Read it from a file or from the environment, never from the command line, where any process of the host sees it.
-/// White space around it is cut, so that a file may end with a line feed. Its `Debug` shows nothing of it.
+/// White space at both ends is removed, so a file may end with a line feed. Its `Debug` output does not show the
+/// token.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -17,7 +18,7 @@ impl Token {
     /// Checks a token.
     ///
     /// # Errors
-    /// [`TokenError`] when it is too short, too long, or could not stand in a header.
+    /// [`TokenError`] if it is too short, too long, or has a character that a header cannot carry.
     pub fn new(text: &str) -> Result<Self, TokenError> {
         let token = text.trim();
         let len = token.len();
@@ -33,7 +34,7 @@ impl Token {
         Ok(Self(token.to_owned()))
     }
 
-    /// Whether that is this token. How long it takes tells no more than whether the lengths are equal.
+    /// Compares a token. The time of the comparison reveals only whether the lengths are equal.
     pub(crate) fn is(&self, other: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(other).into()
     }
@@ -45,7 +46,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The token of a header `Bearer TOKEN`; the scheme's case does not count (RFC 9110, section 11.1).
+/// Returns the token of a header `Bearer TOKEN`; the scheme's case does not count (RFC 9110, section 11.1).
 pub(crate) fn bearer(value: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
     let token = token.trim_ascii();
@@ -55,11 +56,11 @@ pub(crate) fn bearer(value: &[u8]) -> Option<&[u8]> {
 const LEAST: usize = 16;
 const MOST: usize = 512;
 
-/// Why a token was refused.
+/// The reason why a token was refused.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It could be guessed.
+    /// The token could be guessed.
     #[error(
         "a token of {len} bytes could be guessed: make one of {least} random characters or more"
     )]
@@ -69,7 +70,7 @@ pub enum TokenError {
         /// The least length.
         least: usize,
     },
-    /// It is longer than the limit.
+    /// The token is longer than the limit.
     #[error("a token of {len} bytes exceeds the limit of {most}: make a shorter one")]
     TooLong {
         /// Its length.
@@ -77,7 +78,7 @@ pub enum TokenError {
         /// The limit.
         most: usize,
     },
-    /// It has a character that no header carries.
+    /// The token has a character that a header cannot carry.
     #[error(
         "a token has visible ASCII characters only: encode it as hexadecimal digits or as base64"
     )]
