@@ -138,7 +138,7 @@ pub enum ConfigError {
         #[source]
         reason: LeaseError,
     },
-    /// What the agent would say of itself breaks the rules.
+    /// The text that the agent publishes about itself breaks the rules.
     #[error("`about` is refused: {reason}")]
     About {
         /// Why.

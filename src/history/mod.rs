@@ -178,7 +178,7 @@ impl KeptHistory {
         self.book().began_since(unix_ms)
     }
 
-    /// The last leaderships, a line for each, the oldest first.
+    /// Returns the last leaderships, a line for each, the oldest first.
     pub(crate) fn last(&self, most: usize) -> Vec<String> {
         let leaderships = self.book().read("").leaderships;
         let older = leaderships.len().saturating_sub(most);

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let is_json = args.json;
     match run(&args) {
         Ok(code) => code,
-        // The reader of the output needs no more of it.
+        // The reader has closed the output, because it needs no more of it.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
             } else {
                 writeln!(io::stderr().lock(), "bullyctl: {failure}").map_err(Failure::Output)
             };
-            // If even this line cannot be printed, no other place remains.
+            // If printing this line fails as well, there is no other place for it.
             drop(told);
             failure.code()
         }
