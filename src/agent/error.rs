@@ -1,4 +1,4 @@
-//! The errors of an agent: why it does not start, refuses a command, or is waited for in vain.
+//! The errors of an agent: why it does not start, why it refuses a command, and why a wait for it fails.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::{
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The name breaks the rules.
+    /// The name is invalid.
     #[error("the agent's name is refused: {0}")]
     Id(#[from] IdError),
-    /// What the agent says of itself breaks the rules.
+    /// The text of `about(..)` is invalid.
     #[error("`about(..)` is refused: {0}")]
     About(#[from] AboutError),
-    /// The group does not take it.
+    /// The group refuses the agent.
     #[error("the group refuses the agent: {0}")]
     Join(#[from] JoinError),
     /// Another group of the same name has agents in this process.
@@ -29,7 +29,7 @@ pub enum StartError {
         "another group of the name {group} has agents in this process, and the two do not know each other: make one group, and give its clones to all agents"
     )]
     TwoGroups {
-        /// The name.
+        /// The name of the group.
         group: Box<str>,
     },
     /// No group was named.
@@ -41,7 +41,7 @@ pub enum StartError {
     /// The arbiter has stopped, maybe while the agent was started, or its thread could not be made.
     #[error("the arbiter is not running: start the agent on one that is")]
     NoArbiter,
-    /// The election has a record to keep, and no store was named for it.
+    /// The election keeps a record, and no store was named for it.
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
     /// The voters have no disk, and a store was named.
@@ -54,10 +54,10 @@ pub enum StartError {
         "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or take `store(..)` out"
     )]
     StoreUnread,
-    /// The voters are to have no disk, and there are no voters.
+    /// The voters have no disk, but no voters were named.
     #[error("only voters do without a disk: call `quorum([..])` beside `diskless()`")]
     DisklessWithoutVoters,
-    /// The election keeps leases, and there is no clock for them.
+    /// The election keeps leases, but this host has no clock for them.
     #[error("this election needs a clock that counts a suspended host: {0}")]
     NoClock(#[from] ClockError),
     /// The clock stops while the host is suspended.
@@ -65,12 +65,12 @@ pub enum StartError {
         "this election's leases are unsafe by a clock that stops while the host is suspended: use a BootClock"
     )]
     SleepyClock,
-    /// The store forgets with its process, and other hosts rely on it.
+    /// The store loses its records with its process, but the group reaches other hosts.
     #[error(
         "a store in memory forgets a vote when its process ends, and this group reaches other hosts: use a FileStore"
     )]
     VolatileStore,
-    /// An agent of that name has kept a record in this group, and this store has none.
+    /// An agent of that name has kept a record in this group, but this store has none.
     #[error(
         "{id} has voted in this group before, and this store knows of no vote: keep the store that it had, and give a clone of it to each start"
     )]
@@ -78,16 +78,16 @@ pub enum StartError {
         /// The agent's name.
         id: AgentId,
     },
-    /// The configuration has no such participant.
+    /// The configuration refuses this agent as a participant.
     #[error("the election's configuration refuses the agent: {0}")]
     Membership(#[from] MembershipError),
-    /// The quorum cannot be made like this.
+    /// The settings of the quorum are invalid.
     #[error("the quorum's settings are refused: {0}")]
     Quorum(#[from] QuorumError),
-    /// The lease in a store cannot be kept like this.
+    /// The settings of the lease in a store are invalid.
     #[error("the lease's settings are refused: {0}")]
     Lease(#[from] LeaseError),
-    /// The register does not become a member of the group.
+    /// The register cannot become a member of the group.
     #[error("the register is refused: {0}")]
     Register(#[from] AttachError),
     /// The stored record cannot be read.
@@ -96,18 +96,18 @@ pub enum StartError {
     /// The store was made for another agent or group.
     #[error("the store belongs to {owner}: open the one of this agent and group")]
     ForeignStore {
-        /// The agent and group that it belongs to.
+        /// The agent and the group of the store.
         owner: Box<StoreIdentity>,
     },
-    /// Two calls of the builder contradict each other: each of them chooses a mode, or one of them makes a setting that the
-    /// other one makes as well, or that its mode does not have.
+    /// Two calls of the builder contradict each other: both choose a mode, or both make the same setting, or one makes
+    /// a setting that the mode of the other does not have.
     #[error(
         "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
     )]
     Contradiction {
-        /// One of them.
+        /// The name of one call.
         first: &'static str,
-        /// The other one.
+        /// The name of the other call.
         second: &'static str,
     },
     /// A part of the margin is negative.
@@ -117,7 +117,7 @@ pub enum StartError {
 
 debug_is_text!(StartError);
 
-/// Why a command was not given. Nothing was changed.
+/// Why a command was refused. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -127,41 +127,41 @@ pub enum CommandError {
     /// No member of the group has that name.
     #[error("the group has no member {id}: name one that is there, or none")]
     NoMember {
-        /// The name.
+        /// The name in the command.
         id: AgentId,
     },
-    /// Several subscribers drain.
+    /// Several subscribers drain, and the command does not say which one it means.
     #[error("several subscribers drain: say whose work has ended, by its DrainingToken")]
     SeveralDraining,
     /// That member is never elected: it is an observer, or the agent itself.
     #[error("{id} cannot take over from this agent: name another voter, or none")]
     NoSuccessor {
-        /// The name.
+        /// The name of the member.
         id: AgentId,
     },
 }
 
 debug_is_text!(CommandError);
 
-/// Why `lead` ended.
+/// Why `lead` ended with an error.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeadError {
     /// `lead` was called outside of a runtime with timers.
     #[error("there is no runtime with timers here: lead in a task of a System")]
     NoRuntime,
-    /// The work panicked, and so the agent has left.
+    /// The work panicked, and therefore the agent has left its group.
     #[error("the work panicked, and the agent has left its group: mend the work, start it again")]
     GaveUp,
 }
 
 debug_is_text!(LeadError);
 
-/// Why no progress is asked of work.
+/// Why the progress of work is not watched.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgressError {
-    /// The span is zero, and all work would be late.
+    /// The span is zero, so all work would be late.
     #[error("work cannot say within no time that it goes on: give it a span longer than zero")]
     ZeroSpan,
 }
@@ -177,7 +177,7 @@ pub enum WaitError {
         "no leader became known within {within:?}: wait longer than the election's deadline, and check that the group has an eligible member"
     )]
     TimedOut {
-        /// The time given.
+        /// The time limit of the call.
         within: Duration,
     },
     /// The agent left or ended for good.
@@ -190,7 +190,7 @@ pub enum WaitError {
 
 debug_is_text!(WaitError);
 
-/// Why leaving was not polite.
+/// Why `leave` ended with an error.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaveError {
@@ -199,10 +199,10 @@ pub enum LeaveError {
         "the agent did not hand over within {deadline:?} and was stopped: end the work sooner, or allow more than the drain limit"
     )]
     TimedOut {
-        /// The time given.
+        /// The time limit of the call.
         deadline: Duration,
     },
-    /// The call was outside of a runtime with timers; the agent was not asked to leave.
+    /// The call was outside of a runtime with timers. The agent was not asked to leave.
     #[error("there is no runtime with timers here: leave in a task of a System")]
     NoRuntime,
 }

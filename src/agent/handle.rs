@@ -1,7 +1,7 @@
-//! The handle of an agent: an application reads its state without asking it, and gives it commands.
+//! The handle of an agent: an application reads the agent's state and gives it commands.
 //!
-//! Decided here: which state can be read, and which commands there are. No read goes through the mailbox,
-//! so an agent that is busy, hung or crashed cannot delay one.
+//! Decided here: the state that can be read, and the commands. No read goes through the mailbox, so an agent that is
+//! busy, hangs or crashed cannot delay a read.
 
 use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
@@ -33,82 +33,84 @@ use super::{
     wait::{self, NoTimers},
 };
 
-/// An application's side of one agent. Clones are the same agent.
+/// An application's handle of one agent. Clones stand for the same agent.
 ///
-/// The agent runs until it [leaves](Self::leave), its supervisor gives it up, or its System ends;
-/// dropping handles does not end it.
+/// The agent runs until it [leaves](Self::leave), its supervisor gives up, or its System ends. Dropping handles does
+/// not end it.
 pub struct ElectionHandle<E: Election> {
     pub(super) addr: Addr<Agent<E>>,
     pub(super) shared: Arc<SharedState>,
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// The agent's name.
+    /// Returns the agent's name.
     pub fn id(&self) -> &AgentId {
         self.shared.id()
     }
 
-    /// The agent's address, the same in all its incarnations.
+    /// Returns the agent's address. It is the same in all incarnations.
     pub fn addr(&self) -> &Addr<Agent<E>> {
         &self.addr
     }
 
-    /// Whether the agent leads, checked against its clock at this moment.
+    /// Returns whether the agent leads, checked against its clock at this moment.
     pub fn is_leader(&self) -> bool {
         self.shared.is_leader()
     }
 
-    /// The leader as far as the agent knows; it may be the agent itself.
+    /// Returns the leader that the agent knows. It may be the agent itself.
     pub fn leader(&self) -> Option<Leader> {
         self.current().leader
     }
 
-    /// The agent's state. A leadership of its own shows only while [`is_leader`](Self::is_leader).
+    /// Returns the agent's state. The agent's own leadership is shown only while [`is_leader`](Self::is_leader) returns
+    /// `true`.
     pub fn current(&self) -> Status {
         self.shared.status()
     }
 
-    /// Why there is no leader, or why this one leads, as far as can be told on this host. It costs as much as a
-    /// page of text, and holds no agent up.
+    /// Explains why there is no leader, or why the present leader leads, from the data of this host. It costs as much
+    /// as formatting a page of text, and does not block the agent.
     pub fn diagnosis(&self) -> Diagnosis {
         self.shared.diagnosis()
     }
 
-    /// Begins to write down what the agent says and hears of its election, within these limits, or stops. Off by
-    /// default. What was written before is gone when it begins, but what was kept; it can still be read after it stopped.
+    /// Starts a record of the election messages and events of this agent, within these limits; `None` stops it. It is
+    /// off by default. A start deletes the earlier record, except for the [copy without a
+    /// leader](Self::recorded_without_leader). After a stop the record can still be read.
     ///
-    /// Heartbeats are not written, and no message of an application is. When the leader is missed for so long that the
-    /// agent warns of it, what is written by then is kept beside what comes after it.
+    /// Heartbeats and messages of applications are not recorded. When the leader is missing for so long that the agent
+    /// logs a warning, a copy of the record is kept, and the record goes on.
     pub fn record(&self, limits: Option<RecordLimits>) {
         self.shared.record().switch(limits);
     }
 
-    /// Whether the agent [writes down](Self::record) what it says and hears.
+    /// Returns whether the agent [keeps a record](Self::record).
     pub fn is_recording(&self) -> bool {
         self.shared.record().is_on()
     }
 
-    /// What the agent has [written down](Self::record), as the file of a
-    /// [`Recording`](crate::record::Recording); `None` where it never did.
+    /// Returns the [record](Self::record), as the file of a [`Recording`](crate::record::Recording); `None` if it was
+    /// never started.
     pub fn recorded(&self) -> Option<String> {
         self.shared.recorded(false)
     }
 
-    /// The same as it was when the leader was missed last, while a record was on.
+    /// Returns the copy that was made when the leader was last missing while the record was on; `None` without one.
     pub fn recorded_without_leader(&self) -> Option<String> {
         self.shared.recorded(true)
     }
 
-    /// When the record was kept that [`recorded_without_leader`](Self::recorded_without_leader) gives.
+    /// Returns the time at which the copy of [`recorded_without_leader`](Self::recorded_without_leader) was made.
     pub(crate) fn kept_unix_ms(&self) -> Option<u64> {
         self.shared.record().kept_unix_ms()
     }
 
-    /// The agent's states from the present one on; ends after [`Lifecycle::Ended`].
+    /// Returns a stream of the agent's states, which begins with the present state and ends after [`Lifecycle::Ended`].
     ///
-    /// A slow reader skips to the newest and never holds the agent up. The end of a leadership is
-    /// told when it comes, even if the agent hangs: it is waited for by the clock, in the reader's
-    /// task. (Outside of a runtime with timers the reader hears only of what the agent itself publishes.)
+    /// A slow reader skips to the newest state and never delays the agent. The end of a leadership is reported at once,
+    /// even if the agent hangs, because the reader's task waits for it by the clock. (Outside of a runtime with timers
+    /// the reader sees only the states that the agent itself publishes.)
     pub fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<E> {
         changes(Arc::clone(&self.shared))
     }
@@ -116,13 +118,13 @@ impl<E: Election> ElectionHandle<E> {
     /// Waits until the agent knows a leader.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] when it knew none in all that time; [`WaitError::Ended`] when the
-    /// agent left or ended for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
+    /// [`WaitError::TimedOut`] if it knew no leader in all that time; [`WaitError::Ended`] if the agent left or ended
+    /// for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
     pub async fn wait_for_leader(&self, within: Duration) -> Result<Leader, WaitError> {
         let mut updates = self.shared.updates();
         let known = async {
             loop {
-                // Before the look: an update that comes in between is not missed.
+                // Before the status is read, so that an update in between is not missed.
                 updates.mark_unchanged();
                 let status = self.current();
                 match status.leader {
@@ -142,13 +144,13 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
-    /// The score that counts.
+    /// Returns the score that counts.
     #[cfg(feature = "testkit")]
     pub(crate) fn score(&self) -> Option<Score> {
         self.shared.score()
     }
 
-    /// For how long the agent still leads, if nothing is heard; `None` where that has no end.
+    /// Returns the time that the leadership lasts if the agent hears nothing more; `None` if it has no limit.
     pub(crate) fn leadership_left(&self) -> Option<Duration> {
         match self.shared.remaining() {
             Remaining::Over => Some(Duration::ZERO),
@@ -170,7 +172,7 @@ impl<E: Election> ElectionHandle<E> {
         self.command(AgentCommand::Campaign)
     }
 
-    /// Sets the agent's score. It outlasts a crash.
+    /// Sets the agent's score. It survives a crash.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -178,8 +180,8 @@ impl<E: Election> ElectionHandle<E> {
         self.change_score(Some(score.into()))
     }
 
-    /// Takes the agent's score away: it hands over if it leads, and is not elected until it has
-    /// one again. It still answers and votes. It outlasts a crash.
+    /// Takes the agent's score away. If the agent leads, it hands over. It is not elected until it has a score again,
+    /// but still answers and votes. This survives a crash.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -189,12 +191,13 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // Before the command: an agent that crashes on the way to it begins with this score.
+        // Before the command: if the agent crashes before it reads the command, it begins with this score.
         self.shared.set_score(score);
         self.command(AgentCommand::SetScore(score))
     }
 
-    /// Withdraws the score when `gone` ends, until the agent is tied anew; `None`: at once.
+    /// Withdraws the score when `gone` ends, or at once if it is `None`. The score stays withdrawn until the agent is
+    /// tied anew.
     pub(crate) fn withdraw_after(
         &self,
         gone: Option<impl Future<Output = ()> + Send + 'static>,
@@ -203,12 +206,12 @@ impl<E: Election> ElectionHandle<E> {
         let tie = gone.as_ref().map_or(Tie::Broken, |_| Tie::Holds);
         let NewTie { number, is_update } = self.shared.tie(tie);
         if is_update {
-            // do_send: one for each tie, and the agent must withdraw with it.
+            // do_send: one message for each tie, and the agent must withdraw its score.
             self.addr.do_send(AgentCommand::RefreshScore);
         }
         let Some(gone) = gone else { return Ok(()) };
         let (shared, agent) = (Arc::clone(&self.shared), self.addr.downgrade());
-        // On the agent's arbiter: the actor's own may end together with the actor.
+        // On the agent's arbiter, because the actor's own arbiter may end together with the actor.
         let task = AgentTask(Box::pin(async move {
             let replaced = pin!(shared.until_replaced(number));
             if let Either::Right(_) = select(pin!(gone), replaced).await {
@@ -217,7 +220,7 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
-                    // do_send: one for each tie that breaks, and the agent must withdraw.
+                    // do_send: one message for each tie that breaks, and the agent must withdraw its score.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }
@@ -225,12 +228,12 @@ impl<E: Election> ElectionHandle<E> {
         self.command(AgentCommand::Run(task))
     }
 
-    /// Asks the agent to hand over, to this member if one is named. It is no candidate for a while
-    /// then; see [`cooldown`](super::AgentBuilder::cooldown). An agent that does not lead ignores it.
+    /// Asks the agent to hand over, to this member if one is named. Afterwards the agent is not a candidate for a
+    /// while; see [`cooldown`](super::AgentBuilder::cooldown). An agent that does not lead ignores the request.
     ///
     /// # Errors
-    /// [`CommandError::NoMember`] and [`CommandError::NoSuccessor`] when that member cannot take
-    /// over, [`CommandError::Ended`] when the agent left or ended for good.
+    /// [`CommandError::NoMember`] and [`CommandError::NoSuccessor`] if that member cannot take over,
+    /// [`CommandError::Ended`] if the agent left or ended for good.
     pub fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
         self.must_go_on()?;
         if let Some(to) = &to {
@@ -242,18 +245,17 @@ impl<E: Election> ElectionHandle<E> {
     /// Subscribes to the agent's events; see [`Subscribe`].
     ///
     /// # Errors
-    /// [`CommandError::Ended`] when the agent left or ended for good: there are no events any more.
+    /// [`CommandError::Ended`] if the agent left or ended for good: it has no more events.
     pub fn subscribe(&self, to: Recipient<Notice>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // do_send: one for each call of the application.
+        // do_send: one message for each call of the application.
         self.addr.do_send(Subscribe(to));
         Ok(())
     }
 
-    /// Subscribes as an actor that works while the agent leads: after
-    /// [`Event::Draining`](crate::protocol::Event::Draining) a hand-over waits, up to the limit
-    /// set, until each such subscriber has said by its token that its work has ended, or has
-    /// stopped.
+    /// Subscribes an actor that works while the agent leads. After
+    /// [`Event::Draining`](crate::protocol::Event::Draining) a hand-over waits until each such subscriber has reported
+    /// by its token that its work has ended, or has stopped. It waits no longer than the drain limit.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -291,19 +293,19 @@ impl<E: Election> ElectionHandle<E> {
     /// ```
     pub fn subscribe_draining(&self, to: Recipient<Notice>) -> Result<DrainingToken, CommandError> {
         self.must_go_on()?;
-        // Drawn here, so that the token is given back without a wait for the agent.
+        // The id is drawn here, so that the token can be returned without waiting for the agent.
         let id = self.shared.subscribers().next_id();
         self.command(AgentCommand::SubscribeDraining { id, to })?;
         Ok(DrainingToken::new(self.addr.clone().recipient(), id))
     }
 
-    /// Says that the work of *the* [draining subscriber](Self::subscribe_draining) has ended, where
-    /// there is only one. Where there are several this is refused, because it does not say whose work
-    /// has ended; [`DrainingToken::drained`] does.
+    /// Reports that the work of the only [draining subscriber](Self::subscribe_draining) has ended. If there are
+    /// several, the call is refused, because it does not say which one has ended its work; use
+    /// [`DrainingToken::drained`].
     ///
     /// # Errors
-    /// [`CommandError::SeveralDraining`] when several subscribers drain, [`CommandError::Ended`] when the
-    /// agent left or ended for good.
+    /// [`CommandError::SeveralDraining`] if several subscribers drain, [`CommandError::Ended`] if the agent left or
+    /// ended for good.
     pub fn drained(&self) -> Result<(), CommandError> {
         self.must_go_on()?;
         if self.shared.subscribers().only_draining() == OnlyDraining::Several {
@@ -314,7 +316,7 @@ impl<E: Election> ElectionHandle<E> {
 
     pub(super) fn command(&self, command: AgentCommand) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // do_send: one for each call of the application, which was told that it is done.
+        // do_send: one message for each call of the application, which got `Ok` for it.
         self.addr.do_send(command);
         Ok(())
     }
@@ -326,22 +328,22 @@ impl<E: Election> ElectionHandle<E> {
         Ok(())
     }
 
-    /// The name of the agent's group.
+    /// Returns the name of the agent's group.
     pub(crate) fn group_name(&self) -> &str {
         self.shared.group()
     }
 
-    /// The members of its group.
+    /// Returns the members of its group.
     pub(crate) fn members(&self) -> Arc<Members> {
         self.shared.membership().members()
     }
 
-    /// The counts of its group's messages.
+    /// Returns the counts of its group's messages.
     pub(crate) fn counts(&self) -> Counts {
         self.shared.membership().counts()
     }
 
-    /// Ends when the agent has come to a message that is sent now; says whether it has.
+    /// Waits until the agent handles a message that is sent now. Returns whether the agent handled it.
     pub(crate) async fn answers(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         let task = AgentTask(Box::pin(async move {
@@ -350,23 +352,23 @@ impl<E: Election> ElectionHandle<E> {
         self.command(AgentCommand::Run(task)).is_ok() && answered.await.is_ok()
     }
 
-    /// Leaves: hands over if the agent leads, then stops it, then takes it out of its group.
+    /// Leaves the group: hands over if the agent leads, then stops the agent, then removes it from its group.
     ///
-    /// When this returns, everything is free that the agent held: its actor is dropped and with it the lock of its store, no
-    /// work of [`lead`](Self::lead) runs, and another agent may take its name.
+    /// When this returns, all resources of the agent are free: its actor is dropped and with it the lock of its store,
+    /// no work of [`lead`](Self::lead) runs, and another agent may take its name.
     ///
     /// # Errors
-    /// [`LeaveError::TimedOut`] when that took longer than `deadline`. The leadership is revoked
-    /// and the agent stopped all the same, as if it had crashed; its name is free when its work has ended.
-    /// [`LeaveError::NoRuntime`] outside of a runtime with timers, and nothing was done.
+    /// [`LeaveError::TimedOut`] if that took longer than `deadline`. The leadership is revoked and the agent stopped
+    /// all the same, as if it had crashed; its name is free when its work has ended. [`LeaveError::NoRuntime`] outside
+    /// of a runtime with timers; then nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let left = async {
             if self.is_leader() {
                 self.shared.look_for_successors(deadline / 4).await;
             }
-            // Before the command: an agent that crashes on the way to it does not come back.
+            // Before the command: if the agent crashes before it reads the command, it is not restarted.
             self.shared.leave();
-            // do_send: one for each call, and none may be lost.
+            // do_send: one message for each call, and it must not be lost.
             self.addr.do_send(AgentCommand::Leave);
             self.shared.gone().await;
         };
@@ -378,14 +380,14 @@ impl<E: Election> ElectionHandle<E> {
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
-        // do_send: one for each call, and none may be lost.
+        // do_send: one message for each call, and it must not be lost.
         self.addr.do_send(AgentCommand::Stop);
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }
 }
 
-/// The states of an agent from the present one on.
+/// Returns the states of an agent from the present state on.
 pub(super) fn changes(shared: Arc<SharedState>) -> impl Stream<Item = Status> + Unpin + Send {
     let first = Changes {
         updates: shared.updates(),
@@ -400,20 +402,21 @@ pub(super) fn changes(shared: Arc<SharedState>) -> impl Stream<Item = Status> + 
     }))
 }
 
-/// One reader of the changes of an agent.
+/// A reader of the changes of an agent.
 struct Changes {
     updates: Updates,
     shared: Arc<SharedState>,
-    /// The status that the reader was given last.
+    /// The last status that the reader got.
     last: Option<Status>,
 }
 
 impl Changes {
-    /// The next status that differs from the last one.
+    /// Waits for the next status that differs from the last one.
     async fn next(&mut self) -> Status {
         loop {
             self.updates.mark_unchanged();
-            // Before the status: a leadership that runs out in between is waited for no time.
+            // Read before the status: if the leadership ends in between, the remaining time is zero and the wait ends
+            // at once.
             let remaining = self.shared.remaining();
             let status = self.shared.status();
             if self.last.as_ref() != Some(&status) {

@@ -10,55 +10,52 @@
 //!   └───────────────────────────────────────────────────────┘ ◀──────────┘ leave
 //! ```
 //!
-//! Decided here: how a machine is driven, and in which order its decisions become known.
-//! Not here: any election ([`elections`](crate::elections)), the members
-//! ([`group`](crate::group)), and restarts ([`supervisor`](crate::supervisor)).
+//! Decided here: how an agent drives its state machine, and in which order the decisions become known. Not here: any
+//! election ([`elections`](crate::elections)), the members ([`group`](crate::group)), and restarts
+//! ([`supervisor`](crate::supervisor)).
 //!
 //! # What you can rely on
-//! - **A leadership shrinks before, and grows after.** A handle says "leads no longer" before any
-//!   other effect of that step, and "leads" only after all of them.
-//! - **A leadership that crashes is revoked before the group hears of the crash.** The handle says
-//!   no, lead futures are told, subscribers get `Lost`; then the group is told. The end is suspected,
-//!   and confirmed once every lead future has been dropped.
-//! - **A leadership that runs out is told**, even if the agent hangs: by the clock, to lead futures,
-//!   `changes` and subscribers. At most one `Lost` follows each `Acquired`.
-//! - **A hand-over waits for the work**: for lead futures, and for the message of each draining
-//!   subscriber that has not stopped; up to the limit set.
-//! - **Each incarnation is new.** After a crash the same address leads to an agent with a larger
-//!   incarnation, made from its settings; messages of ended incarnations and of strangers are
-//!   dropped.
-//! - **The score that was set last counts.** It outlasts a crash.
+//! - **A leadership ends first and begins last.** If a step ends a leadership, the handle says "leads no longer" before
+//!   any other effect of that step. If a step begins one, the handle says "leads" after all other effects.
+//! - **A leadership that crashes is revoked before the group hears of the crash.** The handle answers "no", lead
+//!   futures are told, and subscribers get `Lost`; then the group is told. The end is suspected first, and is confirmed
+//!   once every lead future has been dropped.
+//! - **A leadership that runs out is announced**, even if the agent hangs. The clock triggers the announcement to lead
+//!   futures, `changes` and subscribers. At most one `Lost` follows each `Acquired`.
+//! - **A hand-over waits for the work.** It waits for lead futures, and for each draining subscriber until that sends
+//!   its message or stops. It waits no longer than the drain limit.
+//! - **Each incarnation is new.** After a crash the same address reaches a new agent with the same settings and a
+//!   larger incarnation. Messages of ended incarnations and of strangers are dropped.
+//! - **The score that was set last counts.** It survives a crash.
 //!
 //! # What is logged
-//! By `tracing`, within the span `bully.agent { node, group }`, so that each line says of which agent and
-//! group it is:
+//! With `tracing`, in the span `bully.agent { node, group }`, which names the agent and the group of each line:
 //!
 //! | message | level | fields |
 //! |---|---|---|
 //! | `leadership acquired` | info | `term` |
 //! | `leader drains` | info | `term` |
 //! | `leadership lost` | info if it was handed over or the group was reorganized, else (a crash, a stall, a lease that ran out, isolation, another leader in a later term) warn | `term`, `reason` |
-//! | `leader followed` | info where another agent leads than before, debug where the same one leads in a later term | `leader`, `term` |
+//! | `leader followed` | info if another agent leads than before, debug if the same agent leads in a later term | `leader`, `term` |
 //! | `leader gone` | info, once until there is a leader again | `term` |
 //! | `abstains for .. s, since it has no record` | info, once for each incarnation of a voter without a disk | |
 //! | `leadership renewed` | debug | `term` |
 //! | `voters changed` | info, once for each agent and list | `epoch`, `voters` |
 //! | `record not durable: it is tried again, ..` | warn, once until that record is durable | `reason` |
-//! | `record durable` | info, of a record that was tried again | `failures` |
+//! | `record durable` | info, if the record had to be tried again | `failures` |
 //! | `record not durable: the agent stops` | error | `reason` |
-//! | `hears and says nothing: ..` | warn, of an agent that knows a leader and waits for its store, after the same time and every 10 s | `since_ms` |
-//! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings`: how many there are |
+//! | `hears and says nothing: ..` | warn, if the agent knows a leader and waits for its store, after the same time and every 10 s | `since_ms` |
+//! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings` (their number) |
 //!
-//! So at info each agent says once per change which agent leads. A crash and its restart are logged by
-//! the [supervisor](crate::supervisor), links by the [bridge](crate::remote).
+//! At level info, each agent logs each change of the leader once. The [supervisor](crate::supervisor) logs a crash and
+//! a restart, the [bridge](crate::remote) logs links.
 //!
 //! # Where to go next
-//! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that
-//! all threads see, `shared.rs` what handles read, `lead.rs` the work of a leader, `subscribers.rs`
-//! the subscribers of events, `diagnosis/` and `vitals.rs` the reasons for a missing leader, `offers/` the offers
-//! of each mode to the features built on it, `voters.rs` changes of the voters, `vacancy.rs` the warning of a
-//! missing leader, `saving.rs` the wait for a record, `progress.rs` the probe of work, `eligibility.rs` the score
-//! that counts, `builder.rs` the start.
+//! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that all threads see,
+//! `shared.rs` the state that handles read, `lead.rs` the work of a leader, `subscribers.rs` the subscribers of events,
+//! `diagnosis/` and `vitals.rs` the reasons for a missing leader, `offers/` the offers of each mode to the features
+//! built on it, `voters.rs` changes of the voters, `vacancy.rs` the warning of a missing leader, `saving.rs` the wait
+//! for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the settings.
 
 mod about;
 mod actor;

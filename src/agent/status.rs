@@ -4,7 +4,7 @@ use crate::protocol::{About, AgentId, Incarnation, Leader, Role, Term};
 
 /// An agent's state at one moment; see [`ElectionHandle::current`](super::ElectionHandle::current).
 ///
-/// As JSON it has these names; terms and incarnations are text, because they may exceed 2^53.
+/// As JSON the fields have these names; terms and incarnations are text, because they may exceed 2^53.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Status {
@@ -14,23 +14,23 @@ pub struct Status {
     pub incarnation: Incarnation,
     /// Its role in the election.
     pub role: Role,
-    /// The term of the leader that it follows or is; without one, the highest that it has seen.
+    /// The term of its leader, or of its own leadership. Without a leader, the highest term that it has seen.
     pub term: Term,
     /// The leader that it follows, or the agent itself.
     pub leader: Option<Leader>,
-    /// What that leader says of itself.
+    /// The `about` text of that leader.
     pub leader_about: Option<About>,
-    /// The term in which it leads, if it does.
+    /// The term in which the agent leads, if it does.
     pub leading: Option<Term>,
-    /// Whether the work of this leader has to end, because it hands over.
+    /// Whether the agent leads and hands over, so that its work has to end.
     pub draining: bool,
-    /// How often the work of a [`lead`](super::ElectionHandle::lead) has panicked, in all incarnations.
+    /// Number of panics of the work of a [`lead`](super::ElectionHandle::lead), in all incarnations.
     pub work_panics: u32,
-    /// How often the agent stepped down because work said nothing of its
-    /// [progress](super::Progress) for too long, in all incarnations.
+    /// Number of times that the agent stepped down because its work reported no [progress](super::Progress) for too
+    /// long, in all incarnations.
     pub work_stalls: u32,
-    /// Whether the actor that the agent is [tied to](super::ElectionHandle::tie_to) is gone, so that
-    /// the agent is not eligible.
+    /// Whether the actor that the agent is [tied to](super::ElectionHandle::tie_to) is gone. Then the agent is not
+    /// eligible.
     pub tie_broken: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Lifecycle {
-    /// The agent runs, or is about to.
+    /// The agent runs, or is about to run.
     #[default]
     Running,
     /// The agent crashed, and may be restarted.
@@ -48,7 +48,7 @@ pub enum Lifecycle {
 }
 
 impl Status {
-    /// The same without a leadership of `id` itself, which has run out.
+    /// Returns the same status without the leadership of `id` itself, which has run out.
     pub(super) fn without_own(mut self, id: &AgentId) -> Self {
         if self.leading.is_some() || self.leader.as_ref().is_some_and(|l| l.id == *id) {
             self.role = Role::Follower;

@@ -1,7 +1,7 @@
-//! One thing that a diagnosis found, in types.
+//! One finding of a diagnosis, as a type.
 //!
-//! Decided here: what can be found. Not here: which finding is worse (`order.rs`), when something is found (`judge.rs`), its
-//! sentence (`sentence.rs`), and what is found of schedules (`schedule.rs`).
+//! Decided here: the findings. Not here: which finding is worse (`order.rs`), the condition of each (`judge.rs`), its
+//! sentence (`sentence.rs`), and the findings about schedules (`schedule.rs`).
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::{
 
 use super::{NotLeading, ScheduleFinding};
 
-/// One thing that a [`Diagnosis`](super::Diagnosis) found. As text it is one sentence that says what to do.
+/// One finding of a [`Diagnosis`](super::Diagnosis). As text it is one sentence, which names the remedy.
 ///
-/// As JSON it has its name as `kind`, its fields, and the sentence as `text`; spans are milliseconds.
+/// As JSON it has its name as `kind`, its fields, and the sentence as `text`; spans are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -25,237 +25,239 @@ pub enum Finding {
     Ended,
     /// The agent crashed, and its restart policy decides whether it comes back.
     Down,
-    /// The agent has done nothing for so long, although it has timers: its thread is blocked, or its host is
+    /// The agent has done nothing for a long time, although it has timers: its thread is blocked, or its host is
     /// overloaded.
     Hangs {
-        /// For how long. As JSON: `silent_ms`.
+        /// Time since it last did something. As JSON: `silent_ms`.
         #[serde(rename = "silent_ms", serialize_with = "shown::millis")]
         silent_for: Duration,
     },
     /// The store has not stored the agent's record.
     StoreFails {
-        /// What it said last.
+        /// The last error of the store.
         reason: String,
-        /// Since when, counted back from now. As JSON: `since_ms`.
+        /// Time since the first failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
-        /// Whether the agent saves the same record again, and waits until that is durable.
+        /// Whether the agent saves the same record again, and waits until it is durable.
         is_tried_again: bool,
     },
-    /// This agent's record is an old copy, such as a backup: another voter heard it vote, or acknowledge, later.
+    /// This agent's record is an old copy, such as a backup: another voter received a later vote or acknowledgement of
+    /// this agent.
     OldRecord {
-        /// The voter that heard it.
+        /// The voter that received it.
         by: AgentId,
         /// The term of the record.
         term: Term,
-        /// The term in which this agent was heard.
+        /// The term in which that voter received it.
         heard: Term,
     },
-    /// The store of the lease has failed for so long: this agent cannot take the lease, or loses it.
+    /// The store of the lease fails: this agent cannot take the lease, or loses it.
     RegisterFails {
         /// The name of the store.
         store: String,
-        /// Its last answer.
+        /// The last answer of the store.
         reason: String,
-        /// Since when, counted back from now. As JSON: `since_ms`.
+        /// Time since the first failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease answers reads and takes no writes of this process: this agent cannot take the lease, or loses
-    /// it.
+    /// The store of the lease answers reads, but takes no writes of this process: this agent cannot take the lease, or
+    /// loses it.
     RegisterTakesNoWrites {
         /// The name of the store.
         store: String,
-        /// Its last answer.
+        /// The last answer of the store.
         reason: String,
-        /// Since when, counted back from now. As JSON: `since_ms`.
+        /// Time since the first failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease does not say which agents are there, so that a hand-over to one of them cannot be checked.
+    /// The store of the lease does not list the agents, so a hand-over to one of them cannot be checked.
     RegisterListsNobody {
         /// The name of the store.
         store: String,
-        /// Its last answer.
+        /// The last answer of the store.
         reason: String,
-        /// Since when, counted back from now. As JSON: `since_ms`.
+        /// Time since the first failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease holds something else where the lease of this group should be. It is not written over.
+    /// The store of the lease holds something else in place of the lease of this group. It is not overwritten.
     RegisterForeign {
         /// The name of the store.
         store: String,
-        /// What is there.
+        /// A description of the content.
         reason: String,
     },
-    /// A voter, or this agent, comes with another store than the one with which it has voted in this epoch: its votes
-    /// count for nothing where that is known.
+    /// A voter, or this agent, uses another store than the one it has voted with in this epoch. Agents that know of
+    /// this do not count its votes.
     OtherStore {
         /// The voter.
         voter: AgentId,
-        /// The store with which it has voted.
+        /// The store that it has voted with.
         kept: StoreId,
         /// The store that it has now.
         found: StoreId,
     },
-    /// A record is on its way to the store for longer than an election should take.
+    /// A record has been on its way to the store for longer than an election should take.
     StoreIsSlow {
-        /// For how long. As JSON: `since_ms`.
+        /// Time since the save began. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The agent's clock goes far slower than the timers.
+    /// The agent's clock is far slower than the timers.
     ClockIsSlow,
-    /// Another node follows other rules in this group, is of another epoch or has other voters: nothing crosses
-    /// between the two.
+    /// Another node follows other rules in this group, or has another epoch or other voters: no messages pass between
+    /// the two.
     RulesDiffer {
         /// The node.
         node: String,
-        /// What its agents follow.
+        /// The rules of its agents.
         theirs: String,
-        /// What the agents here follow.
+        /// The rules of the agents here.
         mine: String,
     },
-    /// Another node's agents, or another agent here, name a later epoch of the voters than this agent, so nothing that one
-    /// says to the other counts.
+    /// The agents of another node, or another agent here, name a later epoch of the voters than this agent. Neither
+    /// side counts the messages of the other.
     ListOlder {
-        /// The node, or the agent where it is in this process.
+        /// The node, or the agent if it is in this process.
         node: String,
-        /// The epoch that is named there.
+        /// The epoch that the other side names.
         theirs: u64,
         /// The epoch of this agent.
         mine: u64,
     },
-    /// The same the other way round: this agent names the later epoch. Where its voters decided that epoch, they tell the
-    /// others of it within a moment; where it was configured, no agent ever does.
+    /// The reverse: this agent names the later epoch. If its voters decided that epoch, they tell the others within a
+    /// moment; if it was configured, no agent ever does.
     OtherListOlder {
-        /// The node, or the agent where it is in this process.
+        /// The node, or the agent if it is in this process.
         node: String,
-        /// The epoch that is named there.
+        /// The epoch that the other side names.
         theirs: u64,
         /// The epoch of this agent.
         mine: u64,
     },
-    /// Two processes say that they are that node: one is linked, and a later one was refused in the last minute.
+    /// Two processes claim to be that node: one is linked, and a later one was refused in the last minute.
     PeerNameTwice {
         /// The node.
         node: String,
     },
-    /// Another process has the name of this node, or had it later.
+    /// Another process has the name of this node, or got it later.
     NodeNameTwice {
-        /// The node that refused this one, or an earlier one of this one's name.
+        /// The node that refused this process, or an earlier one with the same name.
         node: String,
-        /// What it said.
+        /// The error of that node.
         error: String,
     },
-    /// Another node has an agent of a name that another agent has here.
+    /// Another node has an agent with the name of an agent here.
     AgentNameTwice {
         /// The node.
         node: String,
-        /// The name.
+        /// The agent's name.
         agent: AgentId,
     },
-    /// Another process has an agent of this one's name, by the rows in the store of their lease.
+    /// Another process has an agent with this agent's name, according to the rows in the store of their lease.
     TwoOfOneName {
-        /// The incarnation there.
+        /// The incarnation of the other agent.
         #[serde(serialize_with = "shown::text")]
         other: Incarnation,
     },
-    /// Fewer voters can be reached than are needed.
+    /// Fewer voters can be reached than an election needs.
     FewVoters {
-        /// So many can be reached, the agent itself included.
+        /// Number of voters that can be reached, including the agent itself.
         reachable: u32,
-        /// So many there are.
+        /// Number of all voters.
         all: u32,
-        /// So many are needed.
+        /// Number of voters that are needed.
         needed: u32,
-        /// Those that cannot be reached, as far as their names are known here.
+        /// The voters that cannot be reached, if their names are known here.
         missing: Vec<AgentId>,
     },
-    /// A node that the group is carried to is not linked.
+    /// There is no link to a node that the group is carried to.
     PeerUnlinked {
         /// Its name.
         node: String,
-        /// What is dialled; `None` if it has to dial.
+        /// The address that is dialled; `None` if the other node has to dial.
         address: Option<String>,
         /// The last error.
         error: Option<String>,
-        /// The advice for that error, where there is one.
+        /// The advice for that error, if there is one.
         advice: Option<&'static str>,
-        /// Since when, counted back from now. As JSON: `since_ms`.
+        /// Time without a link. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// A node is linked and has no agent of this group.
+    /// A node is linked, but has no agent of this group.
     PeerLacksGroup {
         /// The node.
         node: String,
         /// The first groups that it has.
         others: Vec<String>,
     },
-    /// Another node names terms that are later than the clock of this host allows. They are not heard.
+    /// Another node names terms that are later than the clock of this host allows. Its messages are ignored.
     ClockAhead {
         /// The node.
         node: String,
     },
-    /// The wall clock of another voter is more than 10 s from the one here, and the terms go by these clocks.
+    /// The wall clock of another voter differs by more than 10 s from the clock here, and the terms depend on these
+    /// clocks.
     ClocksApart {
         /// The voter.
         voter: AgentId,
         /// Whether its clock is ahead of the one here.
         is_ahead: bool,
-        /// By how much. As JSON: `by_ms`.
+        /// The difference. As JSON: `by_ms`.
         #[serde(rename = "by_ms", serialize_with = "shown::millis")]
         by: Duration,
     },
-    /// Work under the leadership of this agent has failed in the last minutes.
+    /// The work of this leader has failed in the last minutes.
     WorkFails {
-        /// How often it panicked, ended or stalled since the agent started.
+        /// Number of times that it panicked, ended or stalled since the agent started.
         failures: u32,
-        /// How long ago it did so last. As JSON: `since_ms`.
+        /// Time since the last failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
         /// The last failure.
         reason: String,
-        /// How long the agent, which leads, waits before it steps down. As JSON: `waits_ms`.
+        /// Time until the agent, which leads, steps down. As JSON: `waits_ms`.
         #[serde(rename = "waits_ms", serialize_with = "shown::optional_millis")]
         waits: Option<Duration>,
     },
-    /// This agent leads, and the work that it was given does not run.
+    /// This agent leads, but its work does not run.
     NothingRuns {
-        /// Whether the work has run before, or was never begun.
+        /// Whether the work has run before; else it was never begun.
         has_run: bool,
     },
-    /// The agents of another node have other timings than this one. That is safe.
+    /// The agents of another node have other timings than this agent. That is safe.
     TimingsDiffer {
         /// The node.
         node: String,
         /// Its timings.
         theirs: String,
-        /// Those here.
+        /// The timings of this agent.
         mine: String,
     },
     /// Messages take longer than the timings assume.
     EchoTooLong {
         /// The node.
         node: String,
-        /// How long a question to it and the answer took. As JSON: `echo_ms`.
+        /// Time of a round trip to the node. As JSON: `echo_ms`.
         #[serde(rename = "echo_ms", serialize_with = "shown::millis")]
         echo: Duration,
-        /// How long the timings let a message take, one way. As JSON: `assumed_ms`.
+        /// Longest time of a message one way, by the timings. As JSON: `assumed_ms`.
         #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
         assumed: Duration,
-        /// The timings, where they are a preset.
+        /// The name of the timings, if they are a preset.
         preset: Option<&'static str>,
-        /// The fastest preset that fits, if any does.
+        /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
     /// The store of the lease answers later than the timings assume.
     RegisterIsSlow {
         /// The name of the store.
         store: String,
-        /// The time of an answer, the median of ten. As JSON: `answer_ms`.
+        /// Time of an answer, the median of ten. As JSON: `answer_ms`.
         #[serde(rename = "answer_ms", serialize_with = "shown::millis")]
         answer: Duration,
         /// The longest time that the timings allow. As JSON: `assumed_ms`.
@@ -264,48 +266,48 @@ pub enum Finding {
         /// The lease, if three answers do not fit into it: then no leader can hold it. As JSON: `too_short_ms`.
         #[serde(rename = "too_short_ms", serialize_with = "shown::optional_millis")]
         too_short: Option<Duration>,
-        /// The fastest preset that fits, if any does.
+        /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// The store writes for longer than a round that asks for votes lasts: without a leader the last write, else most of the
-    /// last ten.
+    /// A write of the store takes longer than a round that asks for votes. Without a leader the last write counts, else
+    /// most of the last ten.
     WriteTooLong {
-        /// How long a write took of late. As JSON: `write_ms`.
+        /// Time of a recent write. As JSON: `write_ms`.
         #[serde(rename = "write_ms", serialize_with = "shown::millis")]
         write: Duration,
-        /// How long a round of questions lasts by the timings. As JSON: `round_ms`.
+        /// Length of a round by the timings. As JSON: `round_ms`.
         #[serde(rename = "round_ms", serialize_with = "shown::millis")]
         round: Duration,
-        /// Whether most of the last writes took so long: then this voter leaves the leadership to others.
+        /// Whether most of the last writes took longer than a round. Then this voter leaves the leadership to others.
         waits: bool,
-        /// The fastest preset that fits, if any does.
+        /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// This agent leads, and its lease is steadily renewed late: it is lost as soon as one more answer is.
+    /// This agent leads, but steadily renews its lease late: one more late answer, and the lease is lost.
     RenewsLate {
-        /// How much of the lease was left at the last late renewal. As JSON: `left_ms`.
+        /// Rest of the lease at the last late renewal. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
-        /// How much of it there was right after that renewal. As JSON: `renewed_ms`.
+        /// Rest of the lease right after that renewal. As JSON: `renewed_ms`.
         #[serde(rename = "renewed_ms", serialize_with = "shown::millis")]
         renewed: Duration,
-        /// The fastest preset that fits and is slower, if any does.
+        /// The fastest slower preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// This agent stood still in the last minute, for longer than the timings tolerate.
+    /// This agent stood still in the last minute for longer than the timings tolerate.
     Stalls {
-        /// For how long a timer of it was late, the longest. As JSON: `stall_ms`.
+        /// Longest delay of a timer of this agent. As JSON: `stall_ms`.
         #[serde(rename = "stall_ms", serialize_with = "shown::millis")]
         stall: Duration,
-        /// For how long two agents may stand still by the timings, one after the other. As JSON: `tolerated_ms`.
+        /// Longest standstill of two agents, one after the other, that the timings tolerate. As JSON: `tolerated_ms`.
         #[serde(rename = "tolerated_ms", serialize_with = "shown::millis")]
         tolerated: Duration,
-        /// The timings, where they are a preset.
+        /// The name of the timings, if they are a preset.
         preset: Option<&'static str>,
-        /// The fastest preset that fits, if any does.
+        /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// No member that can be reached may be elected.
+    /// No member that can be reached is eligible.
     NoneEligible,
     /// This agent is not eligible, because the actor that it is tied to is gone.
     TieBroken,
@@ -313,35 +315,35 @@ pub enum Finding {
     NoScore,
     /// This agent is an observer.
     Observer,
-    /// This agent lets others go first, because it stepped down.
+    /// This agent lets others go first, because it has stepped down.
     CoolsDown {
-        /// For how long still. As JSON: `left_ms`.
+        /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
     /// This agent has started, or its leader is gone, and it waits before it holds an election.
     Waits {
-        /// For how long still. As JSON: `left_ms`.
+        /// Time until it holds the election. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
-    /// This agent keeps no record, and takes no part until others have said what they remember.
+    /// This agent keeps no record, and takes no part until others have told it what they remember.
     Recovers {
-        /// For how long it abstains still; zero if it only waits for answers. As JSON: `left_ms`.
+        /// Time for which it still abstains; zero if it only waits for answers. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
-        /// So many of the other voters have answered.
+        /// Number of the other voters that have answered.
         answers: u32,
-        /// So many of these recover themselves, and remember nothing.
+        /// Number of those answers from voters that recover themselves, and remember nothing.
         recover: u32,
-        /// So many that remember are needed.
+        /// Number of voters that remember and that this agent needs.
         needed: u32,
         /// The other voters that remember.
         remember: Vec<AgentId>,
         /// The other voters that have not answered.
         silent: Vec<AgentId>,
-        /// How many of the voters in `remember` have to restart for it to go on by the clocks alone; `None` while too few
-        /// have answered for that.
+        /// Number of the voters in `remember` that have to restart, so that this agent can go on by the clocks alone;
+        /// `None` while too few have answered for that.
         restarts: Option<u32>,
     },
     /// This agent has not begun yet.
@@ -353,13 +355,13 @@ pub enum Finding {
         /// This agent's role in it.
         role: Role,
     },
-    /// The voters are being changed, or this agent was asked for that.
+    /// A change of the voters is under way, or was asked of this agent.
     VotersChange {
-        /// The epoch that the change leads to; `None` as long as this agent does not see it begin.
+        /// The epoch of the new list; `None` until this agent sees the change begin.
         epoch: Option<u64>,
-        /// Whether somebody waits for it at this agent.
+        /// Whether a caller waits for the change at this agent.
         is_asked_here: bool,
-        /// Since when this agent knows, counted back from now. As JSON: `since_ms`.
+        /// Time since this agent knows of the change. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
@@ -368,12 +370,12 @@ pub enum Finding {
         /// Their names.
         missing: Vec<AgentId>,
     },
-    /// The number of voters is even: no more of them may be down than of one voter less.
+    /// The number of voters is even: one voter less would tolerate as many failures.
     EvenVoters {
-        /// How many they are.
+        /// Number of voters.
         all: u32,
     },
-    /// This agent has a store and is not in the list of voters: it follows, and waits to be added.
+    /// This agent has a store but is not in the list of voters: it follows, and waits to be added.
     Learner {
         /// The epoch of the list.
         epoch: u64,
@@ -390,21 +392,21 @@ pub enum Finding {
         /// Its name.
         leader: AgentId,
     },
-    /// The leader is known by the store that has the lease, and no link reaches it: messages of applications do not arrive.
+    /// The store of the lease names the leader, but no link reaches it: messages of applications do not arrive.
     LeaderUnlinked {
         /// Its name.
         leader: AgentId,
         /// The name of the store.
         store: String,
     },
-    /// The leader holds the lease in a store. Agents of other processes are known by that store alone.
+    /// The leader holds the lease in a store. Only that store knows the agents of other processes.
     HoldsLease {
         /// Its name.
         leader: AgentId,
         /// The name of the store.
         store: String,
     },
-    /// The leader hands over, once its work has ended.
+    /// The leader hands over when its work has ended.
     Drains,
     /// A member that can be reached ranks above the leader.
     Outranked {
@@ -412,7 +414,7 @@ pub enum Finding {
         leader: AgentId,
         /// The member.
         by: AgentId,
-        /// Why that one does not lead.
+        /// The reason why that member does not lead.
         because: NotLeading,
     },
     /// The leader ranks highest of all members that can be reached.
@@ -420,14 +422,14 @@ pub enum Finding {
         /// The leader.
         leader: AgentId,
     },
-    /// All is well, and a faster preset has twice the room that was needed of late.
+    /// All is well, and a faster preset allows twice the recently measured times.
     FasterFits {
         /// The preset.
         preset: &'static str,
-        /// After how long it notices a silent leader. As JSON: `detection_ms`.
+        /// Time after which that preset notices a silent leader. As JSON: `detection_ms`.
         #[serde(rename = "detection_ms", serialize_with = "shown::millis")]
         detection: Duration,
-        /// After how long the present timings do. As JSON: `present_ms`.
+        /// The same time with the present timings. As JSON: `present_ms`.
         #[serde(rename = "present_ms", serialize_with = "shown::millis")]
         present: Duration,
     },

@@ -8,9 +8,9 @@
 //!   the bridge: peers ──┘                                      └ the warning while no agent leads
 //! ```
 //!
-//! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so an agent that hangs
-//! has one as well. Not here: the conditions of a finding (`judge.rs`, `register.rs`, `recovery.rs`,
-//! `timings.rs`; of schedules `leader/schedule/`), and its words (`sentence.rs`).
+//! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so it also works for an agent that
+//! hangs. Not here: the conditions of a finding (`judge.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules
+//! `leader/schedule/`), and its words (`sentence.rs`).
 
 mod finding;
 mod judge;
@@ -47,7 +47,7 @@ use words::Span;
 /// Why a group has no leader, or why this one leads, as one agent sees it; see
 /// [`ElectionHandle::diagnosis`](super::ElectionHandle::diagnosis).
 ///
-/// As text it is a line that says which agent leads, and a line for each finding, the worst first. As JSON it has
+/// As text it has a line that names the leader, then a line for each finding, the worst first. As JSON the fields have
 /// these names; each finding has its sentence as `text`.
 ///
 /// ```
@@ -68,29 +68,29 @@ pub struct Diagnosis {
     pub group: String,
     /// The leader that it follows, or the agent itself.
     pub leader: Option<Leader>,
-    /// For how long it has known no leader. As JSON: `leaderless_ms`.
+    /// Time for which the agent has known no leader. As JSON: `leaderless_ms`.
     pub leaderless_for: Option<Duration>,
-    /// How many voters can be reached, and how many are needed.
+    /// Number of voters that can be reached, and number of voters that are needed.
     pub voters: Option<VoterCount>,
-    /// What was found, the worst first.
+    /// The findings, the worst first.
     pub findings: Vec<Finding>,
-    /// The longest that this agent has measured of late: the echo of a linked peer, a write of its store, a standstill
-    /// of its own; zero where nothing was measured. [`Timings::measured`](crate::protocol::Timings::measured) makes
-    /// timings of it.
+    /// The longest times that this agent has measured recently: the echo of a linked peer, a write of its store, a
+    /// standstill of its own. A time is zero if it was not measured.
+    /// [`Timings::measured`](crate::protocol::Timings::measured) makes timings of it.
     pub measured: Measurement,
     /// The nodes that the group is carried to.
     pub peers: Vec<PeerReport>,
 }
 
-/// How many voters can be reached.
+/// Number of voters that can be reached, that exist, and that are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VoterCount {
-    /// So many can be reached, as far as is known: they are up, and their nodes are linked.
+    /// Number of voters that can be reached: they are up as far as this agent knows, and their nodes are linked.
     pub reachable: u32,
-    /// So many there are.
+    /// Number of all voters.
     pub all: u32,
-    /// So many elect a leader: a quorum, or one where each side of a partition elects its own.
+    /// Number of voters that elect a leader: a quorum, or 1 if each side of a partition elects its own leader.
     pub needed: u32,
 }
 
@@ -110,7 +110,7 @@ impl Diagnosis {
         }
     }
 
-    /// The first findings in one line, for the log.
+    /// Returns the first findings in one line, for the log.
     pub(super) fn summary(&self) -> String {
         let first = self.findings.iter().take(IN_A_LINE);
         let lines: Vec<_> = first.map(Finding::to_string).collect();
@@ -121,7 +121,7 @@ impl Diagnosis {
     }
 }
 
-/// So many findings are told in one line.
+/// Number of findings in that line.
 const IN_A_LINE: usize = 3;
 
 impl fmt::Display for Diagnosis {

@@ -1,6 +1,6 @@
 //! Why another member than the highest-ranked one leads.
 //!
-//! Decided here: the reasons, and how each is written. Not here: which one holds (`judge.rs`).
+//! Decided here: the reasons, and the words of each. Not here: which reason holds (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -16,23 +16,23 @@ use crate::shown;
 pub enum NotLeading {
     /// It cannot be reached.
     Unreachable,
-    /// It let others go first after it had stepped down. That is known of the agent itself only.
+    /// It lets others go first after it has stepped down. An agent knows this only of itself.
     CoolsDown {
-        /// For how long still. As JSON: `left_ms`.
+        /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
-    /// A leader gives way to it only after it was there for long enough.
+    /// A leader gives way to it only after it has been there for a certain time.
     TakesOver {
-        /// At the earliest after this time. As JSON: `left_ms`.
+        /// Shortest time until then. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
     /// Too few voters can be reached for an election.
     NoMajority,
-    /// By the policy of this agent a live leader never gives way.
+    /// By the policy of this agent a running leader never gives way.
     Never,
-    /// Nothing is known here that keeps it: it may cool down, or take over soon.
+    /// No reason is known here: it may cool down, or take over soon.
     Unknown,
 }
 

@@ -1,11 +1,12 @@
-//! Which finding is told first.
+//! The order of the findings.
 //!
-//! Decided here: the order alone. What ends an agent stands before what keeps it from leading, and that before remarks.
+//! Decided here: the order alone. A finding that ends an agent comes first, then a finding that keeps it from leading,
+//! then remarks.
 
 use super::Finding;
 
 impl Finding {
-    /// The smaller, the worse.
+    /// Returns the place of the finding; smaller is worse.
     pub(super) const fn order(&self) -> u8 {
         match self {
             Self::Ended => 0,

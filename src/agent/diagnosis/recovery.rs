@@ -1,7 +1,7 @@
-//! A voter without a disk: how far its recovery is, and whether its clock is near enough to those of the others.
+//! A voter without a disk: the progress of its recovery, and whether its clock is close enough to those of the others.
 //!
-//! Decided here: the findings, and the words for a recovery, with its advice. Not here: the votes that a recovery needs
-//! (`elections/quorum/diskless`), and the other words (`sentence.rs`).
+//! Decided here: the findings, and the words about a recovery with its advice. Not here: the votes that a recovery
+//! needs (`elections/quorum/diskless`), and the other words (`sentence.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -35,7 +35,7 @@ impl Facts {
     }
 }
 
-/// How far an agent is that has no record.
+/// The progress of the recovery of an agent without a record.
 pub(super) struct RecoveryWords<'a> {
     pub(super) left: Duration,
     pub(super) answers: u32,

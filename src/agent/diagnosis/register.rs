@@ -1,7 +1,7 @@
 //! The answers of a lease's store, as findings.
 //!
-//! Decided here: which of its troubles are found. Not here: when a store counts as failing (`register/keeper/health.rs`), and
-//! whether it answers in time (`timings.rs`).
+//! Decided here: the failures of the store that become findings. Not here: when a store counts as failing
+//! (`register/keeper/health.rs`), and whether it answers in time (`timings.rs`).
 
 use super::{Facts, Finding, ScheduleFinding};
 use crate::{agent::Carrier, protocol::AgentId};
@@ -11,7 +11,7 @@ impl Facts {
         let Some((store, state)) = &self.register else {
             return;
         };
-        // One cause is told once: a store out of reach takes no writes either.
+        // One cause gives one finding: a store out of reach takes no writes either.
         if let Some((since, reason)) = &state.reads {
             found.push(Finding::RegisterFails {
                 store: store.clone(),
@@ -49,14 +49,14 @@ impl Facts {
         }
     }
 
-    /// Whether an agent may be eligible that only the store knows: it says so, or cannot say.
+    /// Returns whether an agent that only the store knows may be eligible: the store says so, or cannot say.
     pub(super) fn may_store_know_another(&self) -> bool {
         let state = self.register.as_ref().map(|(_, state)| state);
         state.is_some_and(|state| state.has_another != Some(false))
     }
 
-    /// Returns the finding about a holder that the store knows, which replaces the comparison of members. `None` where the
-    /// members and their ranks are known.
+    /// Returns the finding about a holder of the lease that the store knows. It replaces the comparison of members.
+    /// `None` if the members and their ranks are known.
     pub(super) fn holder(&self, leader: &AgentId, is_reachable: bool) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let (leader, store) = (leader.clone(), store.clone());

@@ -1,7 +1,7 @@
 //! Why a schedule of an agent does not run, in types and in sentences.
 //!
-//! Decided here: what is kept of it for a diagnosis, and the words. Not here: when it is found, which schedules say
-//! themselves (`leader/schedule/`).
+//! Decided here: the data of a schedule's findings, and their words. Not here: the conditions of the findings, which
+//! schedules report themselves (`leader/schedule/`).
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 

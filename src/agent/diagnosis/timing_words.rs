@@ -1,4 +1,4 @@
-//! The sentences of the findings about timings: what is too slow for them, or what they are too slow for.
+//! The sentences of the findings about timings.
 
 use std::fmt;
 
@@ -110,7 +110,7 @@ impl fmt::Display for TimingWords<'_> {
     }
 }
 
-/// The timings, by their name if they have one.
+/// The name of the timings, or "this configuration".
 struct Configured(Option<&'static str>);
 
 impl fmt::Display for Configured {

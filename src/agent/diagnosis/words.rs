@@ -1,4 +1,4 @@
-//! Parts of the sentences of findings: spans, numbers of times, lists of names, roles, links, changes of voters.
+//! Parts of the sentences of findings: spans, counts, lists of names, roles, links, changes of voters.
 //!
 //! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
 
@@ -6,7 +6,7 @@ use std::{fmt, time::Duration};
 
 use crate::protocol::{AgentId, Role};
 
-/// A span as people read it.
+/// A span in a unit that suits its length.
 pub(super) struct Span(pub(super) Duration);
 
 impl fmt::Display for Span {
@@ -19,7 +19,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A number of times.
+/// A count of times.
 pub(super) struct Times(pub(super) u32);
 
 impl fmt::Display for Times {
@@ -32,7 +32,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// The names of a few; of many, how many more there are.
+/// A list of names; a long list is cut, and the number of the other names follows.
 pub(super) struct Names<'a>(pub(super) &'a [AgentId]);
 
 impl fmt::Display for Names<'_> {
@@ -51,10 +51,10 @@ impl fmt::Display for Names<'_> {
     }
 }
 
-/// So many names are said.
+/// Most names of a list that are written out.
 const A_FEW: usize = 5;
 
-/// A role in a sentence.
+/// A role with its article.
 pub(super) struct Article(pub(super) Role);
 
 impl fmt::Display for Article {
@@ -68,7 +68,7 @@ impl fmt::Display for Article {
     }
 }
 
-/// A peer that is not linked. The advice is that of the error, which the layer that met it knows.
+/// A peer that is not linked. The advice belongs to the error, and comes from the layer that met the error.
 pub(super) struct UnlinkedWords<'a> {
     pub(super) node: &'a str,
     pub(super) address: Option<&'a str>,

@@ -60,7 +60,7 @@ pub struct Offers {
 pub enum Contenders {
     /// The members of the group.
     Members,
-    /// Those that the records of the store name.
+    /// The agents that the records of the store name.
     Store,
 }
 
@@ -84,7 +84,7 @@ pub enum Keeps {
     Voters,
     /// The store that has the lease.
     Store,
-    /// The members that heard of it.
+    /// The members that received it.
     BestEffort,
 }
 
@@ -96,7 +96,7 @@ pub enum Tokens {
     Fence,
     /// A fence, while no clock is set back.
     Conditional,
-    /// It tells an old announcement from a new one, and protects nothing.
+    /// It tells an old announcement from a new one, but protects nothing.
     Epoch,
 }
 
@@ -131,7 +131,7 @@ pub(crate) enum ElectionMode {
 }
 
 impl ElectionMode {
-    /// The mode of an election that is none of the above.
+    /// Returns the mode of an election that is none of the above.
     pub(super) fn own(requirements: &Requirements) -> Self {
         Self::Own {
             has_voters: requirements.voters.is_some(),
@@ -155,7 +155,7 @@ impl ElectionMode {
         }
     }
 
-    /// Returns its offers. `has_links`: a bridge carries the group.
+    /// Returns the offers of this mode. `has_links`: a bridge carries the group.
     pub(crate) const fn offers(self, has_links: bool) -> Offers {
         let carrier = self.carrier(has_links);
         let usual = Offers {
