@@ -89,7 +89,7 @@ mod tests {
             "findings":[{"agent":"b","kind":"no_leader","text":"start a\u001b[2J","from_unix_ms":1764126780500,"until_unix_ms":1764126781700}]}"#;
         let group: GroupHistory = serde_json::from_str(json).unwrap();
         assert_eq!(
-            history(&[group.clone()], 9),
+            history(std::slice::from_ref(&group), 9),
             "\
 orders: 3 of 3 leaderships
 FROM                      LEADER  TERM  LED FOR    NO LEADER BEFORE  END
