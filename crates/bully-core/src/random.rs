@@ -33,7 +33,7 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Another generator, so that one consumer's draws do not shift another's.
+    /// Returns another generator, so that one consumer's draws do not shift another's.
     #[must_use]
     pub const fn fork(&mut self) -> Self {
         Self(self.next_u64())
@@ -45,7 +45,7 @@ impl SplitMix64 {
         u64::try_from(wide >> 64).unwrap_or(0)
     }
 
-    /// A number from `least` to `most`, both included; `least` if they are the wrong way round.
+    /// Returns a number from `least` to `most`, both included; `least` if `most` is smaller.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         let room = most.saturating_sub(least);
         if room == 0 {
@@ -63,7 +63,7 @@ impl SplitMix64 {
         }
     }
 
-    /// A span out of this range; draws nothing when there is only one.
+    /// Returns a span from this range; draws nothing when the range has only one.
     pub fn span(&mut self, range: After) -> Duration {
         if range.min >= range.max {
             return range.min;
@@ -72,7 +72,7 @@ impl SplitMix64 {
         Duration::from_nanos(self.between(nanos(range.min), nanos(range.max)))
     }
 
-    /// One of these, or `None` if there is none.
+    /// Returns one of these, or `None` if there is none.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         let at = self.below(u64::try_from(from.len()).unwrap_or(0));
         from.get(usize::try_from(at).ok()?)

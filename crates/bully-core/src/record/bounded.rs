@@ -1,7 +1,7 @@
 //! Text of a bounded length: it has an end, whatever is asked for.
 //!
-//! Decided here: that a part which does not fit is not begun, and that nothing is written after it. Not here: how long
-//! a text may be, and whether it is refused or ends in words; its writer says so.
+//! Decided here: a part that does not fit is not begun, and nothing is written after it. Not here: the longest size of
+//! a text, and whether it is refused or ends in words; its writer decides that.
 
 use std::{
     fmt::{self, Write as _},
@@ -77,7 +77,7 @@ impl BoundedText {
         self.is_full
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub const fn len(&self) -> usize {
         self.text.len()
     }
@@ -118,7 +118,7 @@ impl BoundedText {
         text.whole()
     }
 
-    /// Writes that value as JSON, all of it or nothing. One that has no JSON form is nothing.
+    /// Writes that value as JSON, all of it or nothing. A value without a JSON form is not written.
     ///
     /// # Errors
     /// As [`push`](Self::push).

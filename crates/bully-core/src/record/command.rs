@@ -1,8 +1,8 @@
-//! What can be done to a group of agents in a test, so that it can be done again.
+//! The commands to a group of agents in a test, in a form that can be repeated.
 //!
-//! Decided here: which commands there are, how the format of recordings has them, and which agents each names. Faults are
-//! most of them, but an agent that joins and a wait for an election are commands too. Not here: their words (`words.rs`),
-//! and what each does (`testkit::cluster`).
+//! Decided here: which commands there are, their form in recordings, and the agents that each names. Most of them are
+//! faults, but an agent that joins and a wait for an election are commands too. Not here: their words (`words.rs`), and
+//! the effects of each (`testkit::cluster`).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,19 +30,19 @@ pub enum RecordedCommand {
     Crash(Vec<AgentId>),
     /// These stop at the same moment, without handing over.
     Stop(Vec<AgentId>),
-    /// The process of this one ends at once.
+    /// The process of this agent ends at once.
     Kill(AgentId),
-    /// This one begins its next incarnation.
+    /// This agent begins its next incarnation.
     Restart(AgentId),
-    /// This one handles neither messages nor timers.
+    /// This agent handles neither messages nor timers.
     Hang(AgentId),
-    /// The process of this one stands still.
+    /// The process of this agent stands still.
     Freeze(AgentId),
-    /// This one goes on after a hang.
+    /// This agent goes on after a hang.
     Resume(AgentId),
-    /// The leadership of this one runs out by its own clock.
+    /// The leadership of this agent runs out by its own clock.
     Expire(AgentId),
-    /// This one becomes a member.
+    /// This agent becomes a member.
     Join {
         /// Its name.
         agent: AgentId,
@@ -51,9 +51,9 @@ pub enum RecordedCommand {
         /// Its score; `None` if it cannot be elected.
         score: Option<Score>,
     },
-    /// This one hands over, and leaves for good.
+    /// This agent hands over, and leaves for good.
     Leave(AgentId),
-    /// This one has another score from now on.
+    /// This agent has another score from now on.
     Score {
         /// Its name.
         agent: AgentId,
@@ -69,7 +69,7 @@ pub enum RecordedCommand {
     },
     /// The voters of a quorum are changed.
     ChangeVoters(VoterChange),
-    /// This one holds an election.
+    /// This agent holds an election.
     Campaign(AgentId),
     /// These sides do not reach each other.
     Partition(Vec<Vec<AgentId>>),
@@ -77,17 +77,17 @@ pub enum RecordedCommand {
     Cut(AgentId, AgentId),
     /// Messages of the first agent do not reach the second.
     CutOneWay(AgentId, AgentId),
-    /// All links of this one are cut.
+    /// All links of this agent are cut.
     Isolate(AgentId),
     /// The link between two is mended, both ways.
     Mend(AgentId, AgentId),
-    /// The isolation of this one ends.
+    /// The isolation of this agent ends.
     Rejoin(AgentId),
     /// Every partition, cut and isolation ends.
     Heal,
     /// The faults of the network for all messages from now on.
     Network(NetworkRecord),
-    /// It was waited until it was settled which agents lead.
+    /// The run waited until it was settled which agents lead.
     Settle,
 }
 
@@ -135,13 +135,13 @@ impl RecordedCommand {
 pub struct NetworkRecord {
     /// The shortest and the longest time that a message is under way.
     pub delay_ns: (u64, u64),
-    /// How many messages are lost.
+    /// Share of lost messages.
     pub loss: u16,
-    /// How many messages arrive twice.
+    /// Share of messages that arrive twice.
     pub duplication: u16,
-    /// How many messages are held for longer.
+    /// Share of messages that are slow.
     pub slow: u16,
-    /// And by how much longer.
+    /// Shortest and longest additional delay of slow messages.
     pub slow_by_ns: (u64, u64),
     /// Whether messages may overtake each other.
     pub any_order: bool,

@@ -1,4 +1,4 @@
-//! Where two runs part.
+//! The first difference of two runs.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::Recording;
 /// The first line in which two recordings differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which line, counted from 1.
+    /// Number of the line, counted from 1.
     pub line: usize,
     /// The line of the first recording, if it has one there.
     pub one: Option<String>,

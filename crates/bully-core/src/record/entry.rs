@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::RecordedCommand;
 use crate::protocol::{AgentId, Event, Role, Term, Time};
 
-/// One thing that happened, and when.
+/// One event of a run, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceEntry {
     /// The time of the run, the same for all agents.
     #[serde(rename = "at_ns")]
     pub at: Time,
-    /// What happened.
+    /// The event.
     pub what: What,
 }
 
-/// What happened.
+/// The events of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
@@ -29,14 +29,14 @@ pub enum What {
     Sent {
         /// The message.
         message: MessageText,
-        /// When it will arrive; empty where that is not known.
+        /// The times of its arrivals; empty where they are not known.
         arrives: Vec<Time>,
     },
     /// A message left, and will never arrive.
     Lost {
         /// The message.
         message: MessageText,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// A message arrived and was handled.
@@ -45,31 +45,31 @@ pub enum What {
     Dropped {
         /// The message.
         message: MessageText,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// An agent does something else from now on.
     Role {
-        /// Which one.
+        /// The agent.
         agent: AgentId,
-        /// What.
+        /// Its role.
         role: Role,
     },
-    /// An agent told its application something.
+    /// An agent sent its application an event.
     Event {
-        /// Which one.
+        /// The agent.
         agent: AgentId,
-        /// What.
+        /// The event.
         event: Event,
     },
     /// Something was done to an agent.
     Happened {
-        /// Which one.
+        /// The agent.
         agent: AgentId,
-        /// What.
+        /// The change.
         what: Happening,
     },
-    /// Something else worth a line, such as a partition.
+    /// Another remarkable event, such as a partition.
     Mark(String),
     /// A command was given. It is given again when the run is repeated. Its effects have entries of their own.
     Command(RecordedCommand),
@@ -77,9 +77,9 @@ pub enum What {
     Settled {
         /// The sides of the network; one unless it is separated.
         sides: Vec<RecordedSide>,
-        /// How long it took since something was last done, in nanoseconds.
+        /// Time since the last command, in nanoseconds.
         took_ns: u64,
-        /// How many messages of elections were sent meanwhile.
+        /// Number of election messages in that time.
         messages: u64,
     },
     /// A promise was broken.
@@ -94,7 +94,7 @@ pub enum What {
 pub struct RecordedSide {
     /// The agents.
     pub agents: Vec<AgentId>,
-    /// The leader that they follow, if they have one.
+    /// The leader that they follow, if there is one.
     pub leader: Option<AgentId>,
     /// The term of that leadership.
     pub term: Term,
@@ -110,11 +110,11 @@ pub struct MessageText {
     pub to: AgentId,
     /// Its name, such as `"elect"`.
     pub kind: Cow<'static, str>,
-    /// All that it says.
+    /// Its full text.
     pub text: String,
 }
 
-/// What can be done to an agent.
+/// The changes of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happening {
@@ -126,13 +126,13 @@ pub enum Happening {
     Left,
     /// Its incarnation ended without warning.
     Crashed,
-    /// It ended as it stood, without handing over.
+    /// It ended at once, without handing over.
     Stopped,
     /// It begins its next incarnation.
     Restarted,
     /// It hangs.
     Paused,
-    /// It goes on, late for everything.
+    /// It goes on; its timers fire late.
     Resumed,
 }
 

@@ -7,11 +7,11 @@ use serde_json::error::Category;
 use super::TooLong;
 use crate::protocol::Time;
 
-/// Why lines are not read as a recording. Lines are counted from 1.
+/// The reason why lines cannot be read as a recording. Lines are counted from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// They could not be had.
+    /// The lines could not be read.
     #[error("the recording cannot be read: {0}")]
     Read(#[source] io::Error),
     /// The first line is not a header.
@@ -19,7 +19,7 @@ pub enum RecordingError {
         "line 1 is no header of a recording: name a file that `--record` or `record save` wrote"
     )]
     Foreign,
-    /// It is of another version of the format.
+    /// The recording has another version of the format.
     #[error(
         "line 1: the recording is of format {version}, and this program reads {newest}: use the release that wrote it"
     )]
@@ -32,7 +32,7 @@ pub enum RecordingError {
     /// A line is not an entry.
     #[error("line {line} is no entry of a recording: {}", words(source))]
     Malformed {
-        /// Which line.
+        /// The number of the line.
         line: usize,
         /// The error of the parser.
         source: serde_json::Error,
@@ -40,7 +40,7 @@ pub enum RecordingError {
     /// A line is too long.
     #[error("line {line} exceeds the limit of {max} bytes")]
     LineTooLong {
-        /// Which line.
+        /// The number of the line.
         line: usize,
         /// The limit.
         max: usize,
@@ -64,9 +64,9 @@ pub enum RecordingError {
     /// A line has a list that is too long.
     #[error("line {line} has a list of {len} items, which exceeds the limit of {max}")]
     TooManyItems {
-        /// Which line.
+        /// The number of the line.
         line: usize,
-        /// How long the list is.
+        /// Length of the list.
         len: usize,
         /// The limit.
         max: usize,
@@ -74,7 +74,7 @@ pub enum RecordingError {
     /// An entry is earlier than the one before.
     #[error("line {line} is of {at} ms, earlier than the line before, which is of {before} ms")]
     Backwards {
-        /// Which line.
+        /// The number of the line.
         line: usize,
         /// Its time.
         at: Time,
@@ -90,7 +90,7 @@ pub enum RecordingError {
     /// Lines follow the last one.
     #[error("line {line} follows the end of the recording")]
     AfterEnd {
-        /// Which line.
+        /// The number of the line.
         line: usize,
     },
 }
@@ -114,11 +114,11 @@ fn words(wrong: &serde_json::Error) -> String {
     }
 }
 
-/// Why a run cannot be told as commands or as a test.
+/// The reason why a run cannot be written as commands or as a test.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untold {
-    /// It would be too long.
+    /// The text would be too long.
     #[error("of this run {0}: record a shorter one")]
     TooLong(#[from] TooLong),
     /// Its beginning was forgotten.
@@ -126,10 +126,10 @@ pub enum Untold {
         "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound"
     )]
     Forgotten {
-        /// How many entries.
+        /// Number of forgotten entries.
         forgotten: u64,
     },
-    /// It has no commands and no agents to begin with.
+    /// It has no commands and no agents at its beginning.
     #[error(
         "the recording names no agents that it began with: only the run of a cluster is repeated by its commands"
     )]
@@ -149,7 +149,7 @@ pub enum Untold {
     /// A command has no words.
     #[error("at {at} ms the command has no form there: {command}")]
     Command {
-        /// When it was given.
+        /// The time of the command.
         at: Time,
         /// The command, as the recording has it.
         command: String,

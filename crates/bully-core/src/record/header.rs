@@ -1,7 +1,7 @@
-//! How a run began: the first line of a recording.
+//! The header of a run: the first line of a recording.
 //!
-//! Decided here: the name and the version of the format, and that both are looked at before anything else is.
-//! Version 1 is the only one so far.
+//! Decided here: the name and the version of the format, and that both are checked before anything else. Version 1 is
+//! the only one so far.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{NetworkRecord, RecordingError};
 use crate::protocol::{AgentId, MemberKind, Score, Timings};
 
-/// How a run began, and what belongs to all of it.
+/// The beginning of a run, and the facts about all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -19,25 +19,25 @@ pub struct Header {
     pub writer: String,
     /// The name of the election, such as `bully`.
     pub protocol: String,
-    /// Which clock its times are of.
+    /// The clock of its times.
     pub clock: RecordedClock,
-    /// What began the random numbers; 0 where nothing did.
+    /// The seed of the random numbers; 0 without one.
     pub seed: u64,
     /// The agents of the beginning, in their order.
     pub agents: Vec<RecordedAgent>,
     /// The faults of the network in the beginning, where they are known.
     pub network: Option<NetworkRecord>,
-    /// How long the agents wait for what, in nanoseconds, by the names of [`Timings`]; empty where it is not known.
+    /// The timings of the agents, in nanoseconds, by the names of [`Timings`]; empty where they are not known.
     pub timings_ns: BTreeMap<String, u64>,
     /// The command that runs it again, if there is one.
     pub again: Option<String>,
-    /// When it began by the wall clock of the host, in milliseconds since 1970, where that means something.
+    /// The wall clock of the host at its beginning, in milliseconds since 1970, if the run has a wall clock.
     pub began_unix_ms: Option<u64>,
-    /// How many earlier entries were forgotten because the record was bounded.
+    /// Number of earlier entries that were forgotten because the record was bounded.
     pub forgotten: u64,
 }
 
-/// Which clock the times of a recording are of.
+/// The clock of a recording's times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -62,7 +62,7 @@ pub struct RecordedAgent {
 }
 
 impl Header {
-    /// How a run of these agents begins.
+    /// Makes the header of a run of these agents.
     pub fn of(
         agents: impl IntoIterator<Item = RecordedAgent>,
         seed: u64,
@@ -77,7 +77,7 @@ impl Header {
         }
     }
 
-    /// As a line of the format, without its end.
+    /// Returns a line of the format, without its end.
     pub(super) fn to_line(&self) -> String {
         // Strings, numbers and lists of them have a JSON form.
         serde_json::to_string(&RecordingOpening {
@@ -90,7 +90,7 @@ impl Header {
 
     /// Reads a first line.
     pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
-        // Which format it is has to be known before anything of it is held to this one.
+        // The format has to be known before the rest is checked by its rules.
         let probe: HeaderProbe =
             serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
         if probe.format != FORMAT {

@@ -24,18 +24,18 @@ pub enum Subject<'a> {
     All,
     /// These.
     Agents(Vec<&'a AgentId>),
-    /// Those between whom a message went.
+    /// The sender and the receivers of a message.
     Message {
         /// The sender.
         from: &'a AgentId,
-        /// What became of it.
+        /// The fate of the message.
         way: Way,
         /// The receivers.
         to: Vec<&'a AgentId>,
     },
 }
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// It left.
@@ -209,7 +209,7 @@ fn line(entry: &TraceEntry) -> Option<Line<'_>> {
     Some(Line { at, subject, what })
 }
 
-/// That an agent follows or leads is said better by its event of the same moment.
+/// Returns whether the event of the same moment already shows that an agent follows or leads.
 fn tells_nothing<'a>(
     entry: &TraceEntry,
     mut following: impl Iterator<Item = &'a TraceEntry>,

@@ -17,7 +17,7 @@ pub fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
     named.sort_unstable();
     let mut text = BoundedText::new(MOST_WRITTEN);
-    // What does not fit is said in the last line.
+    // The last line reports a part that does not fit.
     write(&mut text, lines, &named, &positions).ok();
     text.ended_by("    %% the run goes on: this is all that is drawn of it\n")
 }

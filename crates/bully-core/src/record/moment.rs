@@ -32,7 +32,7 @@ pub struct AgentMoment<'a> {
     pub kind: MemberKind,
     /// Its score; `None` if it cannot be elected.
     pub score: Option<Score>,
-    /// Whether it runs.
+    /// The condition of the agent.
     pub condition: AgentCondition,
     /// Its role.
     pub role: Role,
@@ -42,16 +42,16 @@ pub struct AgentMoment<'a> {
     pub leader: Option<&'a Leader>,
 }
 
-/// Whether an agent runs.
+/// The condition of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentCondition {
     /// It has not started.
     Absent,
-    /// It began before the recording did, and the recording says nothing of it yet.
+    /// It began before the recording did, and no entry shows its state yet.
     Unknown,
     /// It runs.
     Up,
-    /// It runs, and does nothing.
+    /// It runs, and does not act.
     Hung,
     /// It has crashed or stopped.
     Down,
@@ -66,7 +66,7 @@ pub(super) struct UnderWay<'a> {
 }
 
 impl<'a> RecordedMoment<'a> {
-    /// What `recording` says of that moment.
+    /// Returns the state of `recording` at that moment.
     pub(super) fn of(recording: &'a Recording, at: Time) -> Self {
         let mut moments = RecordedMoments::begin(recording, at);
         for entry in recording.entries() {
@@ -82,7 +82,7 @@ impl<'a> RecordedMoment<'a> {
 
     /// Before the first entry.
     fn begin(recording: &'a Recording, at: Time) -> Self {
-        // The record of one agent that runs begins while all others run already.
+        // The record of a single agent begins while all others run already.
         let is_part = recording.header().began_unix_ms.is_some();
         let condition = if is_part {
             AgentCondition::Unknown
@@ -104,7 +104,7 @@ impl<'a> RecordedMoment<'a> {
         }
     }
 
-    /// The agents that lead, as far as they have said.
+    /// Returns the agents that lead, by their own events.
     pub(super) fn leaders(&self) -> impl Iterator<Item = &AgentMoment<'a>> {
         self.agents.iter().filter(|agent| agent.leads())
     }
@@ -206,7 +206,7 @@ impl<'a> AgentMoment<'a> {
             && matches!(self.condition, AgentCondition::Up | AgentCondition::Hung)
     }
 
-    /// It says something, so it runs.
+    /// Notes that an agent sends a message, so it runs.
     fn is_heard(&mut self) {
         if matches!(
             self.condition,
@@ -249,7 +249,7 @@ impl<'a> AgentMoment<'a> {
     }
 }
 
-/// A recording, moment by moment. Messages under way are those of the moment that it was begun for.
+/// A recording, moment by moment. The messages under way are those of the moment for which it was begun.
 #[derive(Debug)]
 pub struct RecordedMoments<'a> {
     moment: RecordedMoment<'a>,
@@ -270,7 +270,7 @@ impl<'a> RecordedMoments<'a> {
         self.moment.follow(entry, &mut self.links);
     }
 
-    /// The agents, in the order of the beginning, later ones as they came.
+    /// Returns the agents, in the order of the beginning, followed by later ones as they came.
     pub fn agents(&self) -> &[AgentMoment<'a>] {
         &self.moment.agents
     }
@@ -295,7 +295,7 @@ impl<'a> RecordedMoments<'a> {
 /// The partitions and cuts of the network.
 #[derive(Debug, Default)]
 struct CutLinks<'a> {
-    /// The side of each agent that was named on one.
+    /// The side of each agent that a side names.
     sides: BTreeMap<&'a AgentId, usize>,
     one_way: BTreeSet<(&'a AgentId, &'a AgentId)>,
     isolated: BTreeSet<&'a AgentId>,

@@ -48,7 +48,7 @@ pub(super) fn read(mut from: impl BufRead) -> Result<Recording, RecordingError> 
     }
 }
 
-/// How much has been read.
+/// The progress of the reader.
 #[derive(Debug, Default)]
 struct Lines {
     number: usize,
@@ -56,14 +56,14 @@ struct Lines {
 }
 
 impl Lines {
-    /// Reads the next line, without its end; says whether there was one.
+    /// Reads the next line, without its end; returns whether there was one.
     fn next(
         &mut self,
         from: &mut impl BufRead,
         line: &mut Vec<u8>,
     ) -> Result<bool, RecordingError> {
         line.clear();
-        // One byte more than a line may have shows that it has more.
+        // One byte more than the limit of a line shows that the line exceeds it.
         let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
         let mut limited = from.take(most.saturating_add(1));
         let read = limited
@@ -103,7 +103,7 @@ fn bounded(line: usize, len: usize) -> Result<(), RecordingError> {
 }
 
 impl TraceEntry {
-    /// How long the longest list is that it holds.
+    /// Returns the length of its longest list.
     fn longest_list(&mut self) -> usize {
         match &mut self.what {
             What::Sent { arrives, .. } => arrives.len(),

@@ -1,6 +1,6 @@
-//! A whole recording: its header, its entries, and all that can be made of both.
+//! A whole recording: its header, its entries, and the texts and drawings of both.
 //!
-//! Decided here: how it is written. How it is read: `read`.
+//! Decided here: the written form. The reader: `read`.
 
 use std::{
     fmt::Write as _,
@@ -59,7 +59,8 @@ impl Recording {
         Self { header, entries }
     }
 
-    /// The commands and what came of them, without the rest: enough for a script and for a test, however long the run.
+    /// Makes a recording of the commands and their outcomes, without the rest: enough for a script and for a test,
+    /// however long the run.
     #[must_use]
     pub fn of_commands(&self, commands: Vec<TraceEntry>) -> Self {
         let header = Header {
@@ -89,7 +90,7 @@ impl Recording {
         to.flush()
     }
 
-    /// The same as a string.
+    /// Returns the same as a string.
     pub fn to_jsonl(&self) -> String {
         let mut text = self.header.to_line();
         for entry in &self.entries {
@@ -100,22 +101,22 @@ impl Recording {
         text
     }
 
-    /// How the run began.
+    /// Returns the header of the run.
     pub const fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How the run began, to say more of it.
+    /// Returns the header of the run, to add facts to it.
     pub const fn header_mut(&mut self) -> &mut Header {
         &mut self.header
     }
 
-    /// What happened, oldest first; the last entry is [`What::Ended`].
+    /// Returns the events, oldest first; the last entry is [`What::Ended`].
     pub fn entries(&self) -> &[TraceEntry] {
         &self.entries
     }
 
-    /// When it ended.
+    /// Returns the time of its end.
     pub fn ended(&self) -> Time {
         self.entries.last().map_or(Time::ZERO, |entry| entry.at)
     }
@@ -140,7 +141,7 @@ impl Recording {
         Difference::between(self, other)
     }
 
-    /// The run as text: one aligned line per moment, as a `Trace` of the feature `testkit` has it.
+    /// Returns the run as text: one aligned line per moment, as a `Trace` of the feature `testkit` writes it.
     pub fn to_text(&self) -> String {
         lines::to_text(&lines::lines(&self.entries), self.header.forgotten)
     }
@@ -151,8 +152,8 @@ impl Recording {
         mermaid::to_mermaid(&lines::lines(&self.entries), &order)
     }
 
-    /// A drawing of that moment, an SVG page of its own: the agents as a ring, the leader marked, messages under way
-    /// as arrows. Light or dark as the viewer prefers.
+    /// Returns a drawing of that moment, an SVG page of its own: the agents as a ring, the leader marked, messages
+    /// under way as arrows. Light or dark as the viewer prefers.
     pub fn to_svg(&self, at: Time) -> String {
         svg::to_svg(&RecordedMoment::of(self, at), self)
     }
@@ -181,7 +182,7 @@ impl Recording {
 }
 
 impl TraceEntry {
-    /// As a line of the format, without its end.
+    /// Returns a line of the format, without its end.
     pub fn to_line(&self) -> String {
         // Strings, numbers, and lists and named fields of them have a JSON form.
         serde_json::to_string(self).unwrap_or_default()

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::{Header, TraceEntry, What};
 use crate::protocol::{Role, Time};
 
-/// How much a record of a running agent keeps; the smaller limit counts.
+/// Limits of the record of a running agent; the smaller limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RecordLimits {
-    /// How many entries: 5,000 by default, 50,000 at most.
+    /// Number of entries: 5,000 by default, 50,000 at most.
     pub entries: usize,
-    /// How many bytes they have in a file: 1 MiB by default, 8 MiB at most.
+    /// Their size in a file, in bytes: 1 MiB by default, 8 MiB at most.
     pub bytes: usize,
 }
 
@@ -44,7 +44,7 @@ impl RecordLimits {
 #[derive(Clone, Debug)]
 pub struct BoundedRecord {
     limits: RecordLimits,
-    /// As they are in a file.
+    /// The entries in the form of a file.
     lines: VecDeque<Box<str>>,
     bytes: usize,
     forgotten: u64,
@@ -86,7 +86,7 @@ impl BoundedRecord {
         }
     }
 
-    /// Takes a role in if it is another one.
+    /// Adds a role if it has changed.
     pub fn role(&mut self, role: Role, entry: impl FnOnce() -> (Time, What)) {
         if self.role.replace(role) != Some(role) {
             let (at, what) = entry();
@@ -94,7 +94,7 @@ impl BoundedRecord {
         }
     }
 
-    /// The file of what there is.
+    /// Returns the file of the present entries.
     pub fn to_jsonl(&self, mut header: Header, now: Time) -> String {
         header.forgotten = self.forgotten;
         let mut text = header.to_line();

@@ -117,7 +117,7 @@ fn wait(out: &mut String, until: Time) {
     );
 }
 
-/// Waits as the run did, and asserts what came of it there.
+/// Waits as the run did, and asserts its outcome.
 fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
     let outcome = rest
         .take_while(|entry| !matches!(entry.what, What::Command(_)))
@@ -138,7 +138,7 @@ fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
 }
 
 impl TraceEntry {
-    /// Which agents lead, if it was found settled.
+    /// Returns the agents that lead, if this was settled.
     fn leaders(&self) -> Option<Vec<AgentId>> {
         let What::Settled { sides, .. } = &self.what else {
             return None;

@@ -1,6 +1,6 @@
 //! The commands of a run as a script of the example `cluster`.
 //!
-//! Decided here: that a script is made only where it is the run. The example names its agents `agent-1` and so on, gives
+//! Decided here: a script is made only if it repeats the run. The example names its agents `agent-1` and so on, gives
 //! each its number as its score, and begins with delays of 1 to 3 ms. Not here: the words of a command (`words.rs`).
 
 use super::{
@@ -92,7 +92,7 @@ fn check(recording: &Recording) -> Result<(), Untold> {
     Ok(())
 }
 
-/// The agents that a cluster is begun with. A cluster whose agents hold a lease adds its register itself.
+/// Returns the agents at the beginning of a cluster. A cluster whose agents hold a lease adds its register itself.
 pub(super) fn agents(recording: &Recording) -> impl Iterator<Item = &RecordedAgent> {
     let has_register = recording.header().protocol == "lease";
     recording

@@ -47,7 +47,7 @@ pub(super) fn to_svg(moment: &RecordedMoment<'_>, recording: &Recording) -> Stri
     out
 }
 
-/// Where the agents are.
+/// The places of the agents.
 struct Places<'a> {
     at: BTreeMap<&'a AgentId, Point>,
     /// The radius of an agent.
@@ -61,7 +61,7 @@ struct Point {
 }
 
 impl Point {
-    /// The point on the way to another one, at that distance from here.
+    /// Returns the point on the way to another point, at that distance from here.
     fn towards(self, other: Self, distance: f64) -> Self {
         let (dx, dy) = (other.x - self.x, other.y - self.y);
         let long = dx.hypot(dy).max(f64::EPSILON);
@@ -71,7 +71,7 @@ impl Point {
         }
     }
 
-    /// How far it is from the way to another point to a place that is so far to the right of it.
+    /// Returns the offset from this point to a point at the distance `far`, to the right of the way to another point.
     fn side(self, other: Self, far: f64) -> Self {
         let ahead = self.towards(other, far);
         Self {
@@ -147,7 +147,7 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
     out.push_str("</g>\n");
 }
 
-/// Links that are cut, as long as they can be told apart.
+/// Draws the cut links, if there are few enough to distinguish them.
 fn cuts(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) {
     if moment.cut.len() > MOST_LINES {
         return;
@@ -196,10 +196,10 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
         let gone = moment.at.since(*left).as_secs_f64();
         let share = if whole > 0.0 { gone / whole } else { 1.0 };
         let free = (from.distance(*to) - 2.0 * places.radius).max(0.0);
-        // To the side, so that two that meet are two; the words a bit further.
+        // Beside the way, so that two arrows in opposite directions do not overlap; the words are a bit further away.
         let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
-        // One that has just left is an arrow too.
+        // A message that has just left has an arrow too.
         let long = (free * share).max(14.0_f64.min(free));
         let label = begin.towards(*to, long / 2.0).shifted(beside);
         let head = begin.towards(*to, long).shifted(aside);

@@ -1,7 +1,7 @@
 //! The words of a command: how it is typed, sent, recorded in a script and given in a test.
 //!
 //! Decided here: one text for each command. It is read as the same command (`words_read.rs`), except that a new voter's
-//! contact is left out: a cluster needs none. Not here: which commands there are (`command.rs`), and whether an agent has
+//! contact is left out: a cluster needs none. Not here: the list of commands (`command.rs`), and whether an agent has
 //! that name (`testkit::cluster`).
 
 use std::fmt;
@@ -101,7 +101,7 @@ impl RecordedCommand {
     ];
 }
 
-/// Why a text is not read as a command.
+/// The reason why a text cannot be read as a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -128,7 +128,7 @@ pub enum CommandError {
     Name {
         /// The word.
         word: String,
-        /// Why not.
+        /// The reason.
         source: IdError,
     },
     /// A word is not a score.
@@ -243,7 +243,7 @@ impl fmt::Display for RecordedCommand {
     }
 }
 
-/// As the command `network` says it.
+/// Writes it in the form of the command `network`.
 impl fmt::Display for NetworkRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "delay {}", range(self.delay_ns))?;

@@ -207,8 +207,8 @@ fn read_share(word: &str) -> Result<u16, CommandError> {
         })
 }
 
-/// A number without a sign times `unit`, if that is a whole number of at most 64 bits. It is computed in whole
-/// numbers: a floating-point number would round in silence.
+/// Returns a number without a sign times `unit`, if the result is a whole number of at most 64 bits. It is computed in
+/// whole numbers: a floating-point number would round silently.
 fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = match text.split_once('.') {
         Some((_, "")) => return None,
