@@ -92,7 +92,7 @@ mod tests {
         let (request, me) = (request.parse().unwrap(), me.parse().unwrap());
         match onward(Some(&about), &request, &me) {
             Onward::To(url) => Ok(url.to_str().unwrap().to_owned()),
-            other => Err(other),
+            other @ (Onward::CameBack | Onward::Nowhere) => Err(other),
         }
     }
 
