@@ -1,29 +1,29 @@
-//! What an agent says of itself: set by its own application, read by that of each member.
+//! The `about` text of an agent: its application sets it, and the applications of all members read it.
 //!
-//! Decided here: that a change goes to the group at once, not through the mailbox; and what a view says of its leader. Not
-//! here: which text is one ([`About`]), and how other processes are told: by the roster of a link, or by the record of
-//! a lease.
+//! Decided here: a change goes to the group at once, not through the mailbox; and how a view gets the text of its
+//! leader. Not here: the rules of the text ([`About`]), and the way to other processes: the roster of a link, or the
+//! record of a lease.
 
 use crate::protocol::{About, Election, Time, View};
 
 use super::{Agent, CommandError, ElectionHandle};
 
 impl<E: Election> ElectionHandle<E> {
-    /// What the leader says of itself, as far as the agent knows: for instance the URL of its own server. It is the text
-    /// of another agent: escape it where it is shown, and check it before it is used.
+    /// Returns the `about` text of the leader, as far as the agent knows it: for instance the URL of the leader's own
+    /// server. Another agent wrote the text: escape it before you show it, and check it before you use it.
     ///
-    /// It is what that very incarnation said: after a restart nothing, until the agent has said it again.
+    /// It is the text of that very incarnation: after a restart there is none, until the agent has set it again.
     pub fn leader_about(&self) -> Option<About> {
         self.current().leader_about
     }
 
-    /// Changes what the agent [says of itself](super::AgentBuilder::about), or takes it back. It outlasts a crash.
+    /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. It survives a crash.
     ///
-    /// The members hear of it as of a change of the score. Where the agents share a store only, the leader's next renewal
-    /// of the lease carries it.
+    /// The members get it like a change of the score. If the agents only share a store, the leader's next renewal of
+    /// the lease carries it.
     ///
     /// # Errors
-    /// [`CommandError::Ended`] when the agent left or ended for good.
+    /// [`CommandError::Ended`] if the agent left or ended for good.
     pub fn set_about(&self, about: Option<About>) -> Result<(), CommandError> {
         self.must_go_on()?;
         self.shared.membership().set_about(self.id(), about);
@@ -32,7 +32,7 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl<E: Election> Agent<E> {
-    /// What the machine shows, and what its leader says of itself.
+    /// Returns the view of the machine, with the `about` text of its leader.
     pub(super) fn view(&self, now: Time) -> View {
         let mut view = self.machine.view(now);
         if let (None, Some(leader), Some(snapshot)) = (&view.about, &view.leader, &self.snapshot) {

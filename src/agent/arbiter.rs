@@ -1,6 +1,6 @@
-//! An arbiter for elections only: a busy neighbour would starve their timers. So does one that
-//! panics: a real `panic!` holds its thread up for longer than an election takes, and the first
-//! that prints a backtrace, for longer than a short lease lasts (`benches/panic.rs`).
+//! An arbiter for elections only. On a shared arbiter a busy neighbour would delay their timers. A neighbour that
+//! panics does so as well: a real `panic!` holds its thread up for longer than an election takes, and the first one
+//! that prints a backtrace for longer than a short lease lasts (`benches/panic.rs`).
 
 use std::{
     fmt,
@@ -12,14 +12,14 @@ use actix::{Arbiter, ArbiterHandle, System};
 
 use super::StartError;
 
-/// A thread that runs agents and nothing else. One for all agents of a process: messages between
-/// them stay on that thread, which is the fastest way.
+/// A thread that runs only agents. Use one for all agents of a process: messages between them stay on that thread,
+/// which is the fastest way.
 ///
-/// Start the bridge there as well, by [`spawn_fn`](ArbiterHandle::spawn_fn), as `Config::start` and the example `node` do:
-/// a heartbeat that changes threads on its way wakes both, and is late where either is busy.
+/// Start the bridge there as well, by [`spawn_fn`](ArbiterHandle::spawn_fn), as `Config::start` and the example `node`
+/// do. A heartbeat that changes threads on its way wakes both threads, and is late if one of them is busy.
 ///
-/// Dropping it stops the thread and waits for its end. Agents on it end as if
-/// they had crashed, so let them [leave](super::ElectionHandle::leave) before.
+/// Dropping it stops the thread and waits for its end. Its agents end as if they had crashed, so let them
+/// [leave](super::ElectionHandle::leave) first.
 ///
 /// ```no_run
 /// # use actix_bully::{Group, agent::{BullyAgent, ElectionArbiter}};
@@ -38,8 +38,7 @@ impl ElectionArbiter {
     /// Starts the thread.
     ///
     /// # Errors
-    /// [`StartError::NoSystem`] outside of a System; [`StartError::NoArbiter`] when the thread
-    /// cannot be made.
+    /// [`StartError::NoSystem`] outside of a System; [`StartError::NoArbiter`] if the thread cannot be made.
     pub fn new() -> Result<Self, StartError> {
         if System::try_current().is_none() {
             return Err(StartError::NoSystem);
@@ -54,7 +53,7 @@ impl ElectionArbiter {
         Ok(Self { arbiter, thread })
     }
 
-    /// Where to start agents.
+    /// Returns the handle with which agents start on this thread.
     pub fn handle(&self) -> ArbiterHandle {
         match &self.arbiter {
             Some(arbiter) => arbiter.handle(),
@@ -69,7 +68,7 @@ impl Drop for ElectionArbiter {
             return;
         };
         arbiter.stop();
-        // Dropped by one of its own agents: the thread cannot wait for itself.
+        // If one of its own agents drops it, the thread cannot wait for itself.
         if self.thread.get() != Some(&thread::current().id()) {
             drop(arbiter.join());
         }

@@ -22,11 +22,11 @@ use super::{
 
 /// An agent of a bully election.
 ///
-/// Beside what agents say to it, it takes the messages of the textbook by their own types, each in an [`Envelope`]:
-/// [`Elect`], [`Ok`] and [`Elected`]; and [`BullyElection`].
+/// It takes the messages of other agents. It also takes the messages of the textbook by their own types, each in an
+/// [`Envelope`]: [`Elect`], [`Ok`] and [`Elected`]; and [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
-/// An application's side of a [`BullyAgent`]: an [`ElectionHandle`]. Clones stand for the same agent.
+/// An application's handle of a [`BullyAgent`]: an [`ElectionHandle`]. Clones stand for the same agent.
 ///
 /// | to | call |
 /// |---|---|
@@ -38,7 +38,7 @@ pub type BullyAgent = Agent<AnyBully>;
 /// | know which features work | [`offers`](ElectionHandle::offers) |
 /// | see why | [`diagnosis`](ElectionHandle::diagnosis), [`record`](ElectionHandle::record), [`is_recording`](ElectionHandle::is_recording), [`recorded`](ElectionHandle::recorded), [`recorded_without_leader`](ElectionHandle::recorded_without_leader) |
 /// | end the agent | [`leave`](ElectionHandle::leave), [`tie_to`](ElectionHandle::tie_to) |
-/// | say something of the agent | [`set_about`](ElectionHandle::set_about) |
+/// | describe the agent to others | [`set_about`](ElectionHandle::set_about) |
 /// | address it | [`id`](ElectionHandle::id), [`addr`](ElectionHandle::addr) |
 pub type BullyHandle = ElectionHandle<AnyBully>;
 
@@ -59,7 +59,7 @@ pub type BullyHandle = ElectionHandle<AnyBully>;
 pub type BullyBuilder = AgentBuilder<AnyBully>;
 
 impl BullyAgent {
-    /// Names an agent; its name is checked when it starts.
+    /// Names an agent. The name is checked at the start.
     ///
     /// # Examples
     /// ```
@@ -85,16 +85,16 @@ impl BullyAgent {
     }
 }
 
-/// The order of calls does not matter: they are put together when the agent starts, and a contradiction is
-/// refused then ([`StartError::Contradiction`](super::StartError::Contradiction)). A setting that is made twice has the
-/// latest value.
+/// The calls may come in any order: they are combined when the agent starts, and a contradiction is refused then
+/// ([`StartError::Contradiction`](super::StartError::Contradiction)). If a setting is made twice, the last value
+/// counts.
 impl AgentBuilder<AnyBully> {
-    /// Turns the quorum mode on: never two leaders. All voters are named, this agent among them
-    /// unless it is an observer; every member names the same.
+    /// Turns the quorum mode on: never two leaders. Name all voters, including this agent unless it is an observer.
+    /// Every member names the same voters.
     ///
-    /// Settings that no call makes, before or after, have the defaults of [`QuorumConfig`]: a live leader gives
-    /// way after 10 s. The agent needs a [`store`](Self::store) for its vote. Its lease is kept by timers: on an
-    /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour makes them late.
+    /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader gives way after 10 s. The
+    /// agent needs a [`store`](Self::store) for its vote. Timers renew its lease: on an
+    /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour delays them.
     ///
     /// # Examples
     /// ```
@@ -120,12 +120,13 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Quorum(ids))
     }
 
-    /// The voters have no disk, as in containers without a volume: the others' memory and the clocks take the place of a
-    /// [`store`](Self::store), which is refused. The same at every member; without [`quorum`](Self::quorum) it is refused.
+    /// The voters have no disk, as in containers without a volume. The memory of the others and the clocks replace the
+    /// [`store`](Self::store), and a store is refused. All members make the same choice. Without
+    /// [`quorum`](Self::quorum) it is refused.
     ///
-    /// One agent leads at any instant, as with disks. The price: each start waits, at the longest for
-    /// [`worst_case_start`](Self::worst_case_start), and the token is a
-    /// [`ConditionalFence`](super::ConditionalFence). The page [`diskless`](crate::elections::quorum::diskless) has the rules.
+    /// At any instant at most one agent leads, as with disks. The price: each start waits, at most for
+    /// [`worst_case_start`](Self::worst_case_start), and the token is a [`ConditionalFence`](super::ConditionalFence).
+    /// The page [`diskless`](crate::elections::quorum::diskless) has the rules.
     ///
     /// # Examples
     /// ```
@@ -146,8 +147,9 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.is_diskless = true)
     }
 
-    /// [`QuorumConfig::worst_case_start`] of these settings, if all voters are there: the longest from when a majority of
-    /// them has begun until one leads. `None` without voters, and with settings that [`start`](Self::start) refuses.
+    /// Returns [`QuorumConfig::worst_case_start`] of these settings, if all voters are there: the longest time between
+    /// the start of a majority and the first leader. `None` without voters, and with settings that
+    /// [`start`](Self::start) refuses.
     pub fn worst_case_start(&self) -> Option<Duration> {
         match self.choices.config((&self.config, self.basis)).ok()? {
             AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => None,
@@ -155,77 +157,78 @@ impl AgentBuilder<AnyBully> {
         }
     }
 
-    /// Which choice of voters it is: one higher with every change of them; the same at every member. Default: 0.
-    /// At most 16,777,215; without voters it is refused. The page of [`quorum`](crate::elections::quorum) says how voters are changed.
+    /// Sets the epoch of the list of voters. It grows by one with every change of the list, and is the same at every
+    /// member. Default: 0. At most 16,777,215; without voters it is refused. The page of
+    /// [`quorum`](crate::elections::quorum) explains how voters are changed.
     ///
-    /// Members of different epochs do not vote together: one of an earlier epoch takes part in the later one as soon as
-    /// the voters' decision of it reaches it, and not at all where the later one was configured: then a diagnosis says
-    /// so at both ends ([`ListOlder`](super::Finding::ListOlder), [`OtherListOlder`](super::Finding::OtherListOlder)).
-    /// An agent that took part in a later epoch does not start in an earlier one.
+    /// Members of different epochs do not vote together. A member of an earlier epoch takes part in the later epoch as
+    /// soon as it receives the voters' decision. If the later epoch was configured, there is no such decision, and the
+    /// member never takes part; then a diagnosis reports this on both sides ([`ListOlder`](super::Finding::ListOlder),
+    /// [`OtherListOlder`](super::Finding::OtherListOlder)). An agent that took part in a later epoch does not start in
+    /// an earlier one.
     pub fn epoch(self, epoch: u64) -> Self {
         self.set(|choices| choices.epoch = Some(epoch))
     }
 
-    /// In quorum mode: takes part with its store although it is not listed, as a *learner*. It follows the leader, and
+    /// In quorum mode: takes part as a *learner*, with its store, although it is not listed. It follows the leader, and
     /// can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was removed
-    /// may start so. Without it, a voter that is not listed is refused.
+    /// may start as a learner. Without this call, a voter that is not listed is refused.
     pub fn learner(self) -> Self {
         self.set(|choices| choices.is_learner = true)
     }
 
-    /// How long an agent waits for each thing; the same at every member. Default: [`Timings::default`], and
+    /// Sets how long an agent waits for each event; the same at every member. Default: [`Timings::default`], or
     /// [`Timings::astra`] for the [ASTRA rules](Self::astra).
     pub fn timings(self, timings: Timings) -> Self {
         self.set(|choices| choices.timings = Some(timings))
     }
 
-    /// The plain ASTRA rules ([`astra`](crate::elections::astra)). They have neither a
-    /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin), and are refused together with them.
+    /// Chooses the plain ASTRA rules ([`astra`](crate::elections::astra)). They have neither a
+    /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin); those calls are refused together with this one.
     pub fn astra(self) -> Self {
         self.mode(Mode::Astra)
     }
 
-    /// When the agent, as a leader, gives way to one of a higher rank. Default: at once; in quorum
-    /// mode after 10 s.
+    /// Sets when the agent, as a leader, gives way to an agent of a higher rank. Default: at once; in quorum mode after
+    /// 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.set(|choices| choices.preemption = Some(preemption))
     }
 
-    /// By how much a challenger's score must exceed the leader's. Default: by anything at all.
-    /// No part may be negative.
+    /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount. No part may be negative.
     pub fn margin(self, margin: impl Into<Score>) -> Self {
         let margin = margin.into();
         self.set(|choices| choices.margin = Some(margin))
     }
 
-    /// The longest that work may go on when the agent has to hand over. Default: 5 s, in quorum
-    /// mode within the lease; with 0 a hand-over waits for no work.
+    /// Sets the longest time that work may go on when the agent has to hand over. Default: 5 s, in quorum mode within
+    /// the lease. With 0 a hand-over does not wait for work.
     pub fn drain(self, drain: Duration) -> Self {
         self.set(|choices| choices.drain = Some(drain))
     }
 
-    /// The cool-down: for how long an agent that stepped down lets the others go first. Default: 60 s.
+    /// Sets the cool-down: the time for which an agent that stepped down lets the others go first. Default: 60 s.
     pub fn cooldown(self, cooldown: Duration) -> Self {
         self.set(|choices| choices.cooldown = Some(cooldown))
     }
 
-    /// All settings of the available mode at once; agents that share one `Arc` share the memory. No call that makes one
-    /// of them stands beside it.
+    /// Sets all settings of the available mode at once. Agents that share one `Arc` share the memory. A call that makes
+    /// one of these settings is refused beside it.
     pub fn config(self, config: Arc<BullyConfig>) -> Self {
         self.mode(Mode::Config(config))
     }
 
-    /// All settings of the ASTRA rules at once, as with [`config`](Self::config).
+    /// Sets all settings of the ASTRA rules at once, like [`config`](Self::config).
     pub fn astra_config(self, config: Arc<AstraConfig>) -> Self {
         self.mode(Mode::AstraConfig(config))
     }
 
-    /// All settings of the quorum mode at once, as with [`config`](Self::config).
+    /// Sets all settings of the quorum mode at once, like [`config`](Self::config).
     pub fn quorum_config(self, config: Arc<QuorumConfig>) -> Self {
         self.mode(Mode::QuorumConfig(config))
     }
 
-    /// Records the mode: `start` refuses two that differ.
+    /// Records the mode. `start` refuses two different modes.
     pub(super) fn mode(self, mode: Mode) -> Self {
         self.set(|choices| choices.choose(mode))
     }

@@ -1,8 +1,7 @@
 //! The guard that the work of a leader holds: it tells whether the agent still leads, in which term,
 //! and when the work has to end.
 //!
-//! Decided here: that a guard answers by the clock at the moment of the question. Not here: when
-//! the work is made and dropped (`lead.rs`).
+//! Decided here: a guard reads the clock at each question. Not here: when the work is made and dropped (`lead.rs`).
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -21,23 +20,23 @@ use super::{
     shared::SharedState,
 };
 
-/// Held by work that may be done only while an agent leads. Clones are of the same leadership.
+/// A guard for work that may be done only while an agent leads. Clones are of the same leadership.
 #[derive(Clone)]
 #[must_use = "work that ignores its guard does not notice when it has to end"]
 pub struct LeaderGuard {
     pub(super) shared: Arc<SharedState>,
     pub(super) tenure: AgentTenure,
-    /// The agent, for what its own arbiter has to watch.
+    /// The agent, which watches the work on its own arbiter.
     pub(super) agent: Recipient<AgentCommand>,
     /// The probe that the work was started with.
     pub(super) progress: Progress,
 }
 
 impl LeaderGuard {
-    /// The newest epoch of this leadership; it grows when the leadership is renewed.
+    /// Returns the newest epoch of this leadership. It grows when the leadership is renewed.
     pub fn token(&self) -> Epoch {
         let same = |held: &AgentTenure| held.serial == self.tenure.serial;
-        // A guard of a tenure that is over must not get the token of a later one: it would pass.
+        // The guard of a tenure that is over must not get the token of a later tenure: a resource would accept it.
         let tenure = self.shared.tenure().filter(same).unwrap_or(self.tenure);
         Epoch {
             term: tenure.term,
@@ -46,20 +45,19 @@ impl LeaderGuard {
         }
     }
 
-    /// The newest token of this leadership as a fence; `None` where the election does not promise
-    /// at most one leader per term: in the available mode, and of voters without a disk, which have a
+    /// Returns the newest token of this leadership as a fence. `None` if the election does not promise at most one
+    /// leader per term: in the available mode, and for voters without a disk, which have a
     /// [`conditional_fence`](Self::conditional_fence).
     ///
-    /// Send it along with each write. The resource remembers the largest that it has seen, and
-    /// refuses smaller ones: then a leader that was paused in the middle of a write cannot undo
-    /// what its successor has written since.
+    /// Send it along with each write. The resource remembers the largest token that it has seen, and refuses smaller
+    /// ones. Then a leader that was paused in the middle of a write cannot overwrite the later writes of its successor.
     pub fn fence(&self) -> Option<Fence> {
         let is_fence = self.shared.leaders() == Leaders::PerTerm;
         is_fence.then(|| Fence(self.token()))
     }
 
-    /// The newest token of this leadership, where it is a fence under a condition; `None` where it is one without
-    /// ([`fence`](Self::fence)), and where it is none.
+    /// Returns the newest token of this leadership, if it is a fence under a condition. `None` if it is a fence without
+    /// a condition ([`fence`](Self::fence)), or not a fence at all.
     ///
     /// Voters without a disk have it ([`BullyBuilder::diskless`](super::BullyBuilder::diskless)).
     pub fn conditional_fence(&self) -> Option<ConditionalFence> {
@@ -67,16 +65,17 @@ impl LeaderGuard {
         is_conditional.then(|| ConditionalFence(self.token()))
     }
 
-    /// Whether this leadership still holds, checked against the clock at this moment.
+    /// Returns whether this leadership still holds, checked against the clock at this moment.
     pub fn is_leader(&self) -> bool {
         self.shared.remaining_of(self.tenure.serial) != Remaining::Over
     }
 
-    /// For how long this leadership holds from this moment on if it is not renewed; zero when it is over. Without a lease it is the
-    /// time for which a leader that hangs considers itself leader. `None` where nothing limits it.
+    /// Returns how long this leadership still holds if it is not renewed; zero if it is over. Without a lease, this is
+    /// the time for which a leader that hangs considers itself leader. `None` if there is no limit.
     ///
-    /// A renewal makes it longer, so ask again. Work in another process needs it, which nothing drops: give it a
-    /// deadline, by a clock that counts a suspend. Read that clock first: then the deadline is never too late.
+    /// A renewal makes it longer, so ask again. Use it for work in another process, which the agent cannot drop: give
+    /// that work a deadline, by a clock that counts a suspend. Read that clock before this call; then the deadline is
+    /// never too late.
     pub fn holds_for(&self) -> Option<Duration> {
         match self.shared.remaining_of(self.tenure.serial) {
             Remaining::Over => Some(Duration::ZERO),
@@ -85,9 +84,9 @@ impl LeaderGuard {
         }
     }
 
-    /// Ends when the agent has to hand over (or leads no longer): end the work then.
+    /// Waits until the agent has to hand over (or leads no longer): end the work then.
     ///
-    /// The hand-over waits for the work's end, up to the limit set.
+    /// The hand-over waits until the work ends, but no longer than the drain limit.
     pub async fn stepping_down(&self) {
         let mut updates = self.shared.updates();
         loop {
@@ -109,9 +108,9 @@ impl fmt::Debug for LeaderGuard {
 
 /// Tells newer leaderships from older ones: a larger term is newer.
 ///
-/// It is an *epoch*, good for logs and for dropping old updates. It is **not** a fence: two agents may
-/// lead at once for a moment, and each may have seen a term that the other has not, so a database
-/// that accepts the larger one is not protected by it.
+/// It is an *epoch*, useful for logs and for dropping old updates. It is **not** a fence. Two agents may lead at once
+/// for a moment, and each may have seen a term that the other has not. A database that accepts the larger epoch is
+/// therefore not protected.
 ///
 /// As JSON its numbers are text, because they may exceed 2^53.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -150,28 +149,29 @@ pub struct Epoch {
 /// # assert!(table.write(2, "new").is_ok() && table.write(1, "stale").is_err());
 /// ```
 ///
-/// As JSON it is its [`Epoch`].
+/// As JSON it has the fields of its [`Epoch`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Fence(Epoch);
 
 impl Fence {
-    /// The number to compare: the term.
+    /// Returns the number to compare: the term.
     pub const fn number(&self) -> u64 {
         self.0.term.0
     }
 
-    /// The leader that holds it, with its term and incarnation.
+    /// Returns the leader that holds it, with its term and incarnation.
     pub const fn epoch(&self) -> &Epoch {
         &self.0
     }
 }
 
-/// A token that is a fence under a condition: later leaders have larger terms while a majority of the voters keeps its
-/// memory, or else while no wall clock that was used was ahead of one that is used later.
+/// A token that is a fence under a condition: later leaders have larger terms if a majority of the voters keeps its
+/// memory. Without that, they have larger terms if no wall clock that was used earlier was ahead of a wall clock that
+/// is used later.
 ///
-/// All voters without a disk restart at once, and the clocks of a majority were set back: then a former leader's write
-/// may pass. No gate takes this token unless [`accept`](Self::accept) says that the condition holds here.
+/// If all voters without a disk restart at once and the clocks of a majority were set back, a former leader's write may
+/// pass. No gate takes this token unless the caller confirms by [`accept`](Self::accept) that the condition holds.
 ///
 /// ```
 /// use actix_bully::agent::LeaderGuard;
@@ -192,13 +192,13 @@ impl Fence {
 /// }
 /// ```
 ///
-/// As JSON it is its [`Epoch`].
+/// As JSON it has the fields of its [`Epoch`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ConditionalFence(Epoch);
 
 impl ConditionalFence {
-    /// As a fence: the caller knows that the condition holds.
+    /// Returns it as a fence: the caller knows that the condition holds.
     #[must_use]
     pub fn accept(self) -> Fence {
         Fence(self.0)

@@ -1,7 +1,7 @@
 //! An application's own actor as a member of a bully group.
 //!
-//! Decided here: what such an actor is told. Each message of the textbook reaches it by its own type;
-//! the others are what agents repair a textbook election with, and it does without them.
+//! Decided here: the messages that such an actor gets. It gets each message of the textbook by its own type. Agents
+//! repair a textbook election with the other messages; the actor does not need them.
 
 use actix::{Actor, Addr, Context, Handler, Recipient, dev::ToEnvelope};
 
@@ -17,9 +17,9 @@ use super::StartError;
 
 /// The membership of an application's actor in a bully group (the available mode), until it is dropped.
 ///
-/// The actor is sent each [`Elect`], [`Ok`] and [`Elected`] that is meant for it, as an [`Envelope`]
-/// of that type, and sends its own with [`send`](Self::send). Its messages count as those of an
-/// agent do. The example `typed_messages` shows one beside agents.
+/// The actor gets each [`Elect`], [`Ok`] and [`Elected`] that is addressed to it, as an [`Envelope`] of that type, and
+/// sends its own with [`send`](Self::send). Its messages count like those of an agent. The example `typed_messages`
+/// shows such an actor beside agents.
 #[derive(Debug)]
 #[must_use = "the actor is a member only as long as this is kept"]
 pub struct BullyMember {
@@ -29,14 +29,13 @@ pub struct BullyMember {
 }
 
 impl BullyMember {
-    /// Makes an actor a voter with that score; without one, an observer, which is only told.
+    /// Makes an actor a voter with that score. Without a score it is an observer, which only listens.
     ///
-    /// Agents rely on a voter that outranks them: one that answers `Elect` with `Ok` is waited for,
-    /// as long as an agent would be.
+    /// Agents rely on a voter that outranks them. If it answers `Elect` with `Ok`, they wait for it as long as they
+    /// would wait for an agent.
     ///
     /// # Errors
-    /// [`StartError::Join`] when the name is in use, or the group's agents follow other rules. Nothing
-    /// was changed.
+    /// [`StartError::Join`] if the name is in use, or the group's agents follow other rules. Nothing was changed.
     pub fn join<A>(
         group: &Group<AnyMessage>,
         id: AgentId,
@@ -75,17 +74,17 @@ impl BullyMember {
         })
     }
 
-    /// The actor's name in the group.
+    /// Returns the actor's name in the group.
     pub const fn id(&self) -> &AgentId {
         &self.id
     }
 
-    /// The incarnation of the actor, which its messages and rounds name.
+    /// Returns the incarnation of the actor, which its messages and rounds name.
     pub const fn incarnation(&self) -> Incarnation {
         self.incarnation
     }
 
-    /// Sends a message of the bully to another member.
+    /// Sends a bully message to another member.
     pub fn send(&self, to: &AgentId, message: impl Into<BullyMessage>) {
         let to = To::One(to.clone());
         let message: BullyMessage = message.into();
@@ -100,7 +99,7 @@ impl Drop for BullyMember {
     }
 }
 
-/// The mailbox of such a member: passes each message on by its type, as the actor takes them.
+/// The mailbox of such a member. It passes each message on by its type, as the actor takes them.
 struct ByType {
     elect: Recipient<Envelope<Elect>>,
     ok: Recipient<Envelope<Ok>>,
@@ -151,7 +150,7 @@ impl Handler<Envelope<AnyMessage>> for ByType {
             BullyMessage::Elected(message) => {
                 self.pass_on(&self.elected, around.map(|()| message), ctx);
             }
-            // An `Ok` and a new election tell the textbook's participant the same.
+            // A participant of the textbook treats an `Ok` and a new election alike.
             BullyMessage::Yield(_)
             | BullyMessage::Heartbeat(_)
             | BullyMessage::Resign(_)

@@ -1,7 +1,7 @@
 //! The messages between applications and an agent.
 //!
-//! Messages of other agents are [`Envelope`](crate::group::Envelope); the commands that go through a
-//! handle are private to this layer.
+//! Messages of other agents are [`Envelope`](crate::group::Envelope). The commands of a handle are private to this
+//! layer.
 
 use std::{fmt, pin::Pin, time::Duration};
 
@@ -15,14 +15,13 @@ use super::{CommandError, subscribers::SubscriberId, voters::ChangeOutcome};
 
 /// An agent's event, as subscribers receive it.
 ///
-/// At one agent `Acquired` and `Lost` alternate, also when an incarnation ends while it leads; see
-/// [`Event`].
+/// `Acquired` and `Lost` of one agent alternate, even if an incarnation ends while it leads; see [`Event`].
 #[derive(Clone, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Notice {
-    /// The agent.
+    /// The name of the agent.
     pub agent: AgentId,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
@@ -33,27 +32,28 @@ pub struct Notice {
 #[rtype(result = "()")]
 pub struct Subscribe(pub Recipient<Notice>);
 
-/// As [`Subscribe`], by an actor that works while the agent leads: after [`Event::Draining`] the
-/// agent waits for its [`Drained`], up to the limit set, unless the actor has stopped.
+/// Subscribes an actor that works while the agent leads. After [`Event::Draining`] the agent waits for its [`Drained`],
+/// up to the drain limit, unless the actor has stopped.
 ///
-/// The answer is the token that it sends that message with. [`ElectionHandle::subscribe_draining`] gives it at once.
+/// The answer is the token with which the actor sends that message. [`ElectionHandle::subscribe_draining`] returns it
+/// at once.
 ///
 /// [`ElectionHandle::subscribe_draining`]: super::ElectionHandle::subscribe_draining
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "DrainingToken")]
 pub struct SubscribeDraining(pub Recipient<Notice>);
 
-/// "My work has ended": the message of one draining subscriber, made by its [`DrainingToken`].
-/// However often a subscriber sends it, a hand-over goes on when all have sent theirs.
+/// The message "my work has ended" of one draining subscriber, made by its [`DrainingToken`]. A subscriber may send it
+/// several times; a hand-over goes on when all subscribers have sent theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Drained {
     pub(super) subscriber: SubscriberId,
 }
 
-/// One draining subscriber of an agent, as the agent knows it.
+/// A token that identifies one draining subscriber of an agent.
 ///
-/// Keep it in the actor that subscribed. Clones are the same subscriber; dropping it sends nothing.
+/// Keep it in the actor that subscribed. Clones are the same subscriber. Dropping it sends nothing.
 #[derive(Clone, Debug)]
 #[must_use = "a hand-over waits for the message of each draining subscriber"]
 pub struct DrainingToken {
@@ -66,21 +66,21 @@ impl DrainingToken {
         Self { agent, subscriber }
     }
 
-    /// Says that this subscriber's work under the present leadership has ended. Say it after
-    /// [`Event::Draining`], when the work has ended; at other times it means nothing.
+    /// Reports that this subscriber's work under the present leadership has ended. Call it after [`Event::Draining`],
+    /// when the work has ended. At other times it has no effect.
     ///
     /// # Errors
-    /// [`CommandError::Ended`] when the agent left or ended for good.
+    /// [`CommandError::Ended`] if the agent left or ended for good.
     pub fn drained(&self) -> Result<(), CommandError> {
         if !self.agent.connected() {
             return Err(CommandError::Ended);
         }
-        // do_send: one for each piece of work that has ended, and a hand-over waits for it.
+        // do_send: one message for each piece of work that has ended, and a hand-over waits for it.
         self.agent.do_send(self.message());
         Ok(())
     }
 
-    /// The message that [`drained`](Self::drained) sends, to be sent in another way.
+    /// Returns the message that [`drained`](Self::drained) sends, to send it in another way.
     pub const fn message(&self) -> Drained {
         Drained {
             subscriber: self.subscriber,
@@ -88,7 +88,7 @@ impl DrainingToken {
     }
 }
 
-/// Asks an agent of a bully election to hold one (ASTRA's goal `!bully_election()`).
+/// Asks an agent of a bully election to start an election (ASTRA's goal `!bully_election()`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct BullyElection;
@@ -99,12 +99,12 @@ pub struct BullyElection;
 pub(super) enum AgentCommand {
     Campaign,
     SetScore(Option<Score>),
-    /// The score that counts is another one, because of what the agent is tied to.
+    /// The score that counts has changed, because the agent's tie changed.
     RefreshScore,
     StepDown {
         to: Option<AgentId>,
     },
-    /// The work of that tenure failed: the agent steps down, and lets others go first for that long at least.
+    /// The work of that tenure failed: the agent steps down, and lets others go first for at least this time.
     WorkFailed {
         serial: u64,
         held_back: Duration,
@@ -114,7 +114,7 @@ pub(super) enum AgentCommand {
         change: Box<VoterChange>,
         answer: oneshot::Sender<ChangeOutcome>,
     },
-    /// The work of that tenure has said nothing of its progress for so long.
+    /// The work of that tenure has reported no progress for this span.
     Stalled {
         serial: u64,
         span: Duration,
@@ -134,7 +134,7 @@ pub(super) enum AgentCommand {
     Stop,
 }
 
-/// A task that an agent runs on its arbiter, which goes on where an application's own arbiter hangs.
+/// A task that an agent runs on its arbiter, so that it goes on if an application's own arbiter hangs.
 pub(super) struct AgentTask(pub(super) Pin<Box<dyn Future<Output = ()> + Send>>);
 
 impl fmt::Debug for AgentTask {

@@ -1,9 +1,8 @@
-//! The liveness probe of a leader's work: work that says nothing of its progress for too long makes its
-//! agent step down.
+//! The liveness probe of a leader's work: if the work reports no progress for too long, its agent steps down.
 //!
-//! Decided here: when work is late ([`Noted`], pure), and that this is watched on the agent's arbiter: work
-//! that blocks its own arbiter cannot be asked there. Not here: what follows, which is a polite step-down
-//! (`actor.rs`), and when the work is dropped (`lead.rs`).
+//! Decided here: when work is late ([`Noted`], pure), and that the agent's arbiter watches for this: work that blocks
+//! its own arbiter could not be watched there. Not here: the consequence, a polite step-down (`actor.rs`), and when the
+//! work is dropped (`lead.rs`).
 
 use std::{
     fmt,
@@ -29,21 +28,20 @@ use super::{
 };
 
 impl LeaderGuard {
-    /// Asks this work to say at least every `span` that it makes progress, by [`Progress::note`];
-    /// otherwise the agent steps down, as if it had been asked to: the work is
-    /// [told](Self::stepping_down), and dropped when the limit of the hand-over is over. That is logged
-    /// at `warn` and counted in [`Status::work_stalls`](super::Status::work_stalls).
+    /// Requires that this work reports progress at least every `span`, by [`Progress::note`]. Otherwise the agent steps
+    /// down, as if it had been asked to: the work is [told](Self::stepping_down), and is dropped when the limit of the
+    /// hand-over is over. This is logged at `warn` and counted in [`Status::work_stalls`](super::Status::work_stalls).
     ///
-    /// This call counts as the first note. The span is measured by the agent's clock, until every
-    /// clone of what is returned has been dropped, or the agent hands over.
+    /// This call counts as the first note. The agent's clock measures the span. The watch ends when every clone of the
+    /// returned value has been dropped, or when the agent hands over.
     ///
-    /// It is watched on the agent's arbiter. Work that blocks another arbiter is noticed all the
-    /// same, although it cannot be told before it returns. Where agent and work share an arbiter
-    /// and the work blocks it, nothing runs there, the agent included: in the quorum mode its lease
-    /// ends, elsewhere other agents hear nothing of it and elect another.
+    /// The agent's arbiter does the watching. Work that blocks another arbiter is noticed as well, although it cannot
+    /// be told before it returns. If the agent and the work share an arbiter and the work blocks it, nothing runs
+    /// there, not even the agent. In the quorum mode its lease then ends; in other modes the other agents receive no
+    /// heartbeat and elect another leader.
     ///
     /// # Errors
-    /// [`ProgressError::ZeroSpan`] when `span` is zero; nothing was changed.
+    /// [`ProgressError::ZeroSpan`] if `span` is zero; nothing was changed.
     ///
     /// # Examples
     /// ```no_run
@@ -81,31 +79,31 @@ impl LeaderGuard {
         let task = async move {
             if watch.is_stalled(dropped).await {
                 let Watch { serial, span, .. } = watch;
-                // do_send: one for each watch, and it makes the agent step down.
+                // do_send: one message for each watch, and it makes the agent step down.
                 agent.do_send(AgentCommand::Stalled { serial, span });
             }
         };
-        // do_send: one for each watch, which must not be missing.
+        // do_send: one message for each watch, and it must not be lost.
         self.agent
             .do_send(AgentCommand::Run(AgentTask(Box::pin(task))));
         Ok(Progress(Some(Arc::new(probe))))
     }
 
-    /// What this work was started with where progress is asked of it
-    /// ([`SingletonBuilder::progress_within`](crate::leader::SingletonBuilder::progress_within)).
-    /// Where it is not, what is noted means nothing.
+    /// Returns the probe that this work was started with
+    /// ([`SingletonBuilder::progress_within`](crate::leader::SingletonBuilder::progress_within)). If the work was
+    /// started without one, its notes have no effect.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
 
-    /// The same guard, with a probe that lasts as long as a clone of it.
+    /// Returns the same guard with a probe, which lasts as long as a clone of it.
     pub(crate) fn probed(mut self, span: Duration) -> Result<Self, ProgressError> {
         self.progress = self.progress_within(span)?;
         Ok(self)
     }
 }
 
-/// Whether work can be asked for its progress within that span.
+/// Checks that work can be watched with that span.
 pub(crate) fn check_span(span: Duration) -> Result<(), ProgressError> {
     if span.is_zero() {
         return Err(ProgressError::ZeroSpan);
@@ -113,15 +111,15 @@ pub(crate) fn check_span(span: Duration) -> Result<(), ProgressError> {
     Ok(())
 }
 
-/// Says that the work of a leader makes progress; see [`LeaderGuard::progress_within`].
+/// Reports that the work of a leader makes progress; see [`LeaderGuard::progress_within`].
 ///
-/// Clones speak for the same work, from any thread.
+/// Clones report for the same work, from any thread.
 #[derive(Clone, Default)]
 #[must_use = "progress is asked for as long as this is kept"]
 pub struct Progress(Option<Arc<ProgressProbe>>);
 
 impl Progress {
-    /// "The work has made progress": the span begins anew. It costs a look at the clock.
+    /// Reports progress: the span begins anew. It costs one reading of the clock.
     pub fn note(&self) {
         if let Some(probe) = &self.0 {
             probe.noted.note(probe.shared.now());
@@ -135,7 +133,7 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// What all clones of a [`Progress`] share.
+/// The state that all clones of a [`Progress`] share.
 struct ProgressProbe {
     shared: Arc<SharedState>,
     noted: Arc<Noted>,
@@ -143,7 +141,7 @@ struct ProgressProbe {
     _held: oneshot::Sender<()>,
 }
 
-/// When work last said that it makes progress.
+/// Time of the last note.
 struct Noted(AtomicU64);
 
 impl Noted {
@@ -152,18 +150,18 @@ impl Noted {
     }
 
     fn note(&self, now: Time) {
-        // Two threads may have read the clock in the other order.
+        // `fetch_max`, because two threads may have read the clock in the other order.
         self.0.fetch_max(now.as_nanos(), Ordering::Relaxed);
     }
 
-    /// How much of the span is left; zero: the work is late.
+    /// Returns the rest of the span; if it is zero, the work is late.
     fn left(&self, now: Time, span: Duration) -> Duration {
         let noted = Time::from_nanos(self.0.load(Ordering::Relaxed));
         span.saturating_sub(now.since(noted))
     }
 }
 
-/// One work, as it is watched.
+/// The watch over one piece of work.
 struct Watch {
     shared: Arc<SharedState>,
     serial: u64,
@@ -172,10 +170,10 @@ struct Watch {
 }
 
 impl Watch {
-    /// Ends when the work is late, or when there is nothing more to watch.
+    /// Waits until the work is late, or until there is nothing more to watch. Returns whether it is late.
     async fn is_stalled(&self, mut dropped: oneshot::Receiver<()>) -> bool {
         loop {
-            // Before the span: after a suspend the lease is over, and no work is to blame for it.
+            // Checked before the span: after a suspend the lease is over, and the work is not to blame for that.
             let is_over = self.shared.remaining_of(self.serial) == Remaining::Over;
             if is_over || self.shared.is_draining() {
                 return false;

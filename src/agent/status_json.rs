@@ -1,7 +1,7 @@
 //! The state of an agent for other programs.
 //!
-//! Decided here: the names of its parts, and which are text. Not in `status.rs`, because a checker of
-//! interleavings runs that file without this crate's dependencies (`tests/heavy/cells`).
+//! Decided here: the names of the fields, and which are text. Not in `status.rs`, because a checker of interleavings
+//! runs that file without this crate's dependencies (`tests/heavy/cells`).
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -31,7 +31,7 @@ impl Serialize for Status {
             work_stalls: u32,
             tie_broken: bool,
         }
-        // Taken apart, so that the compiler asks for a part that is new.
+        // Destructured, so that the compiler reports a new field.
         let Self {
             lifecycle,
             incarnation,
@@ -75,7 +75,7 @@ impl Serialize for Lifecycle {
 
 impl<'de> Deserialize<'de> for Lifecycle {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// The same, as it is written.
+        /// The same, in its JSON form.
         #[derive(Deserialize)]
         #[serde(rename_all = "snake_case")]
         enum Written {

@@ -1,7 +1,7 @@
-//! From what is known to what is found: one pure function, without a clock or a runtime.
+//! Derives the findings from the facts: one pure function, without a clock or a runtime.
 //!
-//! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), what
-//! is measured against the timings (`timings.rs`), and the words (`sentence.rs`).
+//! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), the checks of the
+//! timings (`timings.rs`), and the words (`sentence.rs`).
 
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::agent::{
     work::has_to_work,
 };
 
-/// All that is known at one moment.
+/// All facts about an agent at one moment.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct Facts {
     pub(in crate::agent) id: AgentId,
@@ -29,7 +29,7 @@ pub(in crate::agent) struct Facts {
     pub(in crate::agent) score: Option<Score>,
     pub(in crate::agent) assumed: Assumptions,
     pub(in crate::agent) signs: VitalSigns,
-    /// When the agent last did something; `None` before its first step.
+    /// Time at which the agent last did something; `None` before its first step.
     pub(in crate::agent) last_step: Option<Time>,
     pub(in crate::agent) requirements: Option<Requirements>,
     /// The voters that the agent's configuration lists, if it lists any.
@@ -37,12 +37,12 @@ pub(in crate::agent) struct Facts {
     pub(in crate::agent) members: Vec<ReachableMember>,
     pub(in crate::agent) peers: Vec<PeerReport>,
     pub(in crate::agent) offers: Offers,
-    /// Where the lease is, and how that store fares, if the lease is in one.
+    /// The name and the state of the store of the lease, if the lease is in a store.
     pub(in crate::agent) register: Option<(String, StoreState)>,
 }
 
 impl Facts {
-    /// What is found, the worst first.
+    /// Returns the findings, the worst first.
     pub(super) fn judge(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         self.judge_agent(&mut found);
@@ -63,7 +63,7 @@ impl Facts {
         found
     }
 
-    /// How many voters can be reached, and how many are needed; `None` before the group has rules.
+    /// Returns how many voters can be reached and how many are needed; `None` before the group has rules.
     pub(super) fn voters(&self) -> Option<VoterCount> {
         let requirements = self.requirements.as_ref()?;
         let (all, needed) = match requirements.voters {
@@ -79,7 +79,7 @@ impl Facts {
         })
     }
 
-    /// The members that vote.
+    /// Returns the members that vote.
     fn voters_known(&self) -> impl Iterator<Item = &ReachableMember> {
         self.members.iter().filter(|known| self.votes(known))
     }
@@ -91,7 +91,7 @@ impl Facts {
                 .is_none_or(|names| names.contains(&known.member.id))
     }
 
-    /// The voters by name, where a configuration lists them.
+    /// Returns the names of the voters, if a configuration lists them.
     pub(super) fn names(&self) -> Option<&[AgentId]> {
         self.requirements.as_ref()?.names.as_deref()
     }
@@ -158,7 +158,8 @@ impl Facts {
         }
     }
 
-    /// The epoch whose list does not name this agent, although it has what a voter has.
+    /// Returns the epoch in which this agent is a learner: the list of voters does not name it, although it has a
+    /// store.
     fn learns(&self) -> Option<u64> {
         let requirements = self.requirements.as_ref()?;
         let names = requirements.names.as_ref()?;
@@ -166,7 +167,7 @@ impl Facts {
         (!is_behind && !names.contains(&self.id)).then_some(requirements.epoch)
     }
 
-    /// Whether an agent that should run does.
+    /// Checks that an agent that should run does run.
     fn judge_progress(&self, found: &mut Vec<Finding>) {
         let saving = self.signs.saving_since.map(|at| self.now.since(at));
         if let Some(since) = saving.filter(|since| *since >= self.assumed.patience) {
@@ -245,7 +246,7 @@ impl Facts {
         }
     }
 
-    /// Which list of voters counts, and whether it changes.
+    /// Checks which list of voters counts, and whether it is being changed.
     fn judge_lists(&self, found: &mut Vec<Finding>) {
         let Some(requirements) = &self.requirements else {
             return;
@@ -268,7 +269,7 @@ impl Facts {
                 since: self.now.since(at),
             });
         }
-        // An agent that is behind goes by its own list still.
+        // An agent that is behind still uses its own list.
         let is_behind = mine < requirements.epoch;
         let listed = requirements.names.as_ref().filter(|_| !is_behind);
         if let (Some(configured), Some(names)) = (&self.configured, listed) {
@@ -284,21 +285,21 @@ impl Facts {
         }
     }
 
-    /// Who is in another epoch than this agent's.
+    /// Finds the nodes and agents that are in another epoch than this agent.
     fn judge_epochs(&self, mine: u64, found: &mut Vec<Finding>) {
         let differs = |node: String, theirs: u64| match theirs.cmp(&mine) {
             Ordering::Greater => Some(Finding::ListOlder { node, theirs, mine }),
             Ordering::Less => Some(Finding::OtherListOlder { node, theirs, mine }),
             Ordering::Equal => None,
         };
-        // Where an epoch is not learned of, another one is found as other rules. What was said over a link that has
-        // ended may be over, too.
+        // If agents cannot learn of a new epoch, a different epoch is reported as other rules. The epoch that a peer
+        // named over a link that has ended may be out of date, so it does not count.
         let says = |peer: &&PeerReport| peer.mismatch.is_none() && peer.unlinked_for.is_none();
         let peers = self.peers.iter().filter(says);
         found.extend(peers.filter_map(|peer| {
             let theirs = peer.epoch?;
-            // A node that named an earlier epoch may have no agent any more. One that named a later one has shown that
-            // this one is over.
+            // A node that named an earlier epoch counts only if it still has an agent. A node that named a later epoch
+            // has shown that this agent's epoch is over.
             let is_heard = theirs > mine || self.has_agent_at(&peer.node);
             is_heard
                 .then(|| differs(peer.node.clone(), theirs))
@@ -314,7 +315,7 @@ impl Facts {
         reachable.any(|known| known.node.as_deref() == Some(node))
     }
 
-    /// The epoch that this agent is in, which may be an earlier one than that of the group here.
+    /// Returns the epoch of this agent, which may be earlier than the epoch of the group in this process.
     fn epoch(&self) -> Option<u64> {
         let mut members = self.members.iter();
         members.find(|known| known.member.id == self.id)?.epoch
@@ -328,7 +329,7 @@ impl Facts {
         if let Some(left) = self.left(prospects.cooldown_until) {
             found.push(Finding::CoolsDown { left });
         } else if prospects.recovers.is_some() {
-            // It has no slot before.
+            // It has no slot before its recovery is over.
         } else if let Some(left) = self.left(prospects.waits_until) {
             found.push(Finding::Waits { left });
         }
@@ -356,14 +357,15 @@ impl Facts {
         if let Some(finding) = self.holder(id, is_reachable) {
             return found.push(finding);
         }
-        // With a lease the leader's record is followed, and no word of it is needed.
+        // With a lease the record of the leader counts, so no link to the leader is needed.
         if !is_reachable && self.register.is_some() {
             return;
         }
         if !is_reachable {
             return found.push(Finding::LeaderUnreachable { leader: id.clone() });
         }
-        // Without its score it compares with no other member: it has withdrawn, and leads on for a while.
+        // A leader without a score has withdrawn it, and leads on for a while. It cannot be compared with other
+        // members.
         let Some(score) = known.and_then(|known| known.member.score) else {
             return;
         };
@@ -381,7 +383,7 @@ impl Facts {
         }
     }
 
-    /// Why a member does not lead, though it ranks above the leader.
+    /// Returns the reason why a member does not lead, though it ranks above the leader.
     fn why_not(&self, above: &ReachableMember, leader: &AgentId) -> NotLeading {
         if !above.is_reachable {
             return NotLeading::Unreachable;
@@ -391,7 +393,7 @@ impl Facts {
         if let Some(left) = self.left(prospects.cooldown_until).filter(|_| is_me) {
             return NotLeading::CoolsDown { left };
         }
-        // What others wait for, only the leader knows.
+        // Only the leader knows when it gives way to another member.
         let knows = is_me || *leader == self.id;
         if let Some(left) = self.left(prospects.takeover_at).filter(|_| knows) {
             return NotLeading::TakesOver { left };
@@ -411,7 +413,7 @@ impl Facts {
         self.signs.work.as_ref()?.judge(leads, self.now)
     }
 
-    /// The time that is left until then, if any is.
+    /// Returns the time until then; `None` if that has passed.
     pub(super) fn left(&self, until: Option<Time>) -> Option<Duration> {
         let left = until?.since(self.now);
         (!left.is_zero()).then_some(left)
@@ -439,9 +441,9 @@ fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// So much longer than an election takes an agent may do nothing: while it knows no leader it does something
-/// every ten seconds.
+/// Time beyond the longest election after which a silent agent counts as hanging. While it knows no leader it does
+/// something every ten seconds.
 const HANGS: Duration = Duration::from_secs(15);
 
-/// So many members above a leader, or in other epochs, are told.
+/// Most members above a leader, or in other epochs, that are reported.
 const A_FEW: usize = 5;

@@ -1,7 +1,7 @@
-//! Why a schedule of an agent does not run, in types and in sentences.
+//! The reasons why a schedule of an agent does not run, as types and as sentences.
 //!
-//! Decided here: the data of a schedule's findings, and their words. Not here: the conditions of the findings, which
-//! schedules report themselves (`leader/schedule/`).
+//! Decided here: the data of these findings, and their words. Not here: when they are found; schedules report that
+//! themselves (`leader/schedule/`).
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
-/// Why a [schedule](crate::leader::schedule) of this agent does not run. As text and as JSON it is like a
+/// The reason why a [schedule](crate::leader::schedule) of this agent does not run. Text and JSON are like those of a
 /// [`Finding`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -23,48 +23,49 @@ pub enum ScheduleFinding {
     MarksFail {
         /// The name of the store.
         store: String,
-        /// Its last answer.
+        /// The last answer of the store.
         reason: String,
-        /// Since when, counted back from now. As JSON: `since_ms`.
+        /// Time since the first failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store holds something else where the mark of a schedule should be. It is not written over.
+    /// The store holds something else in place of the mark of a schedule. It is not overwritten.
     MarkForeign {
         /// The schedule.
         schedule: AgentId,
         /// The name of the store.
         store: String,
-        /// What is there.
+        /// A description of the content.
         reason: String,
     },
-    /// The clock of this leader is more than 10 s apart from those of others: it runs no schedule, and hands over if the
-    /// clock of another contender fits.
+    /// The clock of this leader differs by more than 10 s from those of others. It runs no schedule, and hands over if
+    /// the clock of another contender agrees with theirs.
     ClockOff {
-        /// What this clock shows.
+        /// The time of this clock.
         #[serde(serialize_with = "shown::text")]
         own: WallTime,
-        /// What the others show.
+        /// The time of the other clocks.
         #[serde(serialize_with = "shown::text")]
         others: WallTime,
-        /// Whether that is the clock of the store, and not the median of the contenders' clocks.
+        /// Whether `others` is the clock of the store, and not the median of the contenders' clocks.
         is_store: bool,
     },
-    /// These agents keep as many marks as they may, and none of this schedule: it does not run while they are needed.
+    /// These agents keep as many marks as they may, and none of this schedule. It does not run while the agents are
+    /// needed.
     MarksFull {
         /// The schedule.
         schedule: AgentId,
         /// The agents.
         agents: Vec<AgentId>,
     },
-    /// The mark of a schedule lies ahead of this leader's clock: nothing is run before it.
+    /// The mark of a schedule is later than this leader's clock: nothing runs before the time of the mark.
     MarkAhead {
         /// The schedule.
         schedule: AgentId,
-        /// The last due time that was begun, by the mark.
+        /// The last due time that was begun, according to the mark.
         #[serde(serialize_with = "shown::text")]
         last: WallTime,
-        /// What this clock shows.
+        /// The time of this clock.
         #[serde(serialize_with = "shown::text")]
         now: WallTime,
         /// The name of the store that has the mark; `None` if the agents keep it.
@@ -134,21 +135,21 @@ impl fmt::Display for ScheduleFinding {
     }
 }
 
-/// What was found of the schedules that an agent leads: one finding for each at most, and one for its clock.
+/// The findings about the schedules that an agent leads: at most one for each, and one for the agent's clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct ScheduleSigns {
     clock: Option<ScheduleFinding>,
     of: BTreeMap<AgentId, ScheduleFinding>,
 }
 
-/// Most schedules that a finding is kept of.
+/// Most schedules with a finding that is kept.
 const MOST: usize = 64;
 
-/// Most of them that are told.
+/// Most schedules that a diagnosis reports.
 const A_FEW: usize = 5;
 
 impl ScheduleSigns {
-    /// Notes what is found of that schedule, or that nothing is.
+    /// Notes the finding about that schedule; `None` if there is none any more.
     pub(in crate::agent) fn note(&mut self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         let Some(found) = found else {
             self.of.remove(schedule);
@@ -159,7 +160,7 @@ impl ScheduleSigns {
         }
     }
 
-    /// Notes what is found of the clock that all of them go by.
+    /// Notes the finding about the clock that all schedules use.
     pub(in crate::agent) fn note_clock(&mut self, found: Option<ScheduleFinding>) {
         self.clock = found;
     }

@@ -1,7 +1,7 @@
-//! What was measured against what the timings assume: echoes, writes, renewals of the lease, standstills.
+//! Compares measurements with the timings: echoes, writes, renewals of the lease, standstills.
 //!
 //! Decided here: when timings are too fast for the place, or needlessly slow, and which preset would fit. Not here:
-//! timings made of a measurement ([`Timings::measured`]).
+//! timings made from a measurement ([`Timings::measured`]).
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Facts, Finding};
 use crate::agent::vitals::presets;
 
 impl Facts {
-    /// The longest of each that this agent has measured of late.
+    /// Returns the longest times that this agent has measured recently.
     pub(super) fn measured(&self) -> Measurement {
         let strain = self.signs.strain.as_deref().copied().unwrap_or_default();
         let echoes = self.linked().filter_map(|peer| peer.echo);
@@ -54,8 +54,9 @@ impl Facts {
 
     fn judge_echo(&self, timings: &Timings, peer: &PeerReport) -> Option<Finding> {
         let (echo, assumed) = (peer.echo?, timings.delay_bound());
-        // There and back; the rest of the bound is for what an agent does in between. So `default`, which assumes 40 ms
-        // one way, is no advice for an echo of 153 ms: its round of 100 ms would be over before an answer comes.
+        // The echo is the way there and back. The rest of the bound is the time that an agent needs in between. So
+        // `default`, which assumes 40 ms one way, is not proposed for an echo of 153 ms: its round of 100 ms would be
+        // over before an answer comes.
         let one_way = echo / 2;
         if one_way <= assumed {
             return None;
@@ -69,7 +70,7 @@ impl Facts {
         })
     }
 
-    /// Whether the store of the lease answers in the time that the timings assume: d there and d back.
+    /// Checks that the store of the lease answers in the time that the timings assume: d there and d back.
     fn judge_answers(&self, timings: &Timings) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let answer = self.signs.prospects.get().slow_answers?;
@@ -85,11 +86,12 @@ impl Facts {
         })
     }
 
-    /// Whether the answers of a round can come before it is over. With a leader only where most of the last writes were
-    /// slow, so that this agent leaves the leadership to others: one that was says little about a group that has one.
+    /// Checks that the answers of a round can come before the round is over. If there is a leader, this is checked only
+    /// if most of the last writes were slow, so that this agent leaves the leadership to others: a single slow write is
+    /// not a problem in a group with a leader.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
         let round = timings.round();
-        // Votes are written where a quorum elects.
+        // Votes are written only if a quorum elects.
         let votes = self.names().is_some();
         let measured = self.measured();
         let steadily = self.signs.prospects.get().slow_writes;
@@ -107,7 +109,7 @@ impl Facts {
         })
     }
 
-    /// Whether the leader that this agent is keeps its lease with room to spare.
+    /// Checks that this leader renews its lease early enough.
     fn judge_renewals(&self, timings: &Timings) -> Option<Finding> {
         if self.signs.prospects.get().slow_answers.is_some() {
             return None; // it has the reason
@@ -124,7 +126,7 @@ impl Facts {
         })
     }
 
-    /// Whether a leader outlives a standstill like those of the last minute.
+    /// Checks that a leader survives a standstill like those of the last minute.
     fn judge_stall(&self, timings: &Timings) -> Option<Finding> {
         let measured = self.measured();
         let tolerated = measured.tolerated_stall(timings)?;
@@ -139,8 +141,8 @@ impl Facts {
         })
     }
 
-    /// Whether a leader would be missed much earlier by a preset that has room to spare as well. Only where every
-    /// peer was measured, and there is a leader: else nobody knows yet what the place needs.
+    /// Checks whether another preset would notice a silent leader much earlier and still has room to spare. This needs
+    /// a leader and a measurement of every peer; without them the needs of the place are unknown.
     fn judge_preset(&self, timings: &Timings) -> Option<Finding> {
         let present = timings.detector()?.detection;
         let is_measured = |peer: &PeerReport| peer.unlinked_for.is_none() && peer.echo.is_some();
@@ -165,7 +167,7 @@ impl Facts {
                 present,
             })
         };
-        // Not `in_process`, whose agents have no network, and not `fast`: what that costs shows over days.
+        // Not `in_process`, whose agents have no network, and not `fast`, whose costs show only after days.
         let proposed = [
             ("Timings::lan()", Timings::lan()),
             ("Timings::default()", Timings::default()),
@@ -173,8 +175,8 @@ impl Facts {
         proposed.iter().find_map(faster)
     }
 
-    /// The name of the first preset that fits. The plain ASTRA rules have no failure detector, so they replace no other
-    /// timings, and `in_process` replaces none where there is a network.
+    /// Returns the name of the first preset that fits. The plain ASTRA rules have no failure detector, so they never
+    /// replace other timings. `in_process` is not proposed if there is a network.
     fn fastest_preset(&self, fits: impl Fn(&Timings) -> bool) -> Option<&'static str> {
         let mut choices = presets().into_iter();
         let is_proposed = |timings: &Timings| {
