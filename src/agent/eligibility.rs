@@ -1,8 +1,7 @@
-//! The score that counts: the one that the user set last, unless the actor that the agent is tied to is
-//! gone.
+//! The score that counts: the score that the user set last, unless the actor that the agent is tied to is gone.
 //!
-//! Decided here, without a clock or a runtime: which score counts, and what another tie means. Not here: what
-//! notices that an actor is gone (`leader/tie.rs`), and how the agent hears of it (`handle.rs`).
+//! Decided here, without a clock or a runtime: which score counts, and the effect of another tie. Not here: the watch
+//! over the actor (`leader/tie.rs`), and the message to the agent (`handle.rs`).
 
 use crate::protocol::Score;
 
@@ -12,30 +11,30 @@ pub(super) struct Eligibility {
     /// The score that the user set last.
     set: Option<Score>,
     tie: Tie,
-    /// How often the agent was tied to an actor; the number of the newest tie.
+    /// Number of times that the agent was tied to an actor; the newest tie has this number.
     ties: u64,
 }
 
-/// Whether the actor that an agent is tied to is there.
+/// Whether the actor that an agent is tied to still runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
-    /// It is, or the agent is tied to none.
+    /// It runs, or the agent is not tied.
     Holds,
     /// It is gone.
     Broken,
 }
 
-/// What follows from a new tie.
+/// The effect of a new tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NewTie {
     /// Its number, which no other tie of the agent has.
     pub(super) number: u64,
-    /// Whether another score counts by it.
+    /// Whether it changes the score that counts.
     pub(super) is_update: bool,
 }
 
 impl Eligibility {
-    /// An agent that is tied to no actor.
+    /// Returns the state of an agent that is not tied.
     pub(super) fn new(score: Option<Score>) -> Self {
         Self {
             set: score,
@@ -44,7 +43,7 @@ impl Eligibility {
         }
     }
 
-    /// The user sets a score. It is kept where it does not count yet.
+    /// Sets the user's score. It is kept even if it does not count at present.
     pub(super) fn set_score(&mut self, score: Option<Score>) {
         self.set = score;
     }
@@ -60,8 +59,8 @@ impl Eligibility {
         }
     }
 
-    /// The actor of that tie is gone; says whether another score counts by that. The actor of an
-    /// earlier tie means nothing.
+    /// Notes that the actor of that tie is gone; returns whether that changes the score that counts. The actor of an
+    /// earlier tie has no effect.
     pub(super) fn break_tie(&mut self, number: u64) -> bool {
         let is_update = self.has_tie(number) && !self.is_broken();
         if is_update {
@@ -70,17 +69,17 @@ impl Eligibility {
         is_update
     }
 
-    /// The score that counts.
+    /// Returns the score that counts.
     pub(super) fn score(&self) -> Option<Score> {
         self.counting(self.set)
     }
 
-    /// That score, if any counts at present.
+    /// Returns that score, if any score counts at present.
     pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
         score.filter(|_| !self.is_broken())
     }
 
-    /// Whether that tie is the newest one.
+    /// Returns whether that tie is the newest.
     pub(super) fn has_tie(&self, number: u64) -> bool {
         self.ties == number
     }

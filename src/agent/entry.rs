@@ -1,7 +1,7 @@
 //! A guard for a piece of work that begins while an agent leads, such as the answer to a request.
 //!
-//! Decided here: that none begins while the agent hands over. Not here: work that ends with the leadership (`lead.rs`);
-//! a hand-over does not wait for the work of this file.
+//! Decided here: no such work begins while the agent hands over. Not here: work that ends with the leadership
+//! (`lead.rs`). A hand-over does not wait for the work of this file.
 
 use std::{fmt, sync::Arc};
 
@@ -14,7 +14,7 @@ use super::{
     shared::SharedState,
 };
 
-/// Asks one agent whether it leads, at each piece of work.
+/// Asks one agent before each piece of work whether it leads.
 #[derive(Clone)]
 pub(crate) struct LeaderEntry {
     shared: Arc<SharedState>,
@@ -22,7 +22,7 @@ pub(crate) struct LeaderEntry {
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// Asks the agent whether it leads, at each piece of work.
+    /// Returns an object that asks the agent before each piece of work whether it leads.
     pub(crate) fn entry(&self) -> LeaderEntry {
         LeaderEntry {
             shared: Arc::clone(&self.shared),
@@ -32,7 +32,7 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl LeaderEntry {
-    /// The agent's name.
+    /// Returns the agent's name.
     pub(crate) fn id(&self) -> &AgentId {
         self.shared.id()
     }
@@ -42,7 +42,7 @@ impl LeaderEntry {
         self.shared.status()
     }
 
-    /// A guard of the present leadership, unless the agent does not lead or hands over.
+    /// Returns a guard of the present leadership, unless the agent does not lead or hands over.
     pub(crate) fn enter(&self) -> Option<LeaderGuard> {
         let guard = LeaderGuard {
             tenure: self.shared.tenure()?,

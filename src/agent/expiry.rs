@@ -1,10 +1,9 @@
 //! Tells the subscribers of a leadership that ran out while its agent did not run.
 //!
-//! Decided here: what notices. An agent that hangs, or waits for a disk, has no step in which its
-//! machine could say that it lost the leadership, so a task beside it waits for the end by the
-//! agent's clock. It runs on the agent's arbiter, and only where there are subscribers. Where that
-//! whole thread hangs nothing is sent from it, and `is_leader`, `changes` and `lead` of
-//! other threads are what tells the end in time.
+//! Decided here: how the end is noticed. An agent that hangs, or waits for a disk, does not step, so its machine cannot
+//! report that it lost the leadership. A task beside it therefore waits for the end by the agent's clock. The task runs
+//! on the agent's arbiter, and only if there are subscribers. If that whole thread hangs, it sends nothing; then only
+//! `is_leader`, `changes` and `lead` on other threads report the end in time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,12 +11,11 @@ use crate::protocol::{LostReason, Time, View};
 
 use super::{phase::Remaining, shared::SharedState, wait::timer};
 
-/// An agent that runs says itself why its leadership ended, by a timer of the same instant.
+/// An agent that runs reports itself why its leadership ended, by a timer of the same instant.
 const GRACE: Duration = Duration::from_millis(10);
 
 impl SharedState {
-    /// Starts the task, after each step of a leader whose leadership may run out; there is one at
-    /// most.
+    /// Starts the task after each step of a leader whose leadership may run out. There is at most one task.
     pub(super) fn tell_of_expiry(self: &Arc<Self>, view: &View) {
         let may_run_out = view.leading.is_some() && view.valid_until < Time::MAX;
         if may_run_out && self.subscribers().needs_expiry_task() {
@@ -36,7 +34,7 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
         let wait = match remaining {
             Remaining::For(time) => shared.trusted(time),
             Remaining::Over => GRACE,
-            // It cannot run out: the next step that limits it starts a task again.
+            // It cannot run out now. The next step that limits it starts a task again.
             Remaining::Unlimited => return shared.subscribers().expiry_task_ended(),
         };
         match timer(wait) {
@@ -44,7 +42,7 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
             Err(_) => return shared.subscribers().expiry_task_ended(),
         }
         let mut subscribers = shared.subscribers();
-        // Twice, the grace in between: the agent may have told it itself, or lead again.
+        // Checked twice, with the grace period in between: the agent may have reported the end itself, or lead again.
         let is_over = remaining == Remaining::Over && shared.remaining() == Remaining::Over;
         if is_over && subscribers.acquired().is_some() {
             let lost = subscribers.lose(shared.id(), LostReason::Stalled);

@@ -1,7 +1,7 @@
 //! An agent whose lease is in a store: the calls of its builder, and how an agent asks its register.
 //!
-//! Decided here: that the agents of a group have one register, and that their group names the lease. Not here: the
-//! rules ([`lease`](crate::elections::lease)), what a store is asked ([`register`](crate::register)).
+//! Decided here: the agents of a group have one register, and their group names the lease. Not here: the rules
+//! ([`lease`](crate::elections::lease)), and the requests to a store ([`register`](crate::register)).
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,17 +19,17 @@ use crate::{
 
 use super::{AgentBuilder, StartError, choices::Mode};
 
-/// The store that agents of that election ask.
+/// The store that the agents of an election ask.
 pub(super) type StoreOf<E> = Arc<dyn AskedStore<<E as Election>::Ask, <E as Election>::Told>>;
 
 /// The part of its group that an election needs beside the agents. The calls of its builder make it.
 pub(super) struct Attachment<E: Election> {
-    /// Before anything is checked or reserved.
+    /// Called before anything is checked or reserved.
     precede: fn(&mut E::Config, &Group<E::Message>),
     attach: Attach<E>,
 }
 
-/// When the agent's name is reserved, and nothing can be refused any more.
+/// Called when the agent's name is reserved, and nothing can be refused any more.
 type Attach<E> = Box<
     dyn FnOnce(
             &<E as Election>::Config,
@@ -55,7 +55,7 @@ impl<E: Election> Attachment<E> {
 }
 
 impl Attachment<AnyBully> {
-    /// The keeper of a lease in that register.
+    /// Returns the keeper of a lease in that register.
     pub(super) fn of(register: Arc<dyn Register>) -> Self {
         Self {
             precede: |config, group| {
@@ -66,7 +66,7 @@ impl Attachment<AnyBully> {
             },
             attach: Box::new(|config, group, clock| match config {
                 AnyConfig::Lease(config) => attach(config, register, group, clock),
-                // It is made for a lease only.
+                // Such an attachment is made for a lease only.
                 AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(None),
             }),
         }
@@ -74,13 +74,13 @@ impl Attachment<AnyBully> {
 }
 
 impl AgentBuilder<AnyBully> {
-    /// Turns the mode of a lease in a store on: the agents of a group, in however many processes, need not talk to each
-    /// other, and at most one leads, because a store that all of them reach gives the lease to one. The agents of one
-    /// process share their questions to it; all agents of a group name the same store.
+    /// Turns on the mode of a lease in a store. The agents of a group, in any number of processes, need not talk to
+    /// each other. At most one leads, because a store that all of them reach gives the lease to one. The agents of one
+    /// process share their requests to the store; all agents of a group name the same store.
     ///
-    /// Settings that no call makes, before or after, have the defaults of [`LeaseConfig`]: a live leader gives way
-    /// after 10 s. There are no voters and no vote to keep. The lease is that
-    /// of the group's name in the cluster `default`: see [`lease_with`](Self::lease_with).
+    /// Settings that no call makes have the defaults of [`LeaseConfig`]: a running leader gives way after 10 s. There
+    /// are no voters and no votes to keep. The lease has the name of the group, in the cluster `default`: see
+    /// [`lease_with`](Self::lease_with).
     ///
     /// ```
     /// use actix_bully::{Group, agent::BullyAgent, register::MemoryRegister};
@@ -102,8 +102,8 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Lease(Arc::new(register)))
     }
 
-    /// The same with all settings at once, as with [`config`](Self::config). Whatever group the settings name, the lease
-    /// is that of the group that the agent [joins](Self::join).
+    /// Turns on the same mode with all settings at once, like [`config`](Self::config). The lease belongs to the group
+    /// that the agent [joins](Self::join), even if the settings name another group.
     pub fn lease_with(self, config: Arc<LeaseConfig>, register: impl Register + 'static) -> Self {
         self.mode(Mode::LeaseWith(config, Arc::new(register)))
     }
@@ -113,7 +113,7 @@ fn name_after(config: &mut Arc<LeaseConfig>, group: &Group<AnyMessage>) {
     if config.name.group.as_str() == group.name() {
         return;
     }
-    // A group's name follows the rules of an agent's.
+    // A group's name follows the same rules as an agent's name.
     if let Ok(name) = AgentId::new(group.name()) {
         Arc::make_mut(config).name.group = name;
     }
@@ -128,12 +128,12 @@ fn attach(
     let settings = KeeperSettings {
         register,
         name: config.name.clone(),
-        // Given up before the lease is: a holder then still has the time for another try.
+        // A request is given up before the lease ends, so that a holder still has time for another try.
         limit: (config.timings.lease() / 2).max(LEAST_LIMIT),
         clock: Arc::clone(clock),
     };
     Ok(Some(Keeper::attach(group, settings)?))
 }
 
-/// A store far away needs so much, however short the lease is.
+/// Shortest limit of a request, however short the lease is: a store far away needs this time.
 const LEAST_LIMIT: Duration = Duration::from_millis(250);

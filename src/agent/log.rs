@@ -1,7 +1,7 @@
-//! What an agent writes to the log about leaders: one line for each event that its subscribers are told.
+//! The log lines of an agent about leaders: one line for each event that its subscribers are told.
 //!
-//! Decided here: which level an event has. A line carries what is new; the agent and its group are
-//! fields of the span around it, so that each stands there once.
+//! Decided here: the level of each event. A line carries only the new data; the agent and its group are fields of the
+//! span around it, so each is written once.
 
 use tracing::{Span, debug, error_span, info, warn};
 
@@ -9,14 +9,14 @@ use crate::protocol::Event;
 
 use super::spec::AgentSettings;
 
-/// The span of everything that an agent logs. Its level is the highest, because a span is left out where its
-/// level is, and a warning has to say of which agent it is where only warnings are kept.
+/// Returns the span of everything that an agent logs. Its level is error, because a span is left out if its level is,
+/// and a warning must name its agent even if only warnings are kept.
 pub(super) fn span(of: &dyn AgentSettings) -> Span {
-    // Each step asks for it; where no subscriber listens, the names are not even looked up.
+    // Each step asks for it; if no subscriber listens, the names are not even looked up.
     error_span!("bully.agent", node = %of.id(), group = of.group().name())
 }
 
-/// Logs an event. `is_change` says that another agent leads than the log said last, or that none does.
+/// Logs an event. `is_change`: another agent leads than in the last log line, or none does.
 pub(super) fn log(event: &Event, is_change: bool) {
     match event {
         Event::Acquired { term } => info!(%term, "leadership acquired"),

@@ -18,18 +18,19 @@ pub(super) trait GroupMembership: Send + Sync {
     fn down(&self, id: &AgentId, incarnation: Incarnation);
     fn retire(&self, id: &AgentId, incarnation: Incarnation);
     fn leave(&self, id: &AgentId, incarnation: Incarnation);
-    /// What a member of this process says of itself from now on.
+    /// Sets the `about` text of a member of this process.
     fn set_about(&self, id: &AgentId, about: Option<About>);
-    /// What that member takes part as, if it is one.
+    /// Returns the kind of that member; `None` if it is not a member.
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
-    /// Where its agents' applications speak to each other, if the group's name leaves room for that.
+    /// Returns the group through which its agents' applications talk to each other, if the group's name leaves room for
+    /// that.
     fn companion(&self) -> Option<Group<AppMessage>>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     fn requirements(&self) -> Option<Requirements>;
     fn reach(&self) -> Vec<ReachableMember>;
     fn peers(&self) -> Vec<PeerReport>;
-    /// What layers above keep of the group in this process.
+    /// Returns the objects that layers above keep with the group in this process.
     fn kept(&self) -> &Attachments;
 }
 

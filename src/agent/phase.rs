@@ -24,7 +24,7 @@ pub(super) enum LeadershipPhase {
 /// One agent's time as leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AgentTenure {
-    /// Tells tenures apart: one that is renewed without a gap keeps its number.
+    /// Distinguishes tenures: a tenure that is renewed without a gap keeps its number.
     pub(super) serial: u64,
     pub(super) incarnation: Incarnation,
     /// Its newest term.
@@ -64,10 +64,10 @@ impl LeadershipPhase {
     }
 }
 
-/// What has ended.
+/// The part that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// One incarnation; another one may follow.
+    /// One incarnation; another may follow.
     Incarnation,
     /// The agent.
     Agent,
@@ -81,11 +81,11 @@ pub(super) struct IncarnationEnd {
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.
     pub(super) departure: Option<Departure>,
-    /// The actor is dropped, or given up: with a confirmed end everything is free.
+    /// The actor is dropped, or given up. If the end is confirmed as well, everything is free.
     pub(super) is_last: bool,
 }
 
-/// For how long a leadership still holds.
+/// Time for which a leadership still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remaining {
     Over,

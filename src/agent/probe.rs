@@ -1,8 +1,8 @@
 //! A voter's disk, measured while it writes nothing.
 //!
-//! Decided here: that a machine which [wants it](crate::protocol::Prospects::probes) is told once a minute how long a write
-//! takes, and that nothing waits for that. Not here: what a slow disk means (`elections/quorum/slow.rs`), and what is written
-//! (`store/probe.rs`).
+//! Decided here: a machine that [asks for it](crate::protocol::Prospects::probes) is told once a minute how long a
+//! write takes, and nothing waits for that. Not here: the consequences of a slow disk (`elections/quorum/slow.rs`), and
+//! the probe itself (`store/probe.rs`).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{protocol::Election, supervisor::contain};
 use super::Agent;
 
 impl<E: Election> Agent<E> {
-    /// After a step.
+    /// After a step: measures the disk if that is due.
     pub(super) fn probe_disk(&self, ctx: &mut Context<Self>) {
         let Some(store) = self
             .store
@@ -30,12 +30,12 @@ impl<E: Election> Agent<E> {
         let Ok(runtime) = Handle::try_current() else {
             return; // an agent runs in one
         };
-        // It panics where the system has no thread left: a later minute measures the disk.
+        // It panics if the system has no thread left; then the disk is measured a minute later.
         let Ok(probe) = contain(|| runtime.spawn_blocking(move || store.probe())) else {
             return;
         };
         let noted = probe.into_actor(self).map(|took, agent, _| {
-            // An error is met, and told, when a vote is written.
+            // An error of the store is reported when a vote is written.
             if let Ok(Some(took)) = took {
                 agent.shared.vitals().note_probe(took);
                 agent.machine.note_write(took);

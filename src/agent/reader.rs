@@ -1,4 +1,4 @@
-//! What the layers above read of an agent, whatever its election.
+//! Read access to an agent for the layers above, whatever its election.
 
 use std::{
     any::Any,
@@ -19,11 +19,11 @@ use super::{
     ElectionHandle, Offers, ScheduleFinding, Status, handle::changes, shared::SharedState,
 };
 
-/// Reads one agent, as a handle does. Clones are the same agent.
+/// A reader of one agent, like a handle. Clones read the same agent.
 #[derive(Clone)]
 pub(crate) struct AgentReader(Arc<SharedState>);
 
-/// The same for what the agent itself keeps: it does not keep the agent.
+/// A reader that does not keep the agent alive, for objects that the agent itself keeps.
 #[derive(Clone)]
 pub(crate) struct WeakAgentReader(Weak<SharedState>);
 
@@ -34,14 +34,14 @@ impl WeakAgentReader {
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// The same agent for a reader that does not name its election.
+    /// Returns a reader of the same agent that does not name its election.
     pub(crate) fn reader(&self) -> AgentReader {
         AgentReader(Arc::clone(&self.shared))
     }
 }
 
 impl AgentReader {
-    /// The members of its group, where they run, and whether messages reach them.
+    /// Returns the members of its group, the places where they run, and whether messages reach them.
     #[cfg(feature = "dashboard")]
     pub(crate) fn reach(&self) -> Vec<crate::group::ReachableMember> {
         self.0.membership().reach()
@@ -55,7 +55,7 @@ impl AgentReader {
         self.0.id()
     }
 
-    /// The name of the agent's group.
+    /// Returns the name of the agent's group.
     pub(crate) fn group(&self) -> &str {
         self.0.group()
     }
@@ -75,18 +75,19 @@ impl AgentReader {
         changes(Arc::clone(&self.0))
     }
 
-    /// Whether the agent left or ended for good.
+    /// Returns whether the agent left or ended for good.
     pub(crate) fn is_over(&self) -> bool {
         self.0.is_over()
     }
 
-    /// Where applications of the group's agents speak to each other; `None` where the group's name is too long.
+    /// Returns the group through which the applications of this group's agents talk to each other; `None` if the
+    /// group's name is too long.
     pub(crate) fn companion(&self) -> Option<Group<AppMessage>> {
         self.0.companion()
     }
 
-    /// Calls `show` whenever the metrics of the agent are brought up to date, until it says that it has nothing to
-    /// show any more; never without the feature `metrics`.
+    /// Calls `show` whenever the metrics of the agent are updated, until it returns that it has nothing to show any
+    /// more. Never calls it without the feature `metrics`.
     pub(crate) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.0.sample_also(show);
     }
@@ -96,32 +97,33 @@ impl AgentReader {
         self.0.offers()
     }
 
-    /// What a member of the group takes part as, if it is one.
+    /// Returns the kind of a member of the group; `None` if it is not a member.
     pub(crate) fn kind(&self, id: &AgentId) -> Option<MemberKind> {
         self.0.membership().kind(id)
     }
 
-    /// Whether agents of other hosts may take part.
+    /// Returns whether agents of other hosts may take part.
     pub(crate) fn is_open(&self) -> bool {
         self.0.is_open()
     }
 
-    /// Keeps the record as it is, if it is on.
+    /// Keeps a copy of the record, if it is on.
     pub(crate) fn keep_record(&self, reason: String) {
         self.0.keep_record(reason);
     }
 
-    /// The past of the agent's group.
+    /// Returns the past of the agent's group.
     pub(crate) fn past(&self) -> Arc<KeptHistory> {
         self.0.past()
     }
 
-    /// The agents that could take the lease, by the last answer of its store; `None` without a lease in a store.
+    /// Returns the agents that could take the lease, by the last answer of its store; `None` without a lease in a
+    /// store.
     pub(crate) fn contenders(&self) -> Option<StoreContenders> {
         self.0.keeper().map(|keeper| keeper.contenders())
     }
 
-    /// The same after the store was asked once more.
+    /// Returns the same after a new question to the store.
     pub(crate) fn contenders_now(
         &self,
     ) -> impl Future<Output = Option<StoreContenders>> + Send + use<> {
@@ -134,13 +136,14 @@ impl AgentReader {
         }
     }
 
-    /// What is found of a schedule that the agent leads; `None` if nothing is, or it does not lead any more.
+    /// Notes the finding about a schedule that the agent leads; `None` if there is none, or the agent does not lead any
+    /// more.
     pub(crate) fn note_schedule(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         let vitals = self.0.vitals();
         vitals.note_schedules(|signs| signs.note(schedule, found));
     }
 
-    /// What is found of the clock that the agent's schedules go by.
+    /// Notes the finding about the clock that the agent's schedules use.
     pub(crate) fn note_schedule_clock(&self, found: Option<ScheduleFinding>) {
         let vitals = self.0.vitals();
         vitals.note_schedules(|signs| signs.note_clock(found));
@@ -160,15 +163,15 @@ impl AgentReader {
         }
     }
 
-    /// What the group's agents share.
+    /// Returns the requirements that the group's agents share.
     pub(crate) fn requirements(&self) -> Option<Requirements> {
         self.0.membership().requirements()
     }
 
-    /// What upper layers keep of this agent as long as it is there; `make` makes it where there is none.
+    /// Returns the object that upper layers keep with this agent until its end; `make` makes it if there is none.
     ///
     /// # Errors
-    /// What `make` failed with: nothing is kept.
+    /// The error of `make`; then nothing is kept.
     pub(crate) fn attached<T: Any + Send + Sync, R>(
         &self,
         make: impl FnOnce() -> Result<Arc<T>, R>,
@@ -176,10 +179,10 @@ impl AgentReader {
         self.0.attached().find(make)
     }
 
-    /// The same of its group, as long as that is there.
+    /// Returns the object that upper layers keep with its group until the group's end.
     ///
     /// # Errors
-    /// As there.
+    /// The error of `make`; then nothing is kept.
     pub(crate) fn attached_to_group<T: Any + Send + Sync, R>(
         &self,
         make: impl FnOnce() -> Result<Arc<T>, R>,

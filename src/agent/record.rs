@@ -1,8 +1,8 @@
-//! What an agent writes down of its own election while it runs, if it is told to.
+//! The record that an agent keeps of its own election, if it is turned on.
 //!
-//! Decided here: that a record which is off costs one relaxed read, that heartbeats are not written, and that what was
-//! written when the leader was missed is kept beside what comes after it. Messages of applications never come here: they
-//! go past the machine. Not here: how much is kept (`record::ring`), and what reads it (`operate`).
+//! Decided here: a record that is off costs one relaxed read; heartbeats are not recorded; and when the leader is
+//! missing, a copy of the record is kept. Messages of applications do not pass through the machine, so they never come
+//! here. Not here: the limits of a record (`record::ring`), and its readers (`operate`).
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -24,16 +24,16 @@ use super::{phase::Scope, shared::SharedState};
 #[derive(Debug)]
 pub(super) struct AgentRecord {
     is_on: AtomicBool,
-    /// What the wall clock showed when the agent's clock showed zero.
+    /// Time of the wall clock when the agent's clock showed zero.
     began_unix_ms: i64,
     written: Mutex<Written>,
 }
 
 #[derive(Debug, Default)]
 struct Written {
-    /// The present record, on or off; `None` where there never was one.
+    /// The present record, on or off; `None` if there never was one.
     ring: Option<Box<BoundedRecord>>,
-    /// As it was when the leader was missed last.
+    /// The copy from the last time when the leader was missing.
     kept: Option<Box<(BoundedRecord, Time)>>,
 }
 
@@ -46,8 +46,8 @@ impl AgentRecord {
         }
     }
 
-    /// Begins anew with these limits, or stops. What was kept when the leader was missed stays to be read: whoever begins
-    /// a record may do so because of that.
+    /// Begins a new record with these limits; `None` stops it. The kept copy stays, because it may be the reason for
+    /// the new record.
     pub(super) fn switch(&self, limits: Option<RecordLimits>) {
         let mut written = self.written();
         if let Some(limits) = limits {
@@ -56,12 +56,12 @@ impl AgentRecord {
         self.is_on.store(limits.is_some(), Ordering::Relaxed);
     }
 
-    /// Whether it is on. An entry more or less at the moment of the switch does no harm.
+    /// Returns whether the record is on. One entry more or less at the moment of the switch does no harm.
     pub(super) fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    /// The file of what is written, or of what was kept; `None` where there is none.
+    /// Returns the file of the record, or of the kept copy; `None` if there is none.
     fn file(&self, mut header: Header, now: Time, is_kept: bool) -> Option<String> {
         header.began_unix_ms = u64::try_from(self.began_unix_ms).ok();
         let written = self.written();
@@ -73,7 +73,7 @@ impl AgentRecord {
         }
     }
 
-    /// When the record was kept that is there since the leader was missed, by the wall clock.
+    /// Returns when the copy was kept, by the wall clock.
     pub(super) fn kept_unix_ms(&self) -> Option<u64> {
         let written = self.written();
         let (_, at) = &**written.kept.as_ref()?;
@@ -81,7 +81,7 @@ impl AgentRecord {
         u64::try_from(self.began_unix_ms.saturating_add(passed)).ok()
     }
 
-    /// A message leaves to these members.
+    /// Records a message to these members.
     pub(super) fn sent<M: PeerMessage>(
         &self,
         at: Time,
@@ -112,7 +112,7 @@ impl AgentRecord {
         }
     }
 
-    /// A message arrived and is handled.
+    /// Records a message that arrived and is handled.
     pub(super) fn received<M: PeerMessage>(
         &self,
         at: Time,
@@ -146,7 +146,7 @@ impl AgentRecord {
         }
     }
 
-    /// The leader is missed, or the leadership does not stay: what is written by now is kept, with what was found.
+    /// The leader is missing, or leaderships end too soon: keeps a copy of the record, with the finding.
     fn missed(&self, at: Time, found: String, before: Vec<String>) {
         let mut written = self.written();
         if let Some(ring) = &mut written.ring {
@@ -164,20 +164,20 @@ impl AgentRecord {
     }
 
     fn written(&self) -> MutexGuard<'_, Written> {
-        // Each entry is whole at once, so there is nothing to be poisoned.
+        // Each entry is complete at once, so a panic leaves no half-made entry behind.
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl SharedState {
-    /// With what the wall clock showed when the agent's clock showed zero, in milliseconds since 1970.
+    /// Sets the time of the wall clock when the agent's clock showed zero, in milliseconds since 1970.
     pub(super) fn with_wall(mut self, at_zero: i64) -> Self {
         self.record = AgentRecord::new(at_zero);
         self
     }
 
-    /// The leader is missed, or the leadership does not stay: keeps what is written by now, with what was found and who led
-    /// before. Does nothing while the record is off.
+    /// The leader is missing, or leaderships end too soon: keeps a copy of the record, with the finding and the last
+    /// leaders. Does nothing while the record is off.
     pub(super) fn keep_record(&self, found: String) {
         if self.record.is_on() {
             self.record
@@ -185,17 +185,17 @@ impl SharedState {
         }
     }
 
-    /// The past of the agent's group.
+    /// Returns the past of the agent's group.
     pub(super) fn past(&self) -> Arc<KeptHistory> {
         KeptHistory::of(self.membership().kept())
     }
 
-    /// What the agent writes down, if it does.
+    /// Returns the agent's record.
     pub(super) const fn record(&self) -> &AgentRecord {
         &self.record
     }
 
-    /// The file of what it has written, or of what was kept.
+    /// Returns the file of the record, or of the kept copy.
     pub(super) fn recorded(&self, is_kept: bool) -> Option<String> {
         let reach = self.membership().reach();
         let members = reach.into_iter().map(|reached| reached.member);
@@ -210,7 +210,7 @@ impl SharedState {
         self.record.file(header, self.now(), is_kept)
     }
 
-    /// What the agent was told goes into the past of its group, and into the record if that is on.
+    /// Adds an event that the agent was told to the past of its group, and to the record if that is on.
     pub(super) fn write_event(&self, event: &Event) {
         let at = SeenAt {
             now: self.now(),
@@ -252,7 +252,7 @@ impl SharedState {
     }
 }
 
-/// Number of leaderships that a record names which is kept.
+/// Number of earlier leaderships that a kept copy names.
 const LED_BEFORE: usize = 10;
 
 fn text_of<M: PeerMessage>(from: &AgentId, to: &AgentId, message: &M) -> MessageText {

@@ -1,7 +1,7 @@
-//! What all incarnations of an agent are made from, and what its handles read of that.
+//! The data from which all incarnations of an agent are made, and which its handles read.
 //!
-//! Decided here: that an agent's name, its group and its configuration are kept once, and what follows from
-//! them is not kept at all. Not here: the store, which is given back when the agent ends; handles outlast it.
+//! Decided here: an agent's name, its group and its configuration are kept once, and values that follow from them are
+//! not kept. Not here: the store, which is given back when the agent ends, while handles outlast it.
 
 use std::{any::Any, sync::Arc};
 
@@ -17,7 +17,7 @@ use super::{any::AnyConfig, lease::StoreOf, membership::GroupMembership, offers:
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,
-    /// How many may lead at once: what its tokens are good for.
+    /// How many agents may lead at once, which decides the use of its tokens.
     pub(super) leaders: Leaders,
     pub(super) mode: ElectionMode,
     pub(super) config: E::Config,
@@ -27,7 +27,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) asked: Option<StoreOf<E>>,
 }
 
-/// The same for those who do not name the election.
+/// The same for code that does not name the election.
 pub(super) trait AgentSettings: Send + Sync {
     fn id(&self) -> &AgentId;
     fn kind(&self) -> MemberKind;
@@ -35,9 +35,9 @@ pub(super) trait AgentSettings: Send + Sync {
     fn mode(&self) -> ElectionMode;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
-    /// The name of the election, for people.
+    /// Returns the name of the election, for people.
     fn election(&self) -> &'static str;
-    /// The voters that the configuration lists, if it lists any.
+    /// Returns the voters that the configuration lists, if it lists any.
     fn voters(&self) -> Option<Arc<[AgentId]>>;
 }
 
@@ -76,13 +76,13 @@ impl<E: Election> AgentSettings for Spec<E> {
     }
 }
 
-/// The last part of a type's path.
+/// Returns the last part of a type's path.
 fn type_name<E>() -> &'static str {
     let path = std::any::type_name::<E>();
     path.rsplit_once("::").map_or(path, |(_, name)| name)
 }
 
-/// What is measured when the leadership of an agent changes.
+/// Returns the series of metrics for changes of the agent's leadership.
 pub(super) fn series(settings: &dyn AgentSettings) -> AgentSeries<'_> {
     AgentSeries {
         group: settings.group().name(),

@@ -1,53 +1,52 @@
-//! What strains a leadership before it is lost: slow writes, renewals of its lease that come late, and an agent that
-//! stands still.
+//! Signs of strain before a leadership is lost: slow writes, late renewals of its lease, and standstills of the agent.
 //!
-//! Decided here: for how long a write and a standstill count, when a renewal is late, and when that is steady and worth a
-//! warning. Not here: which timings would bear it (`diagnosis/timings.rs`).
+//! Decided here: how long a write and a standstill count, when a renewal is late, and when lateness is steady and worth
+//! a warning. Not here: which timings would tolerate it (`diagnosis/timings.rs`).
 
 use std::time::Duration;
 
 use crate::protocol::Time;
 
-/// What an agent went through of late.
+/// The recent strain of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strain {
-    /// A bit for each of the last eight renewals, the newest lowest: it was late.
+    /// One bit for each of the last eight renewals, the newest lowest: whether it was late.
     late: u8,
     /// The last renewal that was late.
     renewal: Renewal,
-    /// When it was last warned of.
+    /// Time of the last warning.
     warned: Option<Time>,
-    /// The longest standstill of the last minute, and when it ended.
+    /// The longest standstill of the last minute, and the time when it ended.
     stall: Option<(Duration, Time)>,
     write: Duration,
-    /// When the disk was measured last, or found to be worth that.
+    /// Time of the last measurement of the disk, or of the first request for one.
     probed: Option<Time>,
 }
 
-/// A leader's lease is renewed.
+/// A renewal of a leader's lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Renewal {
-    /// What was left of the lease until then.
+    /// Rest of the lease before the renewal.
     pub(super) left: Duration,
-    /// What is left of it from then on.
+    /// Rest of the lease after the renewal.
     pub(super) renewed: Duration,
 }
 
 impl Renewal {
-    /// Whether most of the lease was gone. A lease lasts three heartbeats at least, so two thirds are left where
-    /// each is answered at once.
+    /// Returns whether most of the lease was gone. A lease lasts at least three heartbeats, so two thirds are left if
+    /// each heartbeat is answered at once.
     pub(super) fn is_late(self) -> bool {
         self.left < self.renewed / 2
     }
 }
 
-/// Whether a timer was so late that it was not the timer's granule, or another actor of the same thread.
+/// Returns whether a timer was later than the granule of the timers and other actors of the same thread can explain.
 pub(super) fn is_standstill(late: Duration) -> bool {
     late >= LEAST
 }
 
 impl Strain {
-    /// Says whether a warning is due.
+    /// Notes a renewal; returns whether a warning is due.
     pub(super) fn note_renewal(&mut self, renewal: Renewal, now: Time) -> bool {
         self.late <<= 1;
         if renewal.is_late() {
@@ -69,25 +68,25 @@ impl Strain {
         }
     }
 
-    /// The longest standstill of the last minute; zero if there was none.
+    /// Returns the longest standstill of the last minute; zero if there was none.
     pub(super) fn stall(&self, now: Time) -> Duration {
         let stall = self.stall.filter(|(_, at)| now.since(*at) < KEPT);
         stall.map(|(stall, _)| stall).unwrap_or_default()
     }
 
-    /// The last renewal that was late, if half of the last eight were.
+    /// Returns the last late renewal, if at least half of the last eight were late.
     pub(super) fn steadily_late(&self) -> Option<Renewal> {
         (self.late.count_ones() >= STEADY).then_some(self.renewal)
     }
 
-    /// A record was durable after so long. What is longer counts at once, and what was long is forgotten by a quarter
-    /// each time.
+    /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter one the kept time
+    /// shrinks by a quarter.
     pub(super) fn note_write(&mut self, took: Duration) {
         self.write = took.max(self.write.saturating_sub(self.write / 4));
     }
 
-    /// Whether a minute has passed since the disk was measured, or since that was first asked. From now on it counts as
-    /// measured.
+    /// Returns whether a minute has passed since the disk was measured, or since the first call. Then, and at the first
+    /// call, the minute begins anew.
     pub(super) fn is_probe_due(&mut self, now: Time) -> bool {
         let is_due = self.probed.is_some_and(|at| now.since(at) >= PROBED);
         if is_due || self.probed.is_none() {
@@ -96,30 +95,30 @@ impl Strain {
         is_due
     }
 
-    /// How long a record took to be durable, the longest of late; zero if none was.
+    /// Returns the longest recent time of a write until it was durable; zero if there was none.
     pub(super) const fn write(&self) -> Duration {
         self.write
     }
 
-    /// The incarnation has ended, and with it what it led.
+    /// The incarnation has ended, and its renewals do not count any more.
     pub(super) fn note_end(&mut self) {
         (self.late, self.warned) = (0, None);
     }
 }
 
-/// So many of the last eight renewals have to be late: one that is says little.
+/// Number of the last eight renewals that must be late; a single late one says little.
 const STEADY: u32 = 4;
 
-/// The least standstill that is kept.
+/// Shortest standstill that is kept.
 const LEAST: Duration = Duration::from_millis(5);
 
-/// How often a disk is measured at most.
+/// Shortest time between two measurements of the disk.
 const PROBED: Duration = Duration::from_secs(60);
 
-/// For how long a standstill counts.
+/// Time for which a standstill counts.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// How often it is warned.
+/// Time between two warnings.
 const AGAIN: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The warning that no agent leads, from an agent's own timers.
 //!
-//! Decided here: when it is due. First when every election has had its time, and then every ten seconds until
-//! there is a leader again; also while the store keeps everything else of the agent waiting (`saving.rs`). Not
-//! here: what it says (`diagnosis/`).
+//! Decided here: when the warning is due. First after the longest time of an election, then every ten seconds until
+//! there is a leader again; also while the agent waits for its store (`saving.rs`). Not here: the text of the warning
+//! (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -13,33 +13,33 @@ use crate::protocol::{Election, View};
 
 use super::{Agent, Finding};
 
-/// What an incarnation has published of its prospects.
+/// The prospects that an incarnation has published last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Published {
     Nothing,
-    /// That it knows a leader, and waits for nothing.
+    /// It knows a leader, and waits for nothing.
     Calm,
-    /// Anything else, which each step publishes anew.
+    /// Anything else. Each step publishes it anew.
     Other,
 }
 
-/// There is no leader.
+/// A time without a leader.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vacancy {
     since: Instant,
-    /// The next warning.
+    /// Time of the next warning.
     due: Instant,
 }
 
 impl<E: Election> Agent<E> {
-    /// After a step: publishes what people may ask for, and watches a leadership that is vacant. A steady step
-    /// takes no lock and reads no clock here.
+    /// After a step: publishes the prospects, and watches a vacant leadership. A steady step takes no lock and reads no
+    /// clock here.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         self.watch(view.leader.is_some());
     }
 
-    /// Before the rest of a step waits for its record: a vacancy begins at once, and it ends with the record, as all
-    /// that a step gives.
+    /// Before the rest of a step waits for its record. A vacancy begins at once; it ends only when the record is
+    /// durable, like everything that a step gains.
     pub(super) fn begin_vacancy(&mut self, view: &View) {
         if view.leader.is_none() || self.published == Published::Nothing {
             self.watch(false);
@@ -75,7 +75,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// When a warning is due.
+    /// Returns when a warning is due.
     pub(super) fn vacancy_due(&self) -> Option<Instant> {
         self.vacancy().map(|vacancy| vacancy.due)
     }
@@ -84,7 +84,7 @@ impl<E: Election> Agent<E> {
         self.seldom.as_ref()?.vacancy.as_ref()
     }
 
-    /// Warns that an agent with a leader waits for its store: it would not notice that the leader is gone.
+    /// Warns that an agent with a leader waits for its store: such an agent would not notice that the leader is gone.
     pub(super) fn warn_of_store(&self, since: Duration) {
         let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let failure = self.shared.vitals().read().store_failure;
@@ -127,5 +127,5 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// How often it is warned.
+/// Time between two warnings.
 pub(super) const AGAIN: Duration = Duration::from_secs(10);

@@ -1,7 +1,7 @@
-//! What an agent publishes of itself for people who ask why there is no leader.
+//! The data that an agent publishes for the diagnosis of a missing leader.
 //!
-//! Decided here: what is kept, and that a steady step writes one number and takes no lock. Not here: what
-//! follows from it (`diagnosis/`), and the leadership itself (`leadership.rs`).
+//! Decided here: which data is kept, and that a steady step writes one number and takes no lock. Not here: the
+//! conclusions (`diagnosis/`), and the leadership itself (`leadership.rs`).
 
 use std::{
     sync::{
@@ -21,54 +21,53 @@ use super::{
     work::WorkSigns,
 };
 
-/// What is published of one agent, through all its incarnations.
+/// The published data of one agent, through all its incarnations.
 #[derive(Debug)]
 pub(super) struct Vitals {
-    /// When the agent last did something, in nanoseconds of its clock; 0 before its first step.
+    /// Time of the last step, in nanoseconds of the agent's clock; 0 before the first step.
     last_step: AtomicU64,
     signs: Mutex<VitalSigns>,
 }
 
-/// What an agent's configuration assumes.
+/// The assumptions of an agent's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Assumptions {
     pub(super) kind: MemberKind,
     pub(super) timings: Option<Timings>,
     /// The name of the timings, if they are a preset.
     pub(super) preset: Option<&'static str>,
-    /// So long a group may have no leader before that is worth a warning: every election of it would have had
-    /// its time.
+    /// Time without a leader before a warning. It is longer than any election should take.
     pub(super) patience: Duration,
 }
 
-/// What changes rarely.
+/// The data that changes rarely.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VitalSigns {
     pub(super) prospects: KeptProspects,
-    /// Since when the agent knows no leader.
+    /// Time since which the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
-    /// Since when the change of the voters is known here to which the prospects name the epoch. Boxed: most groups never
+    /// Time since which a change of the voters is known here; the prospects name its epoch. Boxed: most groups never
     /// change their voters.
     pub(super) changing_since: Option<Box<Time>>,
-    /// Since when somebody waits here for a change of the voters, and how many do. Boxed: hardly ever does anybody.
+    /// Time since which callers wait here for a change of the voters, and their number. Boxed: such calls are rare.
     pub(super) asked: Option<Box<(Time, u32)>>,
-    /// Since when a record is on its way to the store.
+    /// Time at which the save under way began.
     pub(super) saving_since: Option<Time>,
-    /// The failure of the store, if nothing was stored since. Boxed: few agents ever have one.
+    /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<StoreFailure>>,
-    /// That a voter comes with another store than before, or that this agent's record is an old copy.
+    /// A voter uses another store than before, or this agent's record is an old copy.
     pub(super) record: Option<Box<VotersEvent>>,
-    /// The clock went far slower than the timers while there was no leader.
+    /// The clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
     /// The work that the agent was given. Boxed: most agents of a large group have none.
     pub(super) work: Option<Box<WorkSigns>>,
-    /// What was found of the schedules that the agent leads. Boxed: few agents ever have one.
+    /// The findings about the schedules that the agent leads. Boxed: few agents ever have one.
     pub(super) schedules: Option<Box<ScheduleSigns>>,
-    /// Writes, late renewals and standstills of late. Boxed: most agents of a large group have none.
+    /// Recent writes, late renewals and standstills. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
 }
 
-/// The prospects of an agent. Most agents have a policy and nothing else, and these need no memory of their own.
+/// The prospects of an agent. Most agents only have a policy, which needs no memory of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeptProspects {
     Idle(Option<Preemption>),
@@ -124,14 +123,14 @@ impl Assumptions {
         }
     }
 
-    /// Whether a silent leader is noticed.
+    /// Returns whether the agent notices a silent leader.
     pub(super) fn has_detector(&self) -> bool {
         let timings = self.timings.as_ref();
         timings.is_some_and(|timings| timings.detector().is_some())
     }
 }
 
-/// The presets in the order of their delay bounds, with their names as users write them.
+/// Returns the presets in the order of their delay bounds, with their names as users write them.
 pub(super) fn presets() -> [(&'static str, Timings); 6] {
     [
         ("Timings::in_process()", Timings::in_process()),
@@ -150,10 +149,11 @@ fn preset(timings: &Timings) -> Option<&'static str> {
         .map(|(name, _)| name)
 }
 
-/// The longest that an election takes by these timings, whatever its mode.
+/// Returns the longest time of an election with these timings, in any mode.
 fn patience(timings: &Timings) -> Duration {
     let quorum = timings.worst_case_quorum_failover(SLOTS);
-    // Without a failure detector an election takes a deadline and is held twice at most; then the former leader is waited for.
+    // Without a failure detector an election takes a deadline and is held at most twice; then the agents wait for the
+    // former leader.
     let available = timings
         .worst_case_failover(u32::MAX)
         .unwrap_or_else(|| timings.deadline().saturating_mul(3));
@@ -163,7 +163,7 @@ fn patience(timings: &Timings) -> Duration {
 /// No agent waits for more slots than this before it holds an election.
 const SLOTS: u32 = 8;
 
-/// The same where an election names no timings.
+/// The same for an election that names no timings.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Vitals {
@@ -178,19 +178,19 @@ impl Vitals {
         }
     }
 
-    /// The agent does something at `now`.
+    /// Notes that the agent does something at `now`.
     pub(super) fn note_step(&self, now: Time) {
         self.last_step.store(now.as_nanos().max(1), Relaxed);
     }
 
-    /// When it last did something; `None` before its first step.
+    /// Returns the time of the last step; `None` before the first step.
     pub(super) fn last_step(&self) -> Option<Time> {
         let nanos = self.last_step.load(Relaxed);
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// The agent's prospects, and whether it has a leader, which may be as before. Says for how long it had none,
-    /// when that is over.
+    /// Notes the agent's prospects, which may be unchanged, and whether it has a leader. If a time without a leader
+    /// ends, returns how long it was.
     pub(super) fn note_prospects(
         &self,
         prospects: Prospects,
@@ -211,7 +211,7 @@ impl Vitals {
         None
     }
 
-    /// The present incarnation has ended, and what it knew of a leader with it.
+    /// The present incarnation has ended, and it knows no leader any more.
     pub(super) fn note_end(&self, now: Time) {
         let mut signs = self.signs();
         signs.prospects = KeptProspects::default();
@@ -224,14 +224,14 @@ impl Vitals {
         }
     }
 
-    /// Somebody waits here for a change of the voters.
+    /// Notes that a caller waits here for a change of the voters.
     pub(super) fn note_ask(&self, now: Time) {
         let mut signs = self.signs();
         let (_, waiting) = &mut **signs.asked.get_or_insert_with(|| Box::new((now, 0)));
         *waiting = waiting.saturating_add(1);
     }
 
-    /// One of them waits no more.
+    /// Notes that one of these callers waits no more.
     pub(super) fn note_answer(&self) {
         let mut signs = self.signs();
         signs.asked.take_if(|asked| {
@@ -245,7 +245,7 @@ impl Vitals {
         self.signs().saving_since = Some(now);
     }
 
-    /// The record is durable, or why it is not. Says how long that took.
+    /// Notes that the record is durable, or why it is not. Returns how long the save took.
     pub(super) fn note_saved(&self, failure: Option<String>, now: Time) -> Duration {
         let mut signs = self.signs();
         let since = signs.saving_since.take();
@@ -261,15 +261,15 @@ impl Vitals {
         took
     }
 
-    /// A record was not stored, and the agent waits before it saves it again.
+    /// Notes that a record was not stored, and that the agent waits before it saves the record again.
     pub(super) fn note_refused(&self, reason: String, now: Time) {
         let mut signs = self.signs();
-        // The wait is no slow write: the next try counts for itself.
+        // The wait does not count as a slow write: the next try is measured by itself.
         signs.saving_since = None;
         StoreFailure::note(&mut signs.store_failure, reason, now, true);
     }
 
-    /// Whether the disk is to be measured now: once a minute.
+    /// Returns whether the disk is to be measured now: once a minute.
     pub(super) fn is_probe_due(&self, now: Time) -> bool {
         self.signs()
             .strain
@@ -277,17 +277,17 @@ impl Vitals {
             .is_probe_due(now)
     }
 
-    /// A probe of the disk was durable after so long.
+    /// Notes how long a probe of the disk took.
     pub(super) fn note_probe(&self, took: Duration) {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Other agents know another record, or another store.
+    /// Notes that other agents know another record, or another store.
     pub(super) fn note_record(&self, event: &VotersEvent) {
         self.signs().record = Some(Box::new(event.clone()));
     }
 
-    /// By the timers so much time has passed without a leader; says how much it was by the agent's clock.
+    /// Notes the time without a leader by the timers; returns the same time by the agent's clock.
     pub(super) fn note_vacancy(&self, by_timers: Duration, now: Time) -> Duration {
         self.note_step(now);
         let mut signs = self.signs();
@@ -296,7 +296,7 @@ impl Vitals {
         by_clock.max(by_timers)
     }
 
-    /// A leader's lease was renewed; says whether a warning is due that this is steadily late.
+    /// Notes a renewal of a leader's lease; returns whether a warning is due that renewals are steadily late.
     pub(super) fn note_renewal(&self, renewal: Renewal, now: Time) -> bool {
         let strain = &mut self.signs().strain;
         if strain.is_none() && !renewal.is_late() {
@@ -305,7 +305,7 @@ impl Vitals {
         strain.get_or_insert_default().note_renewal(renewal, now)
     }
 
-    /// A timer of the agent was late by so much.
+    /// Notes the delay of a timer of the agent.
     pub(super) fn note_lateness(&self, late: Duration, now: impl FnOnce() -> Time) {
         if is_standstill(late) {
             let strain = &mut self.signs().strain;
@@ -313,19 +313,19 @@ impl Vitals {
         }
     }
 
-    /// Something happened to the agent's work.
+    /// Notes an event of the agent's work.
     pub(super) fn note_work<T>(&self, note: impl FnOnce(&mut WorkSigns) -> T) -> T {
         note(self.signs().work.get_or_insert_default())
     }
 
-    /// What followed from the failures of the agent's work, if it ever failed.
+    /// Notes a consequence of the failures of the agent's work, if it ever failed.
     pub(super) fn note_failing(&self, note: impl FnOnce(&mut FailingWork)) {
         let mut signs = self.signs();
         let failing = signs.work.as_mut().and_then(|work| work.failing());
         failing.map(note);
     }
 
-    /// Something was found of the agent's schedules, or is over.
+    /// Notes a finding about the agent's schedules, or its end.
     pub(super) fn note_schedules(&self, note: impl FnOnce(&mut ScheduleSigns)) {
         note(self.signs().schedules.get_or_insert_default());
     }
@@ -335,7 +335,7 @@ impl Vitals {
     }
 
     fn signs(&self) -> MutexGuard<'_, VitalSigns> {
-        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        // Each change under the lock is complete at once, so a panic leaves no half-made change behind.
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,10 +1,9 @@
 //! Waiting for an instant of an agent's clock.
 //!
-//! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is
-//! suspended (`CLOCK_MONOTONIC`), and a clock that leases are measured by does not: a wait for a
-//! lease's end would wake late by as long as it had still to run. So the kernel waits by that clock
-//! ([`Alarm`]). Where it cannot, the clock is looked at again every [`LOOK`]; where the clock stops as well, one timer is
-//! enough.
+//! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is suspended
+//! (`CLOCK_MONOTONIC`), but a clock that measures leases does not. A timer for the end of a lease would therefore fire
+//! late, by the time that it had still to run. So the kernel waits by that clock ([`Alarm`]). If it cannot, the clock
+//! is read again every [`LOOK`]. If the clock stops as well, one timer is enough.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -23,44 +22,44 @@ use crate::clock::Alarm;
 
 use super::{leadership::Updates, phase::Remaining, shared::SharedState};
 
-/// How often a wait for the end of a lease looks at the clock.
+/// Time between two readings of the clock in a wait for the end of a lease.
 ///
-/// It bounds for how long work that is not polled outlives a lease that ran out in a suspend; work
-/// that is polled is dropped instead, because the clock is read first.
+/// It limits how long work that is not polled outlives a lease that ran out in a suspend. Work that is polled is
+/// dropped instead, because the clock is read first.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// There is no runtime here that has timers.
+/// This runtime has no timers, or there is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoTimers;
 
-/// Whether a task with timers can be spawned here: in a System, or in a task of a `LocalSet`.
+/// Returns whether a task with timers can be spawned here: in a System, or in a task of a `LocalSet`.
 pub(crate) fn can_spawn_here() -> bool {
     (System::try_current().is_some() || is_local_task()) && timer(Duration::ZERO).is_ok()
 }
 
-/// Whether there is a runtime with timers here.
+/// Returns whether there is a runtime with timers here.
 pub(crate) fn has_timers() -> bool {
     timer(Duration::ZERO).is_ok()
 }
 
-/// Whether this may be a task of a `LocalSet`, where actors run without a System. It surely is none
-/// outside of all tasks, and on a runtime of many threads.
+/// Returns whether this may be a task of a `LocalSet`, where actors run without a System. It certainly is not outside
+/// of all tasks, nor on a runtime of many threads.
 pub(super) fn is_local_task() -> bool {
     let is_task = tokio::task::try_id().is_some();
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     is_task && matches!(runtime, Ok(RuntimeFlavor::CurrentThread))
 }
 
-/// Ends after so long, by the timers of the runtime that polls the caller.
+/// Returns a timer of the runtime that polls the caller.
 pub(super) fn timer(after: Duration) -> Result<Sleep, NoTimers> {
     if Handle::try_current().is_err() {
         return Err(NoTimers);
     }
-    // There is no other way to ask a runtime whether its timers are enabled.
+    // A runtime cannot be asked in another way whether its timers are enabled.
     catch_unwind(AssertUnwindSafe(|| sleep(after))).map_err(|_| NoTimers)
 }
 
-/// The output of `future`, unless that took longer than `limit`.
+/// Returns the output of `future`, unless it takes longer than `limit`.
 pub(super) async fn within<T>(
     limit: Duration,
     future: impl Future<Output = T>,
@@ -73,7 +72,7 @@ pub(super) async fn within<T>(
 }
 
 impl SharedState {
-    /// Ends when that tenure does.
+    /// Waits until that tenure ends.
     pub(super) async fn until_over(&self, serial: u64) {
         let mut updates = self.updates();
         loop {
@@ -87,7 +86,7 @@ impl SharedState {
         }
     }
 
-    /// Ends when the agent is tied to another actor than by that number, or ends for good.
+    /// Waits until the agent gets a newer tie than this number, or ends for good.
     pub(super) async fn until_replaced(&self, tie: u64) {
         let mut updates = self.updates();
         loop {
@@ -99,7 +98,7 @@ impl SharedState {
         }
     }
 
-    /// For how long a timer is trusted that waits for so much of the agent's time.
+    /// Returns the part of a wait after which a timer is checked against the agent's clock.
     pub(super) fn trusted(&self, time: Duration) -> Duration {
         if self.counts_suspend() {
             time.min(LOOK)
@@ -108,15 +107,14 @@ impl SharedState {
         }
     }
 
-    /// Rings after so much of the agent's time, where the kernel can wait for that.
+    /// Returns an alarm after this time of the agent's clock, if the kernel can wait by that clock.
     fn alarm(&self, time: Duration) -> Option<Alarm> {
         self.is_boot_time()
             .then(|| Alarm::at(self.now().after(time)))
             .flatten()
     }
 
-    /// Ends when there is something to look at: an update, or a leadership that may have run out.
-    /// Without timers it ends with an update only.
+    /// Waits for an update, or until a leadership may have run out. Without timers it waits for an update only.
     pub(super) async fn update_or_expiry(&self, remaining: Remaining, updates: &mut Updates) {
         let update = pin!(updates.changed());
         let timer = match remaining {
