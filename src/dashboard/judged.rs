@@ -1,8 +1,8 @@
-//! The groups of a moment, the worst first: what is wrong with each of them, and since when.
+//! The groups of a moment, the worst first, with the trouble of each and its start.
 //!
-//! Decided here: which trouble is worse than another, that a group has one trouble at a time, and which reasons are
-//! told of which group: all of the worst one, and of the others as many as fit. Not here: where the facts come from
-//! (`running.rs`, `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
+//! Decided here: the order of troubles, that a group has one trouble at a time, and the reasons that are shown: all of
+//! the worst group, and as many of the others as fit. Not here: the sources of the facts (`running.rs`,
+//! `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -14,10 +14,10 @@ use crate::shown;
 /// A group of the moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct GroupFacts {
-    /// Its name; empty where the source has none.
+    /// Its name; empty if the source has none.
     pub(crate) name: String,
     pub(crate) trouble: Trouble,
-    /// Since when it has that trouble, by the page's clock; `None` where that is not known.
+    /// Start of the trouble, by the page's clock; `None` if it is unknown.
     #[serde(
         rename = "since_ms",
         serialize_with = "shown::optional_millis",
@@ -26,7 +26,7 @@ pub(crate) struct GroupFacts {
     pub(crate) since: Option<Duration>,
 }
 
-/// What is wrong with a group, the worst first.
+/// Trouble of a group, the worst first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Trouble {
@@ -42,10 +42,10 @@ pub(crate) enum Trouble {
     None,
 }
 
-/// A reason that the page tells. As JSON it is its text.
+/// An explanation on the page. Its JSON is its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
-    /// The group that it is about; empty where the source has none.
+    /// The group of the explanation; empty if the source has none.
     pub(crate) group: String,
     pub(crate) text: String,
 }
@@ -64,14 +64,14 @@ impl Serialize for Reason {
 }
 
 impl PageMoment {
-    /// Judges each group, and puts the worst one first. What `before` had already is older.
+    /// Judges each group, and puts the worst group first. A trouble that `before` has already keeps its start.
     pub(crate) fn judged(mut self, before: &Self) -> Self {
         let mut groups = std::mem::take(&mut self.groups);
         if groups.is_empty() && !self.agents.is_empty() {
             groups.push(GroupFacts::default());
         }
         let is_alone = groups.len() == 1;
-        // While nobody looked, anything may have been.
+        // After a gap between two samples, the trouble of the last sample may have ended and begun again.
         let runs = !self.clock.is_virtual && !self.clock.paused;
         let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
         for group in &mut groups {
@@ -93,7 +93,7 @@ impl PageMoment {
 }
 
 impl GroupFacts {
-    /// Since when it has that trouble. An agent's own word, which is in `since`, counts if it knows no leader.
+    /// Returns the start of this trouble. The time that an agent reports in `since` counts only if no agent leads.
     fn began(&self, trouble: Trouble, former: Option<&Self>, at: Duration) -> Option<Duration> {
         let told = self.since.filter(|_| trouble == Trouble::NoLeader);
         let is_new = former.is_some_and(|former| former.trouble != trouble);
@@ -103,7 +103,7 @@ impl GroupFacts {
             former => former.and_then(|former| former.since),
         };
         match (told, known) {
-            // Two clocks are read for it, at two moments: a small difference is no change.
+            // The two times come from two clocks, read at two moments: a small difference is not a change.
             (Some(told), Some(known)) if told.abs_diff(known) < APART => Some(known),
             (told, known) => told.or(known),
         }
@@ -124,8 +124,8 @@ fn trouble_of<'a>(agents: impl Iterator<Item = &'a AgentFacts>) -> Trouble {
     }
 }
 
-/// Leaves out of each text the lines that another agent of its group has said already: hundreds of agents of one node find
-/// the same. An agent that finds nothing else is left out, unless it is the first one of its group.
+/// Removes from each text the lines that another agent of its group has said already: hundreds of agents of one node
+/// find the same. An agent without a line of its own is left out, unless it is the first of its group.
 pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     let mut said: BTreeSet<(String, String)> = BTreeSet::new();
     let mut groups: BTreeSet<String> = BTreeSet::new();
@@ -141,7 +141,7 @@ pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     fresh.collect()
 }
 
-/// All reasons of the first group, and of the others as many as there is room for.
+/// Keeps all reasons of the first group, and as many of the others as fit.
 pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     let first = reasons.first().map(|reason| reason.group.clone());
     let mut kept = 0;
@@ -151,9 +151,9 @@ pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     });
 }
 
-/// Longest time between two looks at a running node, after which it is not known what was in between.
+/// Longest time between two samples of a running node. After a longer gap, the time between them is unknown.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
-/// Difference between two clocks' readings of one moment.
+/// Largest difference between two clocks' readings of one moment.
 const APART: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -230,12 +230,12 @@ mod tests {
         assert_eq!(troubles(&first), [("a", Trouble::NoLeader, Some(at(2)))]);
         let later = lost(3).judged(&first);
         assert_eq!(later.groups[0].since, Some(at(2)));
-        // Nobody looked for a while: it may have begun anew.
+        // After a gap the trouble may have begun anew.
         assert_eq!(lost(60).judged(&later).groups[0].since, None);
         let mut paused = lost(60);
         paused.clock.paused = true;
         assert_eq!(paused.judged(&later).groups[0].since, Some(at(2)));
-        // Nothing is known of the time before the first moment.
+        // The time before the first moment is unknown.
         assert_eq!(lost(3).judged(&PageMoment::default()).groups[0].since, None);
     }
 

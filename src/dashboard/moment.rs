@@ -1,9 +1,9 @@
 //! The facts that the page shows of one moment, and their JSON.
 //!
-//! Decided here: what is known of an agent, of the links and of the clock, under which names, and how much of it a
-//! page is given. Spans are milliseconds under keys that end in `_ms`, and nanoseconds in a network, as in a recording;
-//! terms and incarnations are text, because they may exceed 2^53. Names are JSON strings: the page shows them as text,
-//! whatever is in them. Not here: where the facts come from (`running.rs`, `stage/facts.rs`), and how two moments differ
+//! Decided here: the facts of an agent, of the links and of the clock, their names, and the limits of a page. Spans
+//! are milliseconds under keys that end in `_ms`, and nanoseconds in a network, as in a recording; terms and
+//! incarnations are text, because they may exceed 2^53. Names are JSON strings: the page shows them as text, whatever
+//! is in them. Not here: the sources of the facts (`running.rs`, `stage/facts.rs`), and the difference of two moments
 //! (`change.rs`).
 
 use std::time::Duration;
@@ -17,38 +17,38 @@ use crate::{
     shown,
 };
 
-/// Everything that a page shows of one moment, messages apart.
+/// All facts that a page shows of one moment, without the messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PageMoment {
-    /// Since the page's clock began.
+    /// Time since the page's clock began.
     #[serde(rename = "at_ms", serialize_with = "shown::millis")]
     pub(crate) at: Duration,
-    /// The agents, in an order that stays.
+    /// The agents, in an order that does not change.
     pub(crate) agents: Vec<AgentFacts>,
     /// The groups of the agents, the worst first.
     pub(crate) groups: Vec<GroupFacts>,
-    /// When the page's clock began, in milliseconds since 1970, where it goes with a clock of that kind.
+    /// Start of the page's clock, in milliseconds since 1970, if the source has a wall clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) began_unix_ms: Option<u64>,
-    /// How many agents there are, shown or not.
+    /// Number of agents, including those that are not shown.
     pub(crate) agent_count: usize,
-    /// The ways that are cut, from one agent to another, by their places.
+    /// The connections that are cut, each from one agent to another, by their places.
     pub(crate) cuts: Vec<(usize, usize)>,
-    /// Which list of voters it is, where that can be changed.
+    /// Number of the list of voters, if the list can be changed.
     pub(crate) voters: Option<u64>,
     /// The hosts that a bridge links.
     pub(crate) peers: Vec<PeerFacts>,
-    /// What the network does to every message, where that can be set.
+    /// The faults that the network applies to every message, if they can be set.
     pub(crate) network: Option<NetworkRecord>,
-    /// Why this one leads, or nobody does: a text for each agent that was asked.
+    /// Explanations why an agent leads, or why none does: a text for each agent that was asked.
     pub(crate) why: Vec<Reason>,
-    /// How its time goes.
+    /// The pace of the page's clock.
     pub(crate) clock: ClockFacts,
     /// The scenario that is played.
     pub(crate) scenario: Option<&'static str>,
 }
 
-/// What is known of one agent.
+/// The known facts of one agent.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, and any of them may be true with any other"
@@ -56,7 +56,7 @@ pub(crate) struct PageMoment {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct AgentFacts {
     pub(crate) name: AgentId,
-    /// Its group, where a node may have several.
+    /// Its group, if the node has several.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) group: String,
     /// An observer with a score is a learner, which can be made a voter.
@@ -64,20 +64,20 @@ pub(crate) struct AgentFacts {
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) score: Option<Score>,
     pub(crate) state: AgentState,
-    /// What it does, where that is known: of an agent on another host it is not.
+    /// Its role; unknown for an agent on another host.
     pub(crate) role: Option<Role>,
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) term: Option<Term>,
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) leader: Option<AgentId>,
-    /// What it says of itself.
+    /// The text that the agent publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) about: Option<About>,
-    /// Whether it leads, by its own word or by that of an agent that follows it.
+    /// Whether it leads, as the agent itself or a follower of it says.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
-    /// Until when its lease lasts, by the page's clock; `None` where its leadership has no end.
+    /// End of its lease, by the page's clock; `None` if its leadership has no end.
     #[serde(
         rename = "lease_until_ms",
         serialize_with = "shown::optional_millis",
@@ -87,14 +87,14 @@ pub(crate) struct AgentFacts {
     /// The side of a partition that it is on.
     pub(crate) side: usize,
     pub(crate) isolated: bool,
-    /// Whether it is known by its group's members alone.
+    /// Whether only its group's members know it.
     pub(crate) remote: bool,
-    /// The host that it is on; `None` where that is the page's own.
+    /// Its host; `None` for the page's own host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<String>,
 }
 
-/// Whether an agent is there.
+/// State of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AgentState {
@@ -118,13 +118,13 @@ pub(crate) struct PeerFacts {
     pub(crate) error: Option<String>,
 }
 
-/// How the time of the page's clock goes.
+/// The pace of the page's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ClockFacts {
     /// Whether its pace can be set.
     pub(crate) is_virtual: bool,
     pub(crate) paused: bool,
-    /// How much of its time passes in a second.
+    /// Seconds of the page's clock that pass in a second.
     pub(crate) speed: f64,
 }
 
@@ -139,7 +139,7 @@ impl Default for ClockFacts {
 }
 
 impl AgentFacts {
-    /// An agent of which no more is known than its name.
+    /// Returns an agent of which only the name is known.
     pub(crate) fn named(name: AgentId) -> Self {
         Self {
             name,
@@ -164,12 +164,12 @@ impl AgentFacts {
 }
 
 impl PageMoment {
-    /// The agents that lead, at most so many.
+    /// Returns the agents that lead, among those that are shown.
     pub(crate) fn leaders(&self) -> impl Iterator<Item = &AgentFacts> {
         self.agents.iter().filter(|agent| agent.leads)
     }
 
-    /// Cuts it to what a page is given.
+    /// Cuts the moment to the limits of a page.
     pub(crate) fn bounded(mut self) -> Self {
         self.agent_count = self.agents.len();
         self.agents.truncate(MOST_AGENTS);
@@ -184,7 +184,7 @@ impl PageMoment {
         cut(&mut self.why, MOST_TEXTS);
         let worst = self.why.first().map(|reason| reason.group.clone());
         for reason in &mut self.why {
-            // What is found of the worst group is told as it is.
+            // The explanations of the worst group are not shortened.
             if Some(&reason.group) != worst.as_ref() || reason.group.is_empty() {
                 reason.text = short(std::mem::take(&mut reason.text));
             }
@@ -194,13 +194,14 @@ impl PageMoment {
     }
 }
 
-/// When a lease ends, to twenty milliseconds: the clock is read at other moments than the lease, and that is no change.
+/// Rounds the end of a lease down to twenty milliseconds. The clock and the lease are read at different moments, and
+/// this difference is not a change.
 pub(crate) fn coarse(until: Duration) -> Duration {
     let grains = until.as_nanos() / GRAIN.as_nanos();
     GRAIN.saturating_mul(u32::try_from(grains).unwrap_or(u32::MAX))
 }
 
-/// A text of no more than 2,000 characters.
+/// Cuts a text to 2,000 characters.
 pub(crate) fn short(text: String) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => format!("{} ..", text.get(..end).unwrap_or_default()),
@@ -208,7 +209,7 @@ pub(crate) fn short(text: String) -> String {
     }
 }
 
-/// Times as an array of milliseconds.
+/// Writes times as an array of milliseconds.
 pub(crate) fn all_millis<S: serde::Serializer>(
     times: &[Duration],
     to: S,
@@ -216,7 +217,7 @@ pub(crate) fn all_millis<S: serde::Serializer>(
     to.collect_seq(times.iter().map(|time| shown::in_millis(*time)))
 }
 
-/// So many agents are shown. A ring of more of them is a line.
+/// Largest number of agents that are shown. A ring of more agents is a line.
 pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
 const MOST_CUTS: usize = 2_000;

@@ -1,8 +1,8 @@
-//! What is shown of a running node.
+//! The moment of a running node, as the page shows it.
 //!
-//! Decided here: that the node's own agents are shown as they are, and those of other hosts as their group knows them;
-//! and that an election is what lies between the loss of a leader and the next one. Nothing goes through an agent's
-//! mailbox, so an agent that hangs is shown as well. Not here: what an operator reads of it ([`Operated`]).
+//! Decided here: the node's own agents are shown from their own state, the agents of other hosts from their group's
+//! knowledge; an election lasts from the loss of a leader to the next leader. Nothing uses an agent's mailbox, so an
+//! agent that hangs is shown as well. Not here: the report for an operator ([`Operated`]).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     protocol::{AgentId, Presence},
 };
 
-/// The node at that time of the page's clock, and how many messages it has sent so far.
+/// Returns the moment of the node at this time of the page's clock, and the number of messages that the node has sent.
 pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, u64) {
     let report = operated.brief_report();
     let leases = operated.leases();
@@ -46,7 +46,7 @@ fn facts(
             String::new()
         }
     };
-    // By group and name, so that a place in the ring stays.
+    // Sorted by group and name, so that an agent's place in the ring does not change.
     let mut agents: BTreeMap<(String, AgentId), AgentFacts> = BTreeMap::new();
     for (own, lease) in report.agents.iter().zip(leases) {
         let facts = of_own(
@@ -81,7 +81,7 @@ fn facts(
     }
 }
 
-/// Says of each agent of another host where it is, and whether messages reach it.
+/// Adds to each agent of another host its host and whether messages reach it.
 fn place(agents: &mut [AgentFacts], reach: &BTreeMap<&str, Vec<ReachableMember>>) {
     let mut known: BTreeMap<(&str, &AgentId), &ReachableMember> = BTreeMap::new();
     for (group, members) in reach {
@@ -104,7 +104,7 @@ fn place(agents: &mut [AgentFacts], reach: &BTreeMap<&str, Vec<ReachableMember>>
     }
 }
 
-/// The groups of the node's own agents, with what these know of their trouble.
+/// Returns the groups of the node's own agents, with the trouble that these agents know of.
 fn groups(report: &Report, why: &[Explanation], at: Duration) -> Vec<GroupFacts> {
     let mut groups: BTreeMap<&str, GroupFacts> = BTreeMap::new();
     for (own, explained) in report.agents.iter().zip(why) {
@@ -118,7 +118,7 @@ fn groups(report: &Report, why: &[Explanation], at: Duration) -> Vec<GroupFacts>
         if few.is_some_and(|(reachable, needed)| reachable < needed) {
             group.trouble = Trouble::FewVoters;
         }
-        // The last one that knew a leader.
+        // The latest time at which an agent of the group knew a leader.
         let span = told.get("leaderless_ms").and_then(Value::as_f64);
         let span = span.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
         group.since = group.since.max(span.map(|span| at.saturating_sub(span)));
@@ -161,7 +161,7 @@ fn of_own(own: &AgentReport, group: String, lease_until: Option<Duration>) -> Ag
     }
 }
 
-/// An agent of another host: whether it leads is known by those that follow it.
+/// Returns the facts of an agent on another host. It is shown as the leader if one of the node's agents follows it.
 fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFacts {
     let followed = own
         .leader
@@ -184,14 +184,14 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
-/// Tells how long a node was without a leader.
+/// Measures the time that a node is without a leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
     since: Option<(Duration, u64)>,
 }
 
 impl VacancyWatch {
-    /// Looks at a moment; `sent` is how many messages the node has sent so far. Gives the election that is over.
+    /// Examines a moment; `sent` is the number of messages that the node has sent. Returns the election that ended.
     pub(crate) fn look(&mut self, moment: &PageMoment, sent: u64) -> Option<Said> {
         let leaders: Vec<AgentId> = moment.leaders().map(|agent| agent.name.clone()).collect();
         if leaders.is_empty() {
@@ -211,7 +211,7 @@ impl VacancyWatch {
     }
 }
 
-/// How many messages the node's agents have sent, each group once.
+/// Returns the number of messages that the node's agents have sent. Each group counts once.
 fn sent(report: &Report) -> u64 {
     let counts = report.agents.iter().map(|agent| {
         let sent = agent.messages.get("sent").copied();

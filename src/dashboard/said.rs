@@ -1,7 +1,7 @@
-//! What was said and done, an entry of the page's log each.
+//! The messages and events of a run, each as an entry of the page's log.
 //!
-//! Decided here: which kinds of entries there are, and their JSON; and what a change of an agent reads like where
-//! nothing but moments is known. Not here: what a message says (its `Display`).
+//! Decided here: the kinds of entries and their JSON; and the text for a change of an agent if only moments are known.
+//! Not here: the text of a message (its `Display`).
 
 use std::{borrow::Cow, time::Duration};
 
@@ -19,7 +19,7 @@ pub(crate) struct Said {
     pub(crate) what: Happened,
 }
 
-/// What happened.
+/// The event of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Happened {
@@ -34,7 +34,7 @@ pub(crate) enum Happened {
         #[serde(skip_serializing_if = "Option::is_none")]
         lost: Option<String>,
     },
-    /// An agent told something, or something was done to it.
+    /// An agent reported something, or something was done to it.
     Agent {
         agent: AgentId,
         text: String,
@@ -45,7 +45,7 @@ pub(crate) enum Happened {
     Mark { text: String },
     /// An election is over.
     Election {
-        /// What led to it.
+        /// The cause of the election.
         cause: String,
         leaders: Vec<AgentId>,
         #[serde(rename = "took_ms", serialize_with = "shown::millis")]
@@ -54,7 +54,7 @@ pub(crate) enum Happened {
     },
 }
 
-/// How an entry is marked.
+/// Mark of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Tone {
@@ -63,7 +63,7 @@ pub(crate) enum Tone {
     Plain,
 }
 
-/// What led to an election, in words.
+/// Joins the causes of an election into a text.
 pub(crate) fn joined(mut causes: Vec<String>) -> String {
     let hidden = causes.len().saturating_sub(CAUSES);
     causes.truncate(CAUSES);
@@ -74,7 +74,7 @@ pub(crate) fn joined(mut causes: Vec<String>) -> String {
     causes
 }
 
-/// What the change of one moment into another reads like, a line for each agent to which something happened.
+/// Describes the change from one moment to another, with a line for each change of an agent.
 pub(crate) fn told(old: &PageMoment, new: &PageMoment) -> Vec<Said> {
     let pairs = old.agents.iter().zip(&new.agents);
     let lines = pairs.filter(|(before, now)| before.name == now.name);
@@ -117,7 +117,7 @@ fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (Stri
     [state, leads, follows].into_iter().flatten()
 }
 
-/// Cuts what an entry says to what a page is given.
+/// Cuts the text of an entry to the limit of a page.
 pub(crate) fn shorten(said: &mut Said) {
     match &mut said.what {
         Happened::Sent { text, .. }
@@ -129,9 +129,9 @@ pub(crate) fn shorten(said: &mut Said) {
     }
 }
 
-/// So many causes of an election are named.
+/// Largest number of causes that are named for an election.
 const CAUSES: usize = 3;
-/// So many lines a change has at most.
+/// Largest number of lines for a change.
 const MOST: usize = 500;
 
 #[cfg(test)]

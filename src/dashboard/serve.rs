@@ -1,7 +1,7 @@
-//! A dashboard on a server of its own.
+//! A dashboard on a separate server.
 //!
-//! Decided here: that such a server is reached from this host only, by its address and by the name it is called; that it
-//! knows the sockets of its viewers; and that it leaves the process's signals to the application.
+//! Decided here: only this host reaches such a server, by its address and by a name of loopback; it knows the sockets
+//! of its viewers; and it leaves the process's signals to the application.
 
 use std::{any::Any, io, net::SocketAddr};
 
@@ -17,11 +17,12 @@ use super::Dashboard;
 use super::closer::Closer;
 
 impl Dashboard {
-    /// Serves the page on the loopback address, at that port; 0 takes a free one. Gives the address and the server,
-    /// which runs while it is awaited, or in a task of its own. Call it in a System, or another runtime of actix-web.
+    /// Serves the page on the loopback address, at this port; 0 takes a free port. Returns the address and the server,
+    /// which runs while it is awaited, or in a separate task. Call it in a System, or another runtime of actix-web.
     ///
     /// # Errors
-    /// When the port is taken, which the error says in words, and nothing is served.
+    /// If the port cannot be bound; then nothing is served. For a port that is taken or reserved, the message names
+    /// the remedy.
     pub fn serve(&self, port: u16) -> io::Result<(SocketAddr, Server)> {
         let page = Self {
             is_local: true,
@@ -41,7 +42,7 @@ impl Dashboard {
     }
 }
 
-/// The error says which port it is about, and what to do.
+/// Adds the port and the remedy to the error.
 fn in_words(wrong: io::Error, port: u16) -> io::Error {
     let kind = wrong.kind();
     let advice = if kind == io::ErrorKind::AddrInUse {
@@ -54,7 +55,7 @@ fn in_words(wrong: io::Error, port: u16) -> io::Error {
     io::Error::new(kind, format!("port {port} of 127.0.0.1 {advice}"))
 }
 
-/// Keeps the socket of a connection beside it, so that a viewer that takes nothing can be closed.
+/// Keeps the socket of a connection with it, so that the connection of a viewer that reads nothing can be closed.
 #[cfg(unix)]
 fn remember(connection: &dyn Any, extensions: &mut Extensions) {
     if let Some(socket) = connection.downcast_ref::<TcpStream>() {

@@ -1,4 +1,4 @@
-//! A cluster on a stage: its agents are shown, and the page's commands are carried out (feature `testkit`).
+//! A cluster on a stage: the page shows its agents and controls the cluster (feature `testkit`).
 //!
 //! ```text
 //!   server, real time                         the cluster's System, in virtual or real time
@@ -21,16 +21,17 @@
 //! }).unwrap();
 //! ```
 //!
-//! In virtual time the stage holds the thread of its System between two frames: time stands still while nothing is due.
-//! A server has sockets, which know real time only, so it runs on another thread.
+//! In virtual time the stage blocks the thread of its System between two frames: time stands still while nothing is
+//! due. A server has sockets, which need real time, so it runs on another thread.
 //!
 //! # Side by side
-//! [`Stage::play_beside`] shows two elections, and gives each command to both at the same instant of the agents' time, so
-//! that the messages and the time of each can be compared. What only one of them can do is said on the page.
+//! [`Stage::play_beside`] shows two elections, and gives each command to both at the same instant of the agents' time,
+//! so the messages and the time of both can be compared. The page marks a command that only one of the clusters can
+//! do.
 //!
-//! Decided here: the settings of a stage, and the choices on its page. Not here: when a request is carried out (`play.rs`),
-//! the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`), the state and the
-//! picture of one cluster (`panel.rs`, `facts.rs`, `run.rs`).
+//! Decided here: the settings of a stage, and the choices on its page. Not here: the execution of a request
+//! (`play.rs`), the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`),
+//! the state and the picture of one cluster (`panel.rs`, `facts.rs`, `run.rs`).
 
 mod control;
 mod facts;
@@ -64,28 +65,28 @@ use scenario::Scene;
 
 pub use scenario::Story;
 
-/// Shows a cluster, and does to it what the page asks for; see the [module's page](self).
+/// Shows a cluster and executes the commands of its page; see the [module's page](self).
 #[derive(Debug)]
 pub struct Stage {
     board: Arc<Board>,
-    /// Shows the election beside the first one; empty while there is none.
+    /// Shows the second election; empty while there is none.
     beside: Arc<Board>,
     asked: Receiver<StageRequest>,
     pace: StagePace,
     scenes: VecDeque<Scene>,
     scenario: Option<&'static str>,
-    /// What is played when the next cluster begins.
+    /// The scenario for the next cluster.
     story: Option<Story>,
 }
 
 impl Stage {
-    /// For a cluster in a System whose time is virtual, and its page, which only shows until more is allowed. It begins
-    /// at a fifth of the speed of real time.
+    /// Makes a stage for a cluster in a System whose time is virtual, and its page. The page is read-only until
+    /// commands are allowed. Time begins at a fifth of the speed of real time.
     pub fn virtual_time() -> (Self, Dashboard) {
         Self::with_pace(StagePace::virtual_time(SPEED))
     }
 
-    /// For a cluster in real time, and its page.
+    /// Makes a stage for a cluster in real time, and its page.
     pub fn real_time() -> (Self, Dashboard) {
         Self::with_pace(StagePace::real_time())
     }
@@ -113,8 +114,8 @@ impl Stage {
         (stage, page)
     }
 
-    /// Names the election that is held, and those that can be chosen on the page instead or beside it:
-    /// [`play`](Self::play) returns what is.
+    /// Sets the name of the present election, and the elections that the page can choose instead of it or beside it.
+    /// [`play`](Self::play) returns the choice.
     #[must_use]
     pub fn elections<N: Into<String>>(
         self,
@@ -128,26 +129,26 @@ impl Stage {
         self
     }
 
-    /// Plays this scenario with the first cluster, as soon as its agents have elected a leader and somebody looks. It is
-    /// left out where there are too few agents for it, or too many.
+    /// Plays this scenario with the first cluster, as soon as its agents have elected a leader and the page has a
+    /// viewer. The scenario is skipped if the cluster has too few or too many agents for it.
     #[must_use]
     pub fn story(mut self, scenario: Story) -> Self {
         self.story = Some(scenario);
         self
     }
 
-    /// Plays with that cluster until another election is chosen, or no page is left.
+    /// Runs this cluster until the page chooses another election, or every page is gone.
     ///
-    /// Call it in the cluster's own System. Whoever plays what was chosen makes new clusters.
+    /// Call it in the cluster's own System. The caller starts new clusters for the choice that it returns.
     pub async fn play<E: Election>(&mut self, cluster: Cluster<E>) -> Option<Chosen> {
         let panel = Box::new(ClusterPanel::new(cluster));
         let held = self.board.head().election;
         self.begin(held, panel, None).await
     }
 
-    /// The same with a second cluster beside it, if one is given, whose agents have the same names: each command is given
-    /// to both at the same instant. Both have to be of the System that this is called in. Begin them at the same instant,
-    /// so that their clocks show the same time.
+    /// Does the same with an optional second cluster beside the first, whose agents have the same names: each command
+    /// goes to both clusters at the same instant. Both clusters must belong to the calling System. Start them at the
+    /// same instant, so that their clocks show the same time.
     pub async fn play_beside(&mut self, first: Staged, beside: Option<Staged>) -> Option<Chosen> {
         let (election, panel) = (Some(first.election), first.panel);
         self.begin(election, panel, beside).await
@@ -163,7 +164,7 @@ impl Stage {
         self.scenario = None;
         let story = self.story.take();
         first.appear(&self.board, election);
-        // Nothing of the agents that were there before is shown.
+        // The page shows nothing of the earlier agents.
         self.beside.publish(PageMoment::default(), Vec::new(), 0);
         self.beside.set_head(|head| *head = Head::default());
         let beside = beside.map(|mut beside| {
@@ -177,14 +178,14 @@ impl Stage {
     }
 }
 
-/// A cluster that is shown beside another one, and the name of its election.
+/// A cluster that is shown beside another cluster, and the name of its election.
 pub struct Staged {
     election: String,
     panel: Box<dyn StagePanel>,
 }
 
 impl Staged {
-    /// That cluster, of this election.
+    /// Wraps a cluster of this election.
     pub fn new<E: Election>(election: impl Into<String>, cluster: Cluster<E>) -> Self {
         Self {
             election: election.into(),
@@ -201,13 +202,13 @@ impl fmt::Debug for Staged {
     }
 }
 
-/// What was chosen on the page, to be played next among new agents.
+/// The choice on the page, to be played next with new agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chosen {
-    /// The election that is held.
+    /// The chosen election.
     pub election: String,
-    /// The election beside it, if there shall be one.
+    /// The election beside it, if one was chosen.
     pub beside: Option<String>,
 }
 
