@@ -1,7 +1,7 @@
-//! What has changed from one moment to the next, as one frame of the stream.
+//! The change from one moment to the next, as one frame of the stream.
 //!
-//! Decided here: that only agents which differ are sent, by their places; that other agents, or another order of them,
-//! need a new snapshot; and that time alone is no change. Not here: what a moment is (`moment.rs`).
+//! Decided here: a frame has only the agents that differ, by their places; other agents, or another order of them,
+//! need a new snapshot; and time alone is not a change. Not here: the contents of a moment (`moment.rs`).
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use super::{
 };
 use crate::record::NetworkRecord;
 
-/// How a moment differs from the one before.
+/// The difference between a moment and the moment before it.
 #[derive(Debug, PartialEq)]
 pub(crate) enum MomentStep<'a> {
-    /// In nothing but its time.
+    /// Only the time differs.
     Same,
-    /// In this.
+    /// These facts differ.
     Change(Box<MomentChange<'a>>),
-    /// In its agents: a page has to begin anew.
+    /// The list of agents differs: a page needs a new snapshot.
     Anew,
 }
 
-/// What differs. Keys that are not there have not changed.
+/// The facts that differ. A missing key means no change.
 #[expect(
     clippy::option_option,
     reason = "a key that is missing, null, and one with a value are three things to a page"
@@ -53,10 +53,10 @@ pub(crate) struct MomentChange<'a> {
     clock: Option<ClockFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scenario: Option<Option<&'static str>>,
-    /// What was said and done meanwhile.
+    /// Log entries since the last frame.
     #[serde(skip_serializing_if = "<[Said]>::is_empty")]
     said: &'a [Said],
-    /// How many messages more there were than are told.
+    /// Number of messages since the last frame that are not among the entries.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
 }
@@ -67,7 +67,7 @@ const fn is_zero(more: &u64) -> bool {
 }
 
 impl<'a> MomentChange<'a> {
-    /// What was said by then, and no change of a moment.
+    /// Makes a change that has only log entries.
     pub(crate) fn of_said(at: Duration, said: &'a [Said], more: u64) -> Self {
         Self {
             at_ms: crate::shown::in_millis(at),
@@ -78,7 +78,7 @@ impl<'a> MomentChange<'a> {
     }
 }
 
-/// What leads from one moment to the next, with what was said in between.
+/// Returns the change from one moment to the next, with the log entries in between.
 pub(crate) fn step<'a>(
     old: &PageMoment,
     new: &'a PageMoment,

@@ -1,8 +1,8 @@
-//! A way to close the connection of a viewer that takes nothing.
+//! Closes the connection of a viewer that reads nothing.
 //!
-//! A server does not ask for more of an answer while its client takes none, so the stream itself cannot end it: only
-//! its socket can. Decided here: that the dashboard's own server knows the sockets of its viewers. On an application's
-//! server a slow viewer is dismissed, and its connection ends when its client does, or takes something.
+//! A server does not ask for more of an answer while its client reads nothing, so the stream cannot end the answer:
+//! only its socket can. Decided here: the dashboard's own server knows the sockets of its viewers. On an application's
+//! server a slow viewer is dismissed, and its connection ends when its client ends, or reads again.
 
 use std::sync::Arc;
 
@@ -17,22 +17,22 @@ pub(crate) struct Closer(
 );
 
 impl Closer {
-    /// Of a connection that cannot be closed from here.
+    /// Makes a closer for a connection that cannot be closed from here.
     pub(crate) const fn none() -> Self {
         Self(None)
     }
 
-    /// Of that socket.
+    /// Makes a closer for this socket.
     #[cfg(unix)]
     pub(crate) fn of(socket: &impl AsFd) -> Self {
-        // Without another descriptor the viewer is only told to go.
+        // If the descriptor cannot be cloned, the viewer is dismissed but its connection stays open.
         Self(socket.as_fd().try_clone_to_owned().ok().map(Arc::new))
     }
 
     #[cfg(unix)]
     pub(crate) fn close(&self) {
         if let Some(socket) = &self.0 {
-            // One that is closed already needs no more.
+            // A socket that is closed already may be ignored.
             rustix::net::shutdown(socket, rustix::net::Shutdown::Both).ok();
         }
     }

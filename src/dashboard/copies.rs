@@ -1,17 +1,17 @@
-//! What can be copied out of a page: a run as a recording, as diagrams, as commands, and as a test.
+//! The forms in which a page exports a run: a recording, diagrams, commands, and a test.
 //!
-//! Decided here: the forms, their names and their types. Not here: what each form says ([`record`](crate::record)), and
-//! whose run it is (`routes.rs`).
+//! Decided here: the forms, their names and their types. Not here: the contents of each form
+//! ([`record`](crate::record)), and the choice of the run (`routes.rs`).
 
 use crate::{
     protocol::Time,
     record::{BoundedText, Recording, Untold},
 };
 
-/// Most bytes of a copied recording: as many as may be read.
+/// Most bytes of a copied recording, equal to the limit of a recording that is read.
 const MOST_COPIED: usize = 64 << 20;
 
-/// A form in which a run can be had.
+/// Form of a copied run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyForm {
     Recording,
@@ -24,7 +24,7 @@ pub(super) enum CopyForm {
 }
 
 impl CopyForm {
-    /// By the name of its file.
+    /// Returns the form by the name of its file.
     pub(super) fn of_file(name: &str) -> Option<Self> {
         Some(match name {
             "run.jsonl" => Self::Recording,
@@ -36,7 +36,7 @@ impl CopyForm {
         })
     }
 
-    /// The type that a browser is told. What is read as text executes nothing.
+    /// Returns the content type for a browser. A browser executes nothing of a text.
     pub(super) const fn kind(self) -> &'static str {
         match self {
             Self::Svg => "image/svg+xml",
@@ -51,7 +51,7 @@ impl CopyForm {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedRun {
     pub(super) whole: Recording,
-    /// The same with nothing but its commands, where the whole one may have forgotten some of them.
+    /// The run with its commands only, if the whole run may have forgotten some commands.
     pub(super) commands: Option<Recording>,
 }
 
@@ -61,13 +61,13 @@ impl RecordedRun {
         Self { whole, commands }
     }
 
-    /// The run in that form; a drawing is of that moment, or of the last one.
+    /// Returns the run in this form. A drawing shows this moment, or the last moment.
     pub(super) fn copy(&self, form: CopyForm, at: Option<Time>) -> Result<String, Untold> {
         let commands = self.commands.as_ref().unwrap_or(&self.whole);
         Ok(match form {
             CopyForm::Recording => {
                 let mut text = BoundedText::new(MOST_COPIED);
-                // Nothing else can go wrong than that it is too long, which the end of it says.
+                // The only error is that the text is too long. `whole` reports it.
                 self.whole.write(&mut text).ok();
                 text.whole()?
             }

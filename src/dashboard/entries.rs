@@ -1,7 +1,7 @@
-//! A run's record as entries of the page's log.
+//! Turns a run's record into entries of the page's log.
 //!
-//! Decided here: how many messages a frame tells of, so that an election of two hundred agents does not drown its
-//! viewers; the others are counted. Everything that is no message is told.
+//! Decided here: the most messages of a frame, so that an election of two hundred agents does not flood its viewers;
+//! more messages are only counted. Every other event becomes an entry.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use crate::{
     record::{Happening, MessageText, TraceEntry, What},
 };
 
-/// What was recorded since the last frame.
+/// The entries since the last frame.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) said: Vec<Said>,
-    /// Messages that are not among them.
+    /// Number of messages that are not among them.
     pub(crate) more: u64,
-    /// What was done to the agents and to the network, in words.
+    /// Texts of the actions on the agents and the network.
     pub(crate) causes: Vec<String>,
     messages: usize,
 }
 
 impl Told {
-    /// Adds what one entry says.
+    /// Adds a recorded entry.
     pub(crate) fn add(&mut self, entry: &TraceEntry) {
         let at = entry.at.since(Time::ZERO);
         match &entry.what {
@@ -62,8 +62,8 @@ impl Told {
                 let what = Happened::Mark { text: text.clone() };
                 self.said.push(Said { at, what });
             }
-            // The page draws what was sent: that it arrived is said by what follows. What a command did has entries of its
-            // own, and the page judges by itself when an election is over.
+            // The page draws a message when it is sent, so its arrival needs no entry. The effects of a command have
+            // entries of their own, and the page finds the end of an election itself.
             What::Delivered(_) | What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
     }

@@ -1,7 +1,7 @@
 //! The frames of the stream that a viewer may still need.
 //!
-//! Decided here: how many are kept, in frames and in bytes, and that a viewer which is behind them begins anew with a
-//! snapshot instead of holding anything up. Not here: when a viewer is dropped (`viewers.rs`).
+//! Decided here: the limits of the kept frames, in number and in bytes. A viewer that is behind them begins again with
+//! a snapshot, and delays nothing. Not here: the dismissal of a viewer (`viewers.rs`).
 
 use std::collections::VecDeque;
 
@@ -10,17 +10,17 @@ use serde::Serialize;
 
 use crate::record::{BoundedText, TooLong};
 
-/// The newest frames, numbered from the first that there ever was.
+/// The newest frames, numbered from the first frame of the board.
 #[derive(Debug, Default)]
 pub(crate) struct FrameLog {
-    /// The number of the oldest one that is kept.
+    /// The number of the oldest kept frame.
     first: u64,
     kept: VecDeque<Bytes>,
     bytes: usize,
 }
 
 impl FrameLog {
-    /// Keeps one more, and forgets the oldest ones for it.
+    /// Keeps a frame, and forgets the oldest frames over the limits.
     pub(crate) fn push(&mut self, frame: Bytes) {
         self.bytes += frame.len();
         self.kept.push_back(frame);
@@ -33,27 +33,27 @@ impl FrameLog {
         }
     }
 
-    /// Forgets all of them: whoever comes next begins with a snapshot.
+    /// Forgets all frames: the next read of each viewer returns a snapshot.
     pub(crate) fn begin_anew(&mut self) {
-        // One number is left out, so that a viewer that has read everything notices as well.
+        // Skips a number, so that a viewer that has read everything notices as well.
         self.first = self.end() + 1;
         self.kept.clear();
         self.bytes = 0;
     }
 
-    /// The number of the next one.
+    /// Returns the number of the next frame.
     pub(crate) fn end(&self) -> u64 {
         self.first + u64::try_from(self.kept.len()).unwrap_or(u64::MAX)
     }
 
-    /// The frames from that number on; `None` if some of them are forgotten.
+    /// Returns the frames from this number on; `None` if some of them are forgotten.
     pub(crate) fn from(&self, number: u64) -> Option<impl Iterator<Item = &Bytes>> {
         let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
         (skipped <= self.kept.len()).then(|| self.kept.iter().skip(skipped))
     }
 }
 
-/// An event of the stream. JSON has no line feed outside of its strings, and none inside.
+/// Makes an event of the stream. Its JSON has no line feed: none between the values, and strings escape them.
 pub(super) fn frame(
     (prefix, event): (&str, &str),
     data: &impl Serialize,

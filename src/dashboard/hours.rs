@@ -1,19 +1,19 @@
 //! The time of day at which the page's clock began.
 //!
-//! Decided here: that it is told to a tenth of a second, because two clocks are read for it, and that it follows the host's
-//! clock where that jumps, or where the other one stood still while the host slept. Not here: how a time of day is written
-//! (`page/time.js`).
+//! Decided here: the time is kept to a tenth of a second, because it is read from two clocks; it follows the host's
+//! clock if that clock jumps, or if the page's clock stood still while the host slept. Not here: the text of a time of
+//! day (`page/time.js`).
 
 use std::time::Duration;
 
 use crate::clock::{SystemWallClock, WallClock, WallTime};
 
-/// What was told last.
+/// The last value that was returned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WallBegin(Option<u64>);
 
 impl WallBegin {
-    /// When the page's clock began, in milliseconds since 1970; it shows `at` now.
+    /// Returns the start of the page's clock, in milliseconds since 1970; the page's clock shows `at` now.
     pub(crate) fn look(&mut self, at: Duration) -> u64 {
         self.keep(SystemWallClock.now(), at)
     }

@@ -1,9 +1,10 @@
-//! The routes of recordings: copies of what is shown, a recording that is opened on the page, and the record of a
-//! running node, on and off.
+//! The routes of recordings: copies of the shown run, a recording that is opened on the page, and the switch of a
+//! running node's record.
 //!
-//! Decided here: what each of them may cost. A recording is turned into text on a thread for blocking work, so that no
-//! other viewer waits for it, and few are opened at once. Opening one changes nothing on the server, so it needs no right
-//! but to be the page's own request. Not here: the forms of a copy (`copies.rs`), and how a recording is played (`film.rs`).
+//! Decided here: the cost of each route. A recording is turned into text on a thread for blocking work, so that no
+//! other viewer waits for it, and few are opened at once. Opening a recording changes nothing on the server, so it
+//! needs no right except that the page itself sends the request. Not here: the forms of a copy (`copies.rs`), and the
+//! frames of a recording (`film.rs`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,7 +29,7 @@ use crate::{
     web::{json, read_body, refusal},
 };
 
-/// A recording that is shown instead of anything that runs.
+/// A recording that is shown instead of a running node or cluster.
 #[derive(Debug)]
 pub(super) struct RecordedSource {
     run: RecordedRun,
@@ -38,19 +39,19 @@ pub(super) struct RecordedSource {
 impl RecordedSource {
     pub(super) fn new(recording: Recording) -> Self {
         Self {
-            // Of any recording one moment has room.
+            // The limit has room for one moment of any recording.
             film: film_of(&recording, MOST_ROOM).unwrap_or_default().into(),
             run: RecordedRun::new(recording),
         }
     }
 }
 
-/// Room for recordings that are opened at the same time.
+/// Limits the recordings that are opened at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Upload(Arc<Semaphore>);
 
 impl Upload {
-    /// A place among those that are opened now, if there is one.
+    /// Takes a slot to open a recording, if one is free.
     pub(super) fn room(&self) -> Option<SemaphorePermit<'_>> {
         self.0.try_acquire().ok()
     }
@@ -62,18 +63,18 @@ impl Default for Upload {
     }
 }
 
-/// What is wanted of a copy.
+/// The query of a copy.
 #[derive(Debug, Deserialize)]
 pub(super) struct WantedCopy {
     /// The moment of a drawing.
     at_ms: Option<f64>,
-    /// Which agent's record, where a node has several.
+    /// The agent of the record, if a node has several.
     agent: Option<AgentId>,
     group: Option<String>,
-    /// The one that was kept when the leader was missed, instead of the present one.
+    /// Whether to copy the record that was kept when the leader was missed, instead of the present record.
     #[serde(default)]
     kept: bool,
-    /// Of the election beside the first one, where there are two.
+    /// Whether to copy the election beside the first, if there are two.
     #[cfg(feature = "testkit")]
     #[serde(default)]
     beside: bool,
@@ -115,7 +116,7 @@ pub(super) async fn copy(
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header(OWN_ORIGIN)
-            // A drawing that is opened by its address has a style of its own, and nothing else.
+            // A drawing that is opened by its address may use its own style, and nothing else.
             .insert_header((
                 header::CONTENT_SECURITY_POLICY,
                 "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -127,7 +128,7 @@ pub(super) async fn copy(
     }
 }
 
-/// The run that is shown.
+/// Returns the run that is shown.
 async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun, HttpResponse> {
     match &dashboard.source {
         ShownSource::Running(operated) => {
@@ -146,7 +147,7 @@ async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun
     }
 }
 
-/// What an agent of the node has written down; of the first that has, if none is named.
+/// Returns the record of an agent of the node; without a name, of the first agent that has a record.
 fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, String> {
     let request = if wanted.kept {
         RecordRequest::ReadKept
@@ -176,7 +177,7 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
     }
 }
 
-/// The recording that this page is of.
+/// Answers the recording of this page.
 pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -200,7 +201,7 @@ pub(super) async fn opened(
     if let Err(wrong) = caller(&request).must_be_own_page() {
         return refused(wrong);
     }
-    // Before the body: each of them may be long.
+    // Checked before the body is read, because each body may be long.
     let Some(_room) = dashboard.uploads.room() else {
         return busy();
     };
@@ -216,7 +217,7 @@ pub(super) async fn opened(
     }
 }
 
-/// Switches the record of a running node.
+/// Switches the record of a running node on or off.
 pub(super) async fn record(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
@@ -276,7 +277,7 @@ pub(super) fn stopping() -> HttpResponse {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping")
 }
 
-/// So many recordings are opened at once, of so many bytes each; each arrives within this time.
+/// Recordings that are opened at once, bytes of each, and the time within which each must arrive.
 const AT_ONCE: usize = 2;
 pub(super) const LONGEST: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,7 +1,7 @@
-//! Looks at a running node while somebody looks at the page.
+//! Samples a running node while the page has viewers.
 //!
-//! Decided here: how often, and that nothing is looked at for nobody. It runs in a task of the server, and reads what an
-//! agent has published: no agent waits for it.
+//! Decided here: the interval, and that nothing is sampled without viewers. The sampler runs in a task of the server,
+//! and reads the state that an agent has published: no agent waits for it.
 
 use std::{
     sync::{
@@ -25,11 +25,11 @@ use super::{
 };
 use crate::operate::Operated;
 
-/// Whether a node is looked at, by which task ever.
+/// Whether a task samples the node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeSampler(Arc<AtomicBool>);
 
-/// Ends the claim of a task, also of one that its runtime drops.
+/// Releases the claim of a task when the task ends or its runtime drops it.
 struct SamplingClaim(Arc<AtomicBool>);
 
 impl Drop for SamplingClaim {
@@ -39,7 +39,7 @@ impl Drop for SamplingClaim {
 }
 
 impl NodeSampler {
-    /// Begins to look, if nobody does.
+    /// Starts a task that samples the node, unless one runs.
     pub(super) fn begin(&self, operated: &Operated, board: &Arc<Board>, since: Instant) {
         if self.0.swap(true, SeqCst) {
             return;
@@ -59,7 +59,7 @@ impl NodeSampler {
                 board.publish(moment, said, 0);
             }
             drop(claim);
-            // A viewer may have come after the last look, and found the claim.
+            // A viewer may have come after the last sample, and found the claim taken.
             if board.has_viewers() {
                 sampler.begin(&operated, &board, since);
             }
@@ -67,7 +67,7 @@ impl NodeSampler {
     }
 }
 
-/// What a viewer's snapshot has: the node as it is now, not as it was when the last viewer left.
+/// Publishes the present node, so that a viewer's snapshot is not of the time when the last viewer left.
 fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
     let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);
@@ -79,5 +79,5 @@ fn look(operated: &Operated, at: Duration, wall: &mut WallBegin) -> (PageMoment,
     (moment, sent)
 }
 
-/// People see no more, and an election takes less than that only in one process.
+/// Interval of samples. People see no more, and only an election within one process is faster.
 const EACH: Duration = Duration::from_millis(100);

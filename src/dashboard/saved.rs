@@ -1,7 +1,8 @@
 //! The folder of saved records on the page: its list, and a record that is opened.
 //!
-//! Decided here: how many are listed and how long one may be, and that a folder is read on a thread for blocking work. Not
-//! here: which files are records ([`RecordFolder`](crate::operate::RecordFolder)), and how one is played (`film.rs`).
+//! Decided here: the number of listed records, the longest record, and that a folder is read on a thread for blocking
+//! work. Not here: which files are records ([`RecordFolder`](crate::operate::RecordFolder)), and the frames of a
+//! record (`film.rs`).
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -21,7 +22,7 @@ use crate::{
     web::{json, refusal},
 };
 
-/// What is in the folder.
+/// Answers the list of the folder.
 pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -36,7 +37,7 @@ pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> Ht
     }
 }
 
-/// One of them, to be played.
+/// Answers a record of the folder, to be played.
 pub(super) async fn film(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
@@ -79,5 +80,5 @@ fn unread(wrong: &SavedError) -> HttpResponse {
     refusal(status, &wrong.to_string())
 }
 
-/// So many records are listed, the newest.
+/// Largest number of listed records. The newest are listed.
 const LISTED: usize = 200;

@@ -1,8 +1,8 @@
 //! The stream of one viewer.
 //!
-//! Decided here: that it reads when its client takes something and never sooner, so nothing is kept for it but its
-//! place; the most bytes that it gets in a second; and how often it says something while nothing happens, so that a
-//! client which is gone is noticed. Not here: the frames that it reads (`board.rs`).
+//! Decided here: the stream reads the board only when its client reads, so only its place is kept for it; the most
+//! bytes that a viewer gets in a second; and the interval of messages while nothing happens, which shows that a client
+//! has gone. Not here: the frames (`board.rs`).
 
 use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
@@ -19,14 +19,14 @@ use super::{
 };
 use crate::shown;
 
-/// A viewer of one board, or of several at once. It leaves its places when its connection ends, however that comes.
+/// A viewer of one or several boards. It frees its slots when its connection ends, for whatever reason.
 pub(super) struct Viewer {
     subscriptions: Vec<Subscription>,
-    /// Time to wait before it gets more.
+    /// Time to wait before the viewer gets more.
     owes: Duration,
 }
 
-/// Its place at one board.
+/// A viewer's slot at one board.
 struct Subscription {
     board: Arc<Board>,
     place: Place,
@@ -40,7 +40,7 @@ impl Drop for Subscription {
 }
 
 impl Viewer {
-    /// Takes a place at each of them, or at none.
+    /// Takes a slot at each board, or at none.
     pub(super) fn admit<'a>(
         boards: impl Iterator<Item = &'a Arc<Board>>,
         closer: &Closer,
@@ -58,7 +58,7 @@ impl Viewer {
         })
     }
 
-    /// Events for it, until it is gone or dismissed.
+    /// Returns the viewer's events, until it is gone or dismissed.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream::unfold(self, |mut viewer| async move {
             if viewer.owes >= LEAST_PAUSE {
@@ -73,7 +73,7 @@ impl Viewer {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let texts = self.subscriptions.iter_mut().map(|subscription| {
-                // Before the look: what comes in between is not missed.
+                // Marked before the read, so that a frame that is published meanwhile is not missed.
                 subscription.updates.mark_unchanged();
                 subscription.board.read(&mut subscription.place)
             });
@@ -81,7 +81,7 @@ impl Viewer {
             texts.retain(|text| !text.is_empty());
             match texts.as_slice() {
                 [] => {}
-                // One board alone gives all its viewers the same bytes.
+                // A viewer of a single board gets the shared bytes.
                 [_] => return texts.pop(),
                 several => return Some(several.concat().into()),
             }
@@ -100,7 +100,8 @@ impl Viewer {
 }
 
 impl Viewer {
-    /// What is said where nothing is new: the time of the agents, so that a page knows that it is heard.
+    /// Returns the message for an interval without frames: the time of the agents. It shows the page that the server
+    /// is alive.
     fn beat(&self) -> Bytes {
         let board = self.subscriptions.first().map(|each| &each.board);
         let at_ms = board.map(|board| shown::in_millis(board.shown_at()));
@@ -108,17 +109,19 @@ impl Viewer {
     }
 }
 
-/// Time in which a viewer gets `bytes` bytes.
+/// Returns the time in which a viewer gets `bytes` bytes.
 fn time_of(bytes: usize) -> Duration {
     let nanos = u64::try_from(bytes).unwrap_or(u64::MAX);
     Duration::from_nanos(nanos.saturating_mul(1_000_000_000 / BYTES_A_SECOND))
 }
 
-/// The most that a viewer is given. All that is kept for it is given within its patience, from two boards too.
+/// Limit of a viewer's bytes in a second. At this rate it gets all kept frames within its patience, from two boards
+/// too.
 const BYTES_A_SECOND: u64 = 2 << 20;
-/// It is waited at once for several frames that are shorter than this.
+/// Shortest pause. Shorter pauses, of several frames, are added up.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
-/// A page that hears nothing for three of these says so. A client that is gone is noticed when something is written to it.
+/// Interval of messages while nothing is new. A page that receives nothing for three intervals says that the server is
+/// silent. A write also shows that a client has gone.
 const BEAT: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Who looks at the page.
+//! The viewers of the page.
 //!
-//! Decided here: how many viewers there may be, and that one which takes nothing new for five seconds is
+//! Decided here: the largest number of viewers, and that a viewer that reads nothing new for five seconds is
 //! dismissed. Times are given, so this needs no clock. Not here: the frames for them (`board.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
 
-/// The viewers, each with a way to close its connection.
+/// The viewers, each with a handle that closes its connection.
 #[derive(Debug)]
 pub(crate) struct Viewers<C> {
     most: usize,
@@ -13,15 +13,15 @@ pub(crate) struct Viewers<C> {
     admitted: BTreeMap<u64, Admitted<C>>,
 }
 
-/// One viewer.
+/// A viewer and its handle.
 #[derive(Debug)]
 struct Admitted<C> {
-    /// Since when there has been something that it has not taken.
+    /// Time at which the oldest frame that the viewer has not read was published.
     owed: Option<Duration>,
     close: C,
 }
 
-/// Why a viewer is refused.
+/// The reason why a viewer is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are {most} viewers already: close another page, or raise the limit by `viewers`")]
 pub(crate) struct TooManyViewers {
@@ -41,7 +41,7 @@ impl<C> Viewers<C> {
         self.most = most;
     }
 
-    /// Admits one more.
+    /// Admits a viewer and returns its number.
     pub(crate) fn admit(&mut self, close: C) -> Result<u64, TooManyViewers> {
         if self.admitted.len() >= self.most {
             return Err(TooManyViewers { most: self.most });
@@ -52,14 +52,14 @@ impl<C> Viewers<C> {
         Ok(number)
     }
 
-    /// There is something new for all of them.
+    /// Notes that there is a new frame for all viewers.
     pub(crate) fn offer(&mut self, now: Duration) {
         for viewer in self.admitted.values_mut() {
             viewer.owed.get_or_insert(now);
         }
     }
 
-    /// That one has taken all that there is. Says whether it was not dismissed.
+    /// Notes that this viewer has read all frames. Returns false if it was dismissed.
     pub(crate) fn took(&mut self, number: u64) -> bool {
         match self.admitted.get_mut(&number) {
             Some(viewer) => {
@@ -70,7 +70,7 @@ impl<C> Viewers<C> {
         }
     }
 
-    /// Dismisses slow viewers: their connections are to be closed.
+    /// Dismisses slow viewers, and returns the handles that close their connections.
     pub(crate) fn dismiss(&mut self, now: Duration) -> Vec<C> {
         let is_slow = |viewer: &Admitted<C>| {
             let owed = viewer.owed;
@@ -93,7 +93,7 @@ impl<C> Viewers<C> {
     }
 }
 
-/// For so long a viewer may take nothing.
+/// Longest time for which a viewer may read nothing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
         assert!(viewers.took(quick));
         viewers.offer(at(4));
         assert!(viewers.dismiss(at(5)).is_empty());
-        // What is offered later does not prolong it.
+        // A later frame does not prolong the time.
         assert_eq!(viewers.dismiss(at(6)), ["slow"]);
         assert!(!viewers.took(slow), "its stream ends");
         assert!(viewers.took(quick));

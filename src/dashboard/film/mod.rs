@@ -1,12 +1,12 @@
-//! A recording as a page plays it: its first moment, and each that follows as a change.
+//! A recording in the form that a page plays: its first moment, and each later moment as a change.
 //!
 //! ```text
 //! {"snapshot":{"head":..,"moment":..,"said":[],"elections":[]},"frames":[change or {"at_ms":..,"moment":..,"said":..}, ..],
 //!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null}
 //! ```
 //!
-//! Decided here: that all entries of one instant are one frame, that a page gets the newest frames of a run that is too
-//! long, the most bytes of a page, and where a promise was broken. Changes are those of the stream of events
+//! Decided here: all entries of one instant are one frame; a page gets the newest frames of a run that is too long;
+//! the most bytes of a page; and the places of broken promises. Changes have the form of the stream of events
 //! (`change.rs`), so a page plays a recording as it shows a running group. Not here: reading ([`Recording::read`]).
 
 use serde::Serialize;
@@ -27,10 +27,11 @@ use crate::{
     shown,
 };
 
-/// Returns a recording as JSON for the page, of at most `most` bytes: with its newest frames only, if all have more.
+/// Returns a recording as JSON for the page, of at most `most` bytes. If all frames have more bytes, it has only the
+/// newest.
 ///
 /// # Errors
-/// [`TooLong`], where not even one moment has room.
+/// [`TooLong`] if the first moment alone has more bytes.
 pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong> {
     let instants = recording.entries();
     let instants = instants.chunk_by(|one, other| one.at == other.at);
@@ -92,7 +93,7 @@ fn film_of_newest(recording: &Recording, instants: usize, most: usize) -> Result
     text.whole()
 }
 
-/// What stays as it is while a recording is played.
+/// Returns the part that does not change while a recording is played.
 pub(super) fn head(recording: &Recording) -> Head {
     let header = recording.header();
     Head {
@@ -107,12 +108,12 @@ pub(super) fn head(recording: &Recording) -> Head {
 struct Film<'a> {
     snapshot: Snapshot<'a>,
     broken: Vec<BrokenPromise>,
-    /// How many entries are earlier than the first frame.
+    /// Number of entries before the first frame.
     skipped: usize,
     began_unix_ms: Option<u64>,
 }
 
-/// Where a promise was broken.
+/// A broken promise and its time.
 #[derive(Serialize)]
 struct BrokenPromise {
     at_ms: f64,
@@ -141,14 +142,14 @@ fn first_shown(entries: &[TraceEntry], instants: usize) -> usize {
     lengths.iter().take(skipped).sum()
 }
 
-/// What is known at one instant of a recording.
+/// The known state at one instant of a recording.
 struct FilmScene<'a> {
     moments: RecordedMoments<'a>,
     network: Option<NetworkRecord>,
     began_unix_ms: Option<u64>,
-    /// What was last found, in words: there is nobody to ask for a diagnosis.
+    /// Text of the last finding. It replaces a diagnosis, because a recording has no agents to ask.
     found: Option<String>,
-    /// What was done since it was last settled which agents lead.
+    /// Events since the leadership was last settled.
     causes: Vec<String>,
 }
 
@@ -182,7 +183,7 @@ impl<'a> FilmScene<'a> {
         }
     }
 
-    /// All of one instant happens, and is told.
+    /// Applies all entries of one instant, and returns them as entries of the log.
     fn tell(&mut self, instant: &'a [TraceEntry]) -> Told {
         let mut told = Told::default();
         for entry in instant {
@@ -268,7 +269,7 @@ struct FilmFrames {
 }
 
 impl FilmFrames {
-    /// Adds what leads to that moment, unless nothing does; gives the moment that the next one follows.
+    /// Adds the frame from `before` to `now`, unless nothing differs. Returns the moment before the next frame.
     fn add(
         &mut self,
         now: PageMoment,
@@ -295,7 +296,7 @@ impl FilmFrames {
     }
 }
 
-/// A frame in which there are other agents.
+/// A frame after which the page has other agents.
 #[derive(Serialize)]
 struct Anew<'a> {
     #[serde(flatten)]
@@ -303,10 +304,10 @@ struct Anew<'a> {
     moment: &'a PageMoment,
 }
 
-/// A page keeps every frame, to go back to.
+/// Largest number of frames. A page keeps every frame, to go back to it.
 const MOST_FRAMES: usize = 10_000;
 const MOST_BROKEN: usize = 100;
-/// Bytes that a page gets for each byte read; the bytes beside them, for the first agents; and the most in all.
+/// Bytes that a page gets for each byte read; additional bytes, for the first agents; and the most in all.
 const BYTES_FOR_ONE: usize = 16;
 const LEAST_ROOM: usize = 256 << 10;
 pub(super) const MOST_ROOM: usize = 64 << 20;
