@@ -1,7 +1,7 @@
-//! Which election the calls of a [`BullyBuilder`](super::BullyBuilder) ask for, whatever their order.
+//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) ask for, whatever their order.
 //!
-//! Decided here: how the mode and its settings come together, once, at the start; which calls contradict each other;
-//! and which settings a mode has. The setters (`bully.rs`, `lease.rs`) record their calls, and decide nothing.
+//! Decided here: how the mode and its settings are combined, once, at the start; which calls contradict each other; and
+//! which settings a mode has. The setters (`bully.rs`, `lease.rs`) only record their calls.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use super::{StartError, lease::Attachment, offers::ElectionMode};
 /// The calls so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
-    /// The calls that choose a mode, of each the latest: one at most, or the start is refused.
+    /// The calls that choose a mode, the latest of each. The start is refused if there are two.
     modes: Vec<Mode>,
     pub(crate) timings: Option<Timings>,
     pub(crate) preemption: Option<Preemption>,
@@ -77,11 +77,11 @@ pub(super) type Resolve<E> =
 pub(super) struct Resolved<E: Election> {
     pub(super) config: E::Config,
     pub(super) attachment: Option<Attachment<E>>,
-    /// `None` for an election that this crate has no mode for.
+    /// `None` if this crate has no mode for the election.
     pub(super) mode: Option<ElectionMode>,
 }
 
-/// For elections whose settings are all in their configuration.
+/// The [`Resolve`] function of elections whose configuration has all their settings.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "a builder calls it where another election's calls may contradict each other"
@@ -97,7 +97,7 @@ pub(super) fn as_configured<E: Election>(
     })
 }
 
-/// The one place where the calls of a builder come together.
+/// Combines the calls of a builder. No other function does that.
 pub(super) fn resolve(
     base: (&AnyConfig, Basis),
     choices: &Choices,
@@ -137,7 +137,7 @@ impl Choices {
         self.modes.push(mode);
     }
 
-    /// The configuration that they ask for.
+    /// Returns the configuration that the calls ask for.
     pub(crate) fn config(
         &self,
         (config, basis): (&AnyConfig, Basis),
@@ -182,7 +182,7 @@ impl Choices {
     }
 
     fn mode(&self, basis: Basis) -> Result<Option<&Mode>, StartError> {
-        // By name: the same words in whatever order they were called.
+        // Sorted by name, so that the text does not depend on the order of the calls.
         let mut calls: Vec<_> = self.modes.iter().map(Mode::call).collect();
         calls.sort_unstable();
         if basis == Basis::Given {
@@ -194,9 +194,9 @@ impl Choices {
         Ok(self.modes.first())
     }
 
-    /// The settings that were made, by their calls.
+    /// Returns the names of the calls that made a setting.
     fn settings(&self) -> impl Iterator<Item = &'static str> {
-        // Every field is named: the compiler asks for a new one.
+        // Every field is named, so that the compiler reports a new one.
         let Self {
             modes: _,
             timings,
@@ -222,7 +222,7 @@ impl Choices {
             .filter_map(|(call, is_made)| is_made.then_some(call))
     }
 
-    /// A call that makes all settings at once leaves none for another one.
+    /// Refuses any other setting beside a call that makes all settings at once.
     fn refuse_beside(&self, all: &'static str) -> Result<(), StartError> {
         self.refuse(all, |_| true)
     }
@@ -253,7 +253,7 @@ impl Choices {
         };
         let mut config = Arc::clone(config);
         if self.settings().next().is_some() {
-            // Copied where agents share it: the others keep their settings.
+            // Copied if agents share it: the others keep their settings.
             let own = Arc::make_mut(&mut config);
             set(&mut own.timings, self.timings.as_ref());
             set(&mut own.preemption, self.preemption.as_ref());
@@ -265,7 +265,7 @@ impl Choices {
     }
 
     fn astra(&self) -> Result<AnyConfig, StartError> {
-        // Its rules have neither.
+        // The ASTRA rules have neither.
         self.refuse("astra", |call| matches!(call, "preemption" | "margin"))?;
         let mut config = AstraConfig::default();
         set(&mut config.timings, self.timings.as_ref());
@@ -291,7 +291,7 @@ impl Choices {
     }
 
     fn lease(&self) -> Result<AnyConfig, StartError> {
-        // It is named after the group, once that is known.
+        // It is named after the group, once the group is known.
         let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());
@@ -307,5 +307,5 @@ fn set<T: Clone>(setting: &mut T, made: Option<&T>) {
     }
 }
 
-/// The cluster where none is named.
+/// The cluster if none is named.
 const CLUSTER: &str = "default";

@@ -1,7 +1,7 @@
-//! The lead futures of one agent that run, and whether those of an incarnation have ended.
+//! The running lead futures of one agent, and whether those of an incarnation have ended.
 //!
-//! Decided here, without a clock or a runtime: when the end of an incarnation is confirmed. It is
-//! over for others only when no lead future acts on its leadership any more.
+//! Decided here, without a clock or a runtime: when the end of an incarnation is confirmed. For others it is over only
+//! when no lead future acts on its leadership any more.
 
 use crate::protocol::Incarnation;
 
@@ -10,18 +10,17 @@ use crate::protocol::Incarnation;
 pub(super) struct LeadFutures {
     /// The incarnation of each.
     running: Vec<Incarnation>,
-    /// An incarnation that has ended while lead futures of it ran.
+    /// An incarnation that ended while its lead futures ran.
     unconfirmed: Option<Incarnation>,
 }
 
 impl LeadFutures {
-    /// A lead future begins to work.
+    /// Notes that a lead future begins to work.
     pub(super) fn enter(&mut self, incarnation: Incarnation) {
         self.running.push(incarnation);
     }
 
-    /// A lead future of that incarnation has been dropped; names an incarnation whose end is
-    /// confirmed by that.
+    /// Notes that a lead future of that incarnation has been dropped; returns an incarnation whose end this confirms.
     pub(super) fn exit(&mut self, incarnation: Incarnation) -> Option<Incarnation> {
         if let Some(at) = self.running.iter().position(|of| *of == incarnation) {
             self.running.swap_remove(at);
@@ -33,11 +32,11 @@ impl LeadFutures {
         self.unconfirmed.take()
     }
 
-    /// An incarnation has ended; says whether that is confirmed already.
+    /// Notes that an incarnation has ended; returns whether the end is confirmed already.
     pub(super) fn incarnation_ended(&mut self, incarnation: Incarnation) -> bool {
         let is_confirmed = !self.is_working(incarnation);
         if !is_confirmed {
-            // An earlier one is covered: it too is confirmed when the work of both has ended.
+            // This also covers an earlier incarnation: it is confirmed when the work of both has ended.
             self.unconfirmed = Some(incarnation);
         }
         is_confirmed
@@ -47,7 +46,7 @@ impl LeadFutures {
         self.running.is_empty()
     }
 
-    /// Whether a lead future of that incarnation, or of an earlier one, still runs.
+    /// Returns whether a lead future of that incarnation, or of an earlier one, still runs.
     fn is_working(&self, incarnation: Incarnation) -> bool {
         self.running.iter().any(|of| *of <= incarnation)
     }

@@ -1,5 +1,5 @@
-//! The leadership of one agent, as all threads see it: one state machine under one lock, and beside
-//! it the one number that readers read without the lock.
+//! The leadership of one agent, as all threads see it: one state machine under one lock, and one number beside it that
+//! readers read without the lock.
 //!
 //! ```text
 //!               grow              drain
@@ -10,12 +10,12 @@
 //!     └▶ Down ─▶ Ended       end, from any state: the supervisor, or a handle on another thread
 //! ```
 //!
-//! Decided here: which incarnation may publish. Each change names the incarnation that asks for it and is
-//! made whole under the lock, so an incarnation that has ended, by whatever thread, publishes
-//! nothing any more. The number is written under the lock only; a reader of it never waits.
+//! Decided here: which incarnation may publish. Each change names its incarnation and is made completely under the
+//! lock, so an incarnation that any thread has ended publishes nothing more. The number is written only under the lock;
+//! a reader of it never waits.
 //!
-//! Not here: which parties hear of a change, and in which order (`shared.rs`). This file knows no clock and no
-//! runtime, because a checker of interleavings runs it as it is (`tests/heavy/cells`).
+//! Not here: which parties are told of a change, and in which order (`shared.rs`). This file knows no clock and no
+//! runtime, because a checker of interleavings runs it unchanged (`tests/heavy/cells`).
 
 use std::{fmt, time::Duration};
 
@@ -32,13 +32,13 @@ use super::{
 
 /// See the [module](self).
 pub(super) struct LeadershipMachine {
-    /// Up to when this agent considers itself leader, in nanoseconds of its clock. It is 0 exactly
-    /// while the phase is neither [`LeadershipPhase::Leading`] nor [`LeadershipPhase::Draining`].
+    /// Time until which this agent considers itself leader, in nanoseconds of its clock. It is 0 exactly while the
+    /// phase is neither [`LeadershipPhase::Leading`] nor [`LeadershipPhase::Draining`].
     until: AtomicU64,
     state: Mutex<LeadershipState>,
 }
 
-/// What changes together.
+/// The state that changes under the lock.
 struct LeadershipState {
     phase: LeadershipPhase,
     /// The present incarnation, or the last one.
@@ -55,9 +55,9 @@ struct LeadershipState {
     lead_futures: LeadFutures,
     work_panics: u32,
     work_stalls: u32,
-    /// What the next incarnation begins with.
+    /// The score with which the next incarnation begins.
     eligibility: Eligibility,
-    /// Made when a caller first waits: most agents are never waited for, and a watch channel is large.
+    /// Made when a caller first waits: most agents have no such caller, and a watch channel is large.
     updates: Option<watch::Sender<()>>,
 }
 
@@ -88,13 +88,13 @@ impl LeadershipMachine {
 
     // ---- by the agent, in a step ------------------------------------------------------------
 
-    /// Whether that incarnation is the present one and has not ended.
+    /// Returns whether that incarnation is the present one and has not ended.
     pub(super) fn is_present(&self, by: Incarnation) -> bool {
         self.state().is_present(by)
     }
 
-    /// Publishes what a step took away; says whether that was the leadership. `kept` is the view
-    /// after the step, or `None` if the step lost the leadership, even if it won it again.
+    /// Publishes the losses of a step; returns whether it lost the leadership. `kept` is the view after the step, or
+    /// `None` if the step lost the leadership, even if it won it again.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) -> bool {
         let until = kept.map_or(0, until);
         self.change(|state| {
@@ -111,8 +111,8 @@ impl LeadershipMachine {
         })
     }
 
-    /// Publishes what a step gave, unless the incarnation has ended meanwhile. `note` is told of a
-    /// leadership that begins, or goes on in another term.
+    /// Publishes the gains of a step, unless the incarnation has ended meanwhile. `note` gets a leadership that begins,
+    /// or goes on in another term.
     pub(super) fn grow(&self, by: Incarnation, now: Time, view: &View, note: impl FnOnce(&Leader)) {
         self.change(|state| {
             if !state.is_present(by) {
@@ -126,14 +126,14 @@ impl LeadershipMachine {
                 if let Some(leader) = &view.leader
                     && (has_lapsed || led != Some(term))
                 {
-                    // Under the lock, so that no other thread can end this leadership before the
-                    // group hears that it has begun: the group would keep it in mind for ever. The
-                    // group takes its own lock here, and never asks for this one under it.
+                    // Under the lock, so that no other thread can end this leadership before the group is told that it
+                    // has begun: the group would remember it forever. The group takes its own lock here, and never asks
+                    // for this one under it.
                     note(leader);
                 }
             }
             let is_shown = state.show(view) || led != view.leading;
-            // A leadership that had run out and holds again is an update although it looks as before.
+            // A leadership that had run out and holds again is an update, although it looks unchanged.
             ((), is_shown || (view.leading.is_some() && has_lapsed))
         });
     }
@@ -153,11 +153,11 @@ impl LeadershipMachine {
 
     // ---- when an incarnation begins and ends ------------------------------------------------
 
-    /// The next incarnation begins; says whether it may, which it may not after the agent's end.
+    /// Begins the next incarnation; returns whether it may begin, which is false after the agent's end.
     pub(super) fn begin(&self, next: Incarnation) -> bool {
         self.change(|state| {
-            // Also of an agent that has ended: the group has this incarnation as a member already,
-            // and the supervisor has it removed by saying the end once more.
+            // Set even if the agent has ended: the group has this incarnation as a member already, and the supervisor
+            // removes it by reporting the end once more.
             state.incarnation = next;
             let may_begin = state.phase.departure().is_none();
             if may_begin {
@@ -168,8 +168,8 @@ impl LeadershipMachine {
         })
     }
 
-    /// The present incarnation has ended, or the whole agent has: nothing of it is published any
-    /// more. To say so a second time changes nothing.
+    /// Ends the present incarnation, or the whole agent; nothing of it is published any more. A second call changes
+    /// nothing.
     pub(super) fn end(&self, scope: Scope) -> IncarnationEnd {
         self.change(|state| {
             self.until.store(0, Ordering::Release);
@@ -197,19 +197,19 @@ impl LeadershipMachine {
         })
     }
 
-    /// Everything that the agent held is free.
+    /// Notes that all resources of the agent are free.
     pub(super) fn note_gone(&self) {
         if let Some(farewell) = self.change(|state| (state.remains.gone(), true)) {
             farewell();
         }
     }
 
-    /// Whether everything that the agent held is free.
+    /// Returns whether all resources of the agent are free.
     pub(super) fn is_gone(&self) -> bool {
         self.state().remains.is_gone
     }
 
-    /// Calls that once everything is free: at once, or on the thread that frees the last of it.
+    /// Calls `farewell` once all resources are free: at once, or on the thread that frees the last one.
     pub(super) fn when_gone(&self, farewell: impl FnOnce() + Send + 'static) {
         let left = self.state().remains.when_gone(farewell);
         if let Some(farewell) = left {
@@ -217,7 +217,7 @@ impl LeadershipMachine {
         }
     }
 
-    /// The agent leaves when its incarnation ends.
+    /// Notes that the agent leaves when its incarnation ends.
     pub(super) fn leave(&self) {
         self.state().is_leaving = true;
     }
@@ -227,22 +227,22 @@ impl LeadershipMachine {
         read(&self.state().eligibility)
     }
 
-    /// Changes which score counts. An update in any case: a task that waits for the actor of a former
-    /// tie has to end.
+    /// Changes which score counts. This always counts as an update: a task that waits for the actor of a former tie has
+    /// to end.
     pub(super) fn change_eligibility<T>(&self, change: impl FnOnce(&mut Eligibility) -> T) -> T {
         self.change(|state| (change(&mut state.eligibility), true))
     }
 
     // ---- by lead futures --------------------------------------------------------------------
 
-    /// A lead future begins to work, unless there is nothing for it to do: the agent does not lead,
-    /// or drains, or this future has `done` its work in the present tenure.
+    /// A lead future begins to work. `None` if it has nothing to do: the agent does not lead, or drains, or this future
+    /// has `done` its work in the present tenure.
     pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<AgentTenure> {
         let mut state = self.state();
         let LeadershipPhase::Leading(tenure) = state.phase else {
             return None;
         };
-        // The phase outlasts a lease that ran out: no step has said so yet.
+        // The phase outlasts a lease that ran out, until a step reports the end.
         if !self.is_leading(now) || Some(tenure.serial) == done {
             return None;
         }
@@ -250,8 +250,7 @@ impl LeadershipMachine {
         Some(tenure)
     }
 
-    /// A lead future of that incarnation has been dropped; names an incarnation whose end is
-    /// confirmed by that.
+    /// Notes that a lead future of that incarnation has been dropped; returns an incarnation whose end this confirms.
     pub(super) fn exit(&self, incarnation: Incarnation) -> Option<IncarnationEnd> {
         let mut state = self.state();
         let ended = state.lead_futures.exit(incarnation)?;
@@ -263,7 +262,7 @@ impl LeadershipMachine {
         })
     }
 
-    /// For how long that tenure still holds, as things are.
+    /// Returns how long that tenure still holds without a renewal.
     pub(super) fn remaining_of(&self, now: Time, serial: u64) -> Remaining {
         let state = self.state();
         if state
@@ -276,7 +275,7 @@ impl LeadershipMachine {
         self.remaining(now) // under the lock: the tenure and its end belong together
     }
 
-    /// For how long the present leadership still holds, as things are.
+    /// Returns how long the present leadership still holds without a renewal.
     pub(super) fn remaining(&self, now: Time) -> Remaining {
         match self.until.load(Ordering::Acquire) {
             u64::MAX => Remaining::Unlimited,
@@ -295,7 +294,7 @@ impl LeadershipMachine {
         });
     }
 
-    /// The work of a lead future has not gone on for too long.
+    /// The work of a lead future has reported no progress for too long.
     pub(super) fn note_work_stall(&self) {
         self.change(|state| {
             state.work_stalls = state.work_stalls.saturating_add(1);
@@ -303,30 +302,30 @@ impl LeadershipMachine {
         });
     }
 
-    /// The present tenure.
+    /// Returns the present tenure.
     pub(super) fn tenure(&self) -> Option<AgentTenure> {
         self.state().phase.tenure()
     }
 
-    /// Whether the work under the present leadership has to end.
+    /// Returns whether the work under the present leadership has to end.
     pub(super) fn is_draining(&self) -> bool {
         matches!(self.state().phase, LeadershipPhase::Draining(_))
     }
 
-    /// Whether no lead future runs.
+    /// Returns whether no lead future runs.
     pub(super) fn is_idle(&self) -> bool {
         self.state().lead_futures.is_empty()
     }
 
     // ---- by readers -------------------------------------------------------------------------
 
-    /// Whether the agent considers itself leader at that moment: the one reading without the lock.
+    /// Returns whether the agent considers itself leader at that moment. Only this reading takes no lock.
     pub(super) fn is_leading(&self, now: Time) -> bool {
         self.is_leading_by(|until| now < until)
     }
 
-    /// The same, for a reader whose clock need not be read where no lease limits the leadership: that takes longer than all
-    /// else here. `is_ahead` says whether that moment lies ahead.
+    /// The same, for a reader that reads its clock only if a lease limits the leadership: that reading takes longer
+    /// than everything else here. `is_ahead` returns whether that moment is in the future.
     pub(super) fn is_leading_by(&self, is_ahead: impl FnOnce(Time) -> bool) -> bool {
         match self.until.load(Ordering::Acquire) {
             0 => false,
@@ -335,31 +334,31 @@ impl LeadershipMachine {
         }
     }
 
-    /// Whether no other incarnation follows.
+    /// Returns whether no other incarnation follows.
     pub(super) fn is_over(&self) -> bool {
         self.state().phase.departure().is_some()
     }
 
-    /// The status, and whether a leadership in it holds at that moment.
+    /// Returns the status, and whether a leadership in it holds at that moment.
     pub(super) fn status(&self, now: Time) -> (Status, bool) {
         let state = self.state();
         (state.status(), self.is_leading(now))
     }
 
-    /// Wakes its holder when the status changes: subscribe first, then look.
+    /// Returns a receiver that wakes its holder when the status changes: subscribe first, then read.
     pub(super) fn updates(&self) -> Updates {
         let mut state = self.state();
         let updates = state.updates.get_or_insert_with(|| watch::Sender::new(()));
         updates.subscribe()
     }
 
-    /// Makes one change; `change` says whether it is an update.
+    /// Makes one change; `change` returns whether it is an update.
     fn change<T>(&self, change: impl FnOnce(&mut LeadershipState) -> (T, bool)) -> T {
         let mut state = self.state();
         let (result, is_update) = change(&mut state);
         let waiting = state.updates.as_ref().filter(|_| is_update).cloned();
         drop(state);
-        // Not under the lock: wakers are code of others, which may ask for the status.
+        // Not under the lock: wakers are foreign code, which may ask for the status.
         if let Some(waiting) = waiting {
             waiting.send_replace(());
         }
@@ -367,12 +366,12 @@ impl LeadershipMachine {
     }
 
     fn state(&self) -> MutexGuard<'_, LeadershipState> {
-        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        // Each change under the lock is complete at once, so a panic leaves no half-made change behind.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Wakes its holder at each update; an update that no caller waited for is kept.
+/// Wakes its holder at each update. An update that no caller waited for is kept.
 pub(super) type Updates = watch::Receiver<()>;
 
 impl LeadershipState {
@@ -380,7 +379,7 @@ impl LeadershipState {
         self.phase.lifecycle() == Lifecycle::Running && self.incarnation == by
     }
 
-    /// The agent leads in that term: in its tenure, or in a new one if that has lapsed.
+    /// Notes that the agent leads in that term: in its tenure, or in a new one if the tenure has lapsed.
     fn lead(&mut self, term: Term, has_lapsed: bool) {
         let mut tenure = AgentTenure {
             serial: self.tenures,
@@ -392,8 +391,8 @@ impl LeadershipState {
             self.tenures += 1;
             tenure.serial = self.tenures;
         }
-        // A leadership that lapsed is handed over all the same when it holds again: work that began
-        // now would not be told that it has to end.
+        // A leadership that lapsed while it drained still drains when it holds again: work that began now would not be
+        // told that it has to end.
         self.phase = if let LeadershipPhase::Draining(_) = self.phase {
             LeadershipPhase::Draining(tenure)
         } else {
@@ -401,7 +400,7 @@ impl LeadershipState {
         };
     }
 
-    /// Takes the leadership back, if there was one.
+    /// Enters a phase, without the leadership if there was one.
     fn enter_without_leadership(&mut self, phase: LeadershipPhase) {
         self.phase = phase;
         self.role = Role::Follower;
@@ -409,7 +408,7 @@ impl LeadershipState {
         self.leader_about = None;
     }
 
-    /// Takes over what a machine says; says whether that is another role, term or leader.
+    /// Takes over the view of a machine; returns whether the role, the term or the leader has changed.
     fn show(&mut self, view: &View) -> bool {
         let is_other = (self.role, self.term) != (view.role, view.term)
             || (&self.leader, &self.leader_about) != (&view.leader, &view.about);
@@ -444,7 +443,7 @@ impl fmt::Debug for LeadershipMachine {
     }
 }
 
-/// Up to when a view says that its agent leads; 0: it does not.
+/// Returns the time until which the agent leads by that view; 0 if it does not lead.
 fn until(view: &View) -> u64 {
     view.leading.map_or(0, |_| view.valid_until.as_nanos())
 }

@@ -1,8 +1,7 @@
 //! Buffers for the effects of a step, shared by all agents of a thread.
 //!
-//! Decided here: that agents do not keep such a buffer each. Steps on one thread follow one
-//! another, so one buffer serves thousands; a step within a step finds none and
-//! makes its own.
+//! Decided here: agents do not keep such a buffer each. Steps on one thread follow one another, so one buffer serves
+//! thousands of agents. A step within a step finds no buffer and makes its own.
 
 use std::{any::Any, cell::RefCell};
 
@@ -12,7 +11,7 @@ thread_local! {
     static BUFFERS: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An empty buffer, with the capacity of earlier steps.
+/// Returns an empty buffer, with the capacity of earlier steps.
 #[expect(
     clippy::unnecessary_box_returns,
     reason = "the box goes back to the pool with its buffer"
@@ -28,7 +27,7 @@ pub(super) fn take<E: Election>() -> Box<EffectsOf<E>> {
     BUFFERS.try_with(find).ok().flatten().unwrap_or_default()
 }
 
-/// Gives a buffer back, which must be empty.
+/// Gives a buffer back. It must be empty.
 pub(super) fn put<E: Election>(buffer: Box<EffectsOf<E>>) {
     let keep = |buffers: &RefCell<Vec<Box<dyn Any>>>| {
         let mut buffers = buffers.borrow_mut();

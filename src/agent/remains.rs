@@ -1,24 +1,25 @@
 //! The parts of an agent that outlast its end.
 //!
-//! Decided here: when everything is free that it held, and that this is told once. Its actor holds the lock of its store;
-//! its work, which may run on another thread, keeps its name. Not here: who says that these have ended (`leadership.rs`).
+//! Decided here: when all resources of the agent are free, and that this is reported once. Its actor holds the lock of
+//! its store; its work, which may run on another thread, keeps its name. Not here: who reports that these have ended
+//! (`leadership.rs`).
 
 /// See the [module](self).
 #[derive(Default)]
 pub(super) struct AgentRemains {
     /// The actor is dropped, or given up because it hangs.
     pub(super) is_dropped: bool,
-    /// No work of it runs either, and the group has its name back.
+    /// None of its work runs either, and the group has its name back.
     pub(super) is_gone: bool,
-    /// Called then.
+    /// Called when the agent is gone.
     farewell: Option<Box<AfterEnd>>,
 }
 
-/// A box in a box: most agents have none, and it takes one word of each.
+/// A box in a box: most agents have no farewell, and this takes only one word of each.
 struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {
-    /// Calls that once everything is free; gives it back if that is so already.
+    /// Calls `farewell` once everything is free; returns it if everything is free already.
     pub(super) fn when_gone<F>(&mut self, farewell: F) -> Option<F>
     where
         F: FnOnce() + Send + 'static,
@@ -30,7 +31,7 @@ impl AgentRemains {
         None
     }
 
-    /// Everything is free; returns the farewell.
+    /// Notes that everything is free; returns the farewell.
     pub(super) fn gone(&mut self) -> Option<Box<dyn FnOnce() + Send>> {
         self.is_gone = true;
         self.farewell.take().map(|farewell| farewell.0)

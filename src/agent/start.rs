@@ -1,8 +1,8 @@
-//! Starts an agent: checks everything first, then changes something.
+//! Starts an agent: checks everything first, then makes changes.
 //!
-//! Decided here: which starts are refused, once all calls of the builder are known, in any order; the order of a
-//! start (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: the calls
-//! (`builder.rs`, `bully.rs`), how a mode and its settings come together (`choices.rs`).
+//! Decided here: which starts are refused, once all calls of the builder are known, in any order; the order of a start
+//! (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: the calls
+//! (`builder.rs`, `bully.rs`), and how a mode and its settings are combined (`choices.rs`).
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ use super::{
 };
 
 impl<E: Election> AgentBuilder<E> {
-    /// Starts the agent on the current arbiter; without a System, as on a host of a simulated
-    /// network, on the [`LocalSet`](tokio::task::LocalSet) whose task calls this.
+    /// Starts the agent on the current arbiter. Without a System, as on a host of a simulated network, it starts on the
+    /// [`LocalSet`](tokio::task::LocalSet) whose task calls this.
     ///
     /// # Errors
-    /// [`StartError`], and nothing was changed.
+    /// [`StartError`]; then nothing was changed.
     ///
     /// # Panics
-    /// Outside of the System's event loop, as every start of an actor does.
+    /// Outside of the System's event loop, like every start of an actor.
     pub fn start(self) -> Result<ElectionHandle<E>, StartError> {
         if System::try_current().is_none() && !is_local_task() {
             return Err(StartError::NoSystem);
@@ -46,7 +46,7 @@ impl<E: Election> AgentBuilder<E> {
     /// Starts the agent on another arbiter. An arbiter without other work keeps elections on time.
     ///
     /// # Errors
-    /// [`StartError`], and nothing was changed.
+    /// [`StartError`]; then nothing was changed.
     pub fn start_in_arbiter(
         self,
         arbiter: &ArbiterHandle,
@@ -58,7 +58,7 @@ impl<E: Election> AgentBuilder<E> {
         let guardian = ready.guardian();
         let store = ready.store.as_deref().and_then(TermStore::id);
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
-        // Joined by this thread or by the agent's, so that each of them finds the agent in the group.
+        // Both this thread and the agent's thread join it, so that each of them finds the agent in the group.
         let about = ready.about.take();
         join_group(
             &ready.spec,
@@ -68,8 +68,8 @@ impl<E: Election> AgentBuilder<E> {
             about,
             &addr,
         );
-        // The arbiter may have stopped since it was asked, and dropped the agent before it had this
-        // membership. The shared state hears of the end in any case, before or after this question.
+        // The arbiter may have stopped since that question, and dropped the agent before it became a member. The shared
+        // state is told of the end in any case, before or after this check.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);
@@ -77,7 +77,7 @@ impl<E: Election> AgentBuilder<E> {
         Ok(ready.handle(addr))
     }
 
-    /// Puts all calls together, and checks what needs no more than them.
+    /// Combines all calls, and makes the checks that need only them.
     pub(super) fn settle(mut self) -> Result<Settled<E>, StartError> {
         let Resolved {
             mut config,
@@ -133,17 +133,18 @@ impl<E: Election> AgentBuilder<E> {
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
         let settled = self.settle()?;
         let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
-        // Asked first: a start that is refused here takes neither the name nor the store.
+        // Checked first: a start that is refused here takes neither the name nor the store.
         if let Some(store) = &settled.store {
             check_owner(store.identity(), &settled.group, &settled.id)?;
             E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
         }
-        // Contenders for a lease meet in its store, whatever their groups are.
+        // Contenders for a lease meet in its store, even if they have different groups.
         if settled.attachment.is_none() && !settled.group.is_alone() {
             let group = settled.group.name().into();
             return Err(StartError::TwoGroups { group });
         }
-        // The name first: a second start of it must not supersede the agent that runs.
+        // The name is reserved before the store is taken over: a second start of the name must not take the store from
+        // the agent that runs.
         let requirements = settled.requirements.clone();
         let incarnation = settled.group.reserve(&settled.id, requirements)?;
         let stored = settled.take_store();
@@ -160,7 +161,7 @@ impl<E: Election> AgentBuilder<E> {
             mut rest,
         } = settled;
         let stored = stored.and_then(|stored| {
-            // Last: a refused start leaves no member behind.
+            // Last, so that a refused start leaves no member behind.
             let asked = attachment.map_or(Ok(None), |it| it.attach(&config, &group, &clock))?;
             Ok((stored, asked))
         });
@@ -224,7 +225,7 @@ impl<E: Election> Settled<E> {
         match requirements.storage {
             Storage::Record => {}
             Storage::Refused => return Err(StartError::StoreRefused),
-            // No member relies on an observer, whose program may name a store all the same.
+            // Agents do not rely on an observer, so it may start with a store that its election ignores.
             Storage::Nothing if self.rest.kind == MemberKind::Observer => {}
             Storage::Nothing => return Err(StartError::StoreUnread),
         }
@@ -235,7 +236,7 @@ impl<E: Election> Settled<E> {
         Ok(())
     }
 
-    /// Takes over the store under a name that is kept already.
+    /// Takes over the store, after the name is reserved.
     fn take_store(&self) -> Result<StoredState<E::Durable>, StartError> {
         let Self {
             id,
@@ -249,7 +250,7 @@ impl<E: Election> Settled<E> {
             Some(store) => store.is_volatile(),
             None => false,
         };
-        // Asked again: a bridge may have opened the group since, and must not from now on.
+        // Checked again: a bridge may have opened the group since, and must not do so from now on.
         let relies_on_it = requirements.relies_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);
@@ -259,7 +260,7 @@ impl<E: Election> Settled<E> {
         if keeps && stored.record.is_none() && group.had_record(id, requirements) {
             return Err(StartError::FreshStore { id: id.clone() });
         }
-        // Judged again: the agent before may have saved another record since the first look.
+        // Checked again: the earlier agent may have saved another record since the first check.
         E::admits(config, id, stored.record.as_ref())?;
         Ok(stored)
     }
@@ -280,7 +281,7 @@ pub(super) fn choose_clock(
     }
 }
 
-/// Reading of the wall clock when the agent's clock showed zero, in milliseconds since 1970.
+/// Returns the time of the wall clock when the agent's clock showed zero, in milliseconds since 1970.
 fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
     let millis = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
     let passed = millis(clock.now().as_nanos() / 1_000_000);
@@ -301,14 +302,14 @@ struct PreparedAgent<E: Election> {
 }
 
 impl<E: Election> PreparedAgent<E> {
-    /// The agent's supervisor.
+    /// Returns the agent's supervisor.
     fn guardian(&self) -> GuardianBuilder<Agent<E>, AgentId> {
         let ending = Ending(Arc::clone(&self.shared));
         let guardian = Guardian::builder(self.spec.id.clone())
             .policy(self.policy.clone())
             .on_exit_or_end(move |_| {
                 ending.0.end(Scope::Incarnation);
-                // One that leaves is not waited for: its backoff would keep its store.
+                // An agent that leaves is not restarted: the backoff would hold its store.
                 !ending.0.is_over()
             });
         let Some(parent) = self.parent.clone() else {
@@ -321,7 +322,7 @@ impl<E: Election> PreparedAgent<E> {
                 Supervision::Finished { .. } | Supervision::GaveUp { .. }
             );
             let parent = parent.clone();
-            // do_send: one for each crash and restart, which the policy bounds, and none may be lost.
+            // do_send: one message for each crash and restart, which the policy limits, and it must not be lost.
             let tell = move || parent.do_send(event);
             if is_last {
                 shared.when_gone(tell);
@@ -355,7 +356,7 @@ impl<E: Election> PreparedAgent<E> {
     }
 }
 
-/// A record belongs to one agent of one group.
+/// Checks that the record in the store belongs to this agent of this group.
 fn check_owner<M: PeerMessage>(
     owner: Option<&StoreIdentity>,
     group: &Group<M>,
@@ -389,7 +390,7 @@ fn join_group<E: Election>(
     spec.group.join_counted(member, addr.clone());
 }
 
-/// The supervisor holds this to the end: when it is dropped, no other incarnation follows.
+/// The supervisor holds this to the end. When it is dropped, no other incarnation follows.
 struct Ending(Arc<SharedState>);
 
 impl Drop for Ending {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl SharedState {
-    /// Whether the agent may be asked to hand over to that member.
+    /// Checks that the agent may be asked to hand over to that member.
     pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
         let id = to.clone();
         match self.membership().kind(to) {
@@ -25,13 +25,13 @@ impl SharedState {
         }
     }
 
-    /// The register of the agent's lease, if it has one.
+    /// Returns the register of the agent's lease, if it has one.
     pub(super) fn keeper(&self) -> Option<Arc<Keeper>> {
         Keeper::of(self.membership().kept())
     }
 
-    /// Asks the store of the lease who is there, before the agent names its successor. Takes as long as that at most, so that
-    /// a store that hangs holds nothing up.
+    /// Asks the store of the lease for its agents, before the agent names its successor. It waits no longer than
+    /// `within`, so a store that hangs cannot block the agent.
     pub(super) async fn look_for_successors(&self, within: Duration) {
         if let Some(keeper) = self.keeper() {
             let limit = keeper.limit().min(within);
@@ -39,7 +39,7 @@ impl SharedState {
         }
     }
 
-    /// The agent has left: tells the store of the lease, so that no leader hands over to it.
+    /// Tells the store of the lease that the agent has left, so that no leader hands over to it.
     pub(super) async fn is_no_successor(&self) {
         if let Some(keeper) = self.keeper() {
             timeout(keeper.limit(), keeper.withdraw(self.id()))
@@ -48,8 +48,8 @@ impl SharedState {
         }
     }
 
-    /// Whether the store of the lease names that agent, of another process. If a store cannot list its agents, the hand-over
-    /// shows it.
+    /// Returns whether the store of the lease names that agent, in another process. If a store cannot list its agents,
+    /// only the hand-over itself shows whether it is there.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

@@ -1,7 +1,7 @@
 //! The named timers of a machine, in the order in which they are due.
 //!
-//! Decided here: which timer comes first, and which point of a range is drawn. Not here: waiting;
-//! one deadline per agent serves all of them.
+//! Decided here: which timer comes first, and which point of a range is drawn. Not here: waiting; one deadline per
+//! agent serves all timers.
 
 use std::time::Duration;
 
@@ -20,38 +20,38 @@ impl<T, I> Default for Timers<T, I> {
 }
 
 impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
-    /// Sets a timer; one of that name is replaced.
+    /// Sets a timer, and replaces an earlier one of the same name.
     pub(super) fn set(&mut self, timer: T, at: I) {
         self.cancel(timer);
         let index = self.0.partition_point(|set| *set < (at, timer));
-        // No more than are set at once, which is one for most agents, out of a few.
+        // Grown by one: most agents set only one of their few timers at a time.
         self.0.reserve_exact(1);
         self.0.insert(index, (at, timer));
     }
 
-    /// Forgets a timer.
+    /// Removes a timer.
     pub(super) fn cancel(&mut self, timer: T) {
         self.0.retain(|(_, set)| *set != timer);
     }
 
-    /// Takes the first timer out if it is due.
+    /// Removes the first timer and returns it, if it is due.
     pub(super) fn pop_due(&mut self, now: I) -> Option<T> {
         let is_due = self.0.first().is_some_and(|(at, _)| *at <= now);
         is_due.then(|| self.0.remove(0).1)
     }
 
-    /// How many are due.
+    /// Returns the number of timers that are due.
     pub(super) fn due(&self, now: I) -> usize {
         self.0.partition_point(|(at, _)| *at <= now)
     }
 
-    /// When the first is due.
+    /// Returns when the first timer is due.
     pub(super) fn next(&self) -> Option<I> {
         self.0.first().map(|(at, _)| *at)
     }
 }
 
-/// A generator of its own for each incarnation: the same run gives the same draws.
+/// Returns the random generator of an incarnation: the same run gives the same draws.
 pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rng {
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3); // FNV-1a
     let name = id.as_str().bytes().map(u64::from);
@@ -61,10 +61,10 @@ pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rn
     Rng::with_seed(hash.fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
-/// A point of the range.
+/// Draws a point of the range.
 ///
-/// Whole milliseconds where the range has any, because timers fire on a grid of them and those
-/// between two points would fire in the order in which they were set. Never below the minimum.
+/// Whole milliseconds if the range contains any: timers fire on a grid of milliseconds, and timers between two points
+/// would fire in the order in which they were set. Never below the minimum.
 pub(super) fn draw(after: After, rng: &mut Rng) -> Duration {
     let After { min, max } = after;
     let Some(range) = max.checked_sub(min).filter(|range| !range.is_zero()) else {

@@ -1,7 +1,7 @@
-//! The work of a leader: whether the agent was given any, whether it runs, and how it failed.
+//! The work of a leader: whether the agent has any, whether it runs, and how it failed.
 //!
-//! Decided here, without a clock or a runtime: when a leader has work and none of it runs, and for how long a failure is
-//! a finding. Not here: the consequences of a failure (`lead.rs`), and the sentences (`diagnosis/`).
+//! Decided here, without a clock or a runtime: when a leader has work but none of it runs, and how long a failure is a
+//! finding. Not here: the consequences of a failure (`lead.rs`), and the sentences (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -19,20 +19,20 @@ use super::{
 /// The lead futures of one agent: their number, and their failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WorkSigns {
-    /// Lead futures that were not polled yet.
+    /// Number of lead futures that were not polled yet.
     unpolled: u32,
-    /// A task warns of them.
+    /// Whether a task watches them, to warn.
     is_watched: bool,
-    /// Lead futures that were polled and were not dropped yet: they run, or wait for a leadership.
+    /// Number of lead futures that were polled and not dropped yet: they run, or wait for a leadership.
     polled: u32,
-    /// A lead future was polled once.
+    /// Whether a lead future was ever polled.
     has_run: bool,
     failures: u32,
     /// The last failure.
     last: Option<(Time, String)>,
     /// The leaderships since the agent was given work. Boxed: many agents have none.
     failing: Option<Box<FailingWork>>,
-    /// When the agent steps down because of the last failure.
+    /// Time at which the agent steps down because of the last failure.
     steps_down: Option<Time>,
 }
 
@@ -43,12 +43,12 @@ impl WorkSigns {
         self.failing.get_or_insert_default();
     }
 
-    /// Says whether a task is to begin that warns of futures that are never polled: one is enough.
+    /// Returns whether a task has to begin that warns of futures that are never polled. One task is enough.
     pub(super) const fn watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// The task has looked: says whether it goes on.
+    /// Returns whether the task, which has just checked, goes on.
     pub(super) const fn is_to_watch(&mut self) -> bool {
         self.is_watched = self.unpolled > 0;
         self.is_watched
@@ -59,14 +59,14 @@ impl WorkSigns {
         self.is_watched = false;
     }
 
-    /// It is polled for the first time.
+    /// Notes that a lead future is polled for the first time.
     pub(super) const fn begun(&mut self) {
         self.unpolled = self.unpolled.saturating_sub(1);
         self.polled = self.polled.saturating_add(1);
         self.has_run = true;
     }
 
-    /// It was dropped, and had been polled before or not.
+    /// Notes that a lead future was dropped; `was_polled` says whether it had been polled.
     pub(super) const fn dropped(&mut self, was_polled: bool) {
         if was_polled {
             self.polled = self.polled.saturating_sub(1);
@@ -75,7 +75,7 @@ impl WorkSigns {
         }
     }
 
-    /// Work panicked, stalled or ended at once.
+    /// Notes that work panicked, stalled or ended at once.
     pub(super) fn failed(&mut self, reason: String, now: Time) {
         self.failures = self.failures.saturating_add(1);
         self.last = Some((now, reason));
@@ -128,7 +128,7 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
-    /// Work that began then has ended by itself; says whether that is a failure.
+    /// Returns whether work that began then, and has ended by itself, counts as failed.
     pub(super) fn ended_at_once(&self, began: Time) -> bool {
         let lasted = self.now().since(began);
         let has_failed = lasted < AT_ONCE && !self.is_draining();
@@ -138,21 +138,21 @@ impl SharedState {
         has_failed
     }
 
-    /// Because of work that failed this agent steps down, which has led for `led_for` in that incarnation.
+    /// The agent steps down because its work failed. It has led for `led_for` in that incarnation.
     pub(super) fn fail_work(&self, incarnation: Incarnation, led_for: Duration) -> Consequence {
         let (me, now) = ((self.id(), incarnation), self.now());
         self.vitals()
             .note_work(|work| work.gives_up(me, led_for, now))
     }
 
-    /// The agent hears of a leadership.
+    /// Notes an event of a leadership.
     pub(super) fn note_leadership(&self, incarnation: Incarnation, event: &Event) {
         let (me, now) = ((self.id(), incarnation), self.now());
         self.vitals()
             .note_failing(|failing| failing.hear(me, event, now));
     }
 
-    /// Whether that tenure goes on, and the agent does not hand over.
+    /// Returns whether that tenure goes on, and the agent does not hand over.
     pub(super) fn is_at_work(&self, serial: u64) -> bool {
         self.remaining_of(serial) != Remaining::Over && !self.is_draining()
     }
@@ -167,16 +167,16 @@ impl SharedState {
     }
 }
 
-/// Whether the agent leads, and does not hand over.
+/// Returns whether the agent leads, and does not hand over.
 pub(super) const fn has_to_work(status: &Status) -> bool {
     status.leading.is_some() && !status.draining
 }
 
-/// Work that has not failed for this time is taken to be mended. The pauses between failures of work grow up to several
+/// Time without a failure after which work counts as mended. The pauses between failures of work grow up to several
 /// minutes.
 const RECENT: Duration = Duration::from_secs(600);
 
-/// Work that ends by itself within this time of its beginning is taken to have failed; after that it is done.
+/// Work that ends by itself within this time counts as failed; later it counts as done.
 const AT_ONCE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

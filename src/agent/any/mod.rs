@@ -1,7 +1,8 @@
 //! The bully elections behind one type: the configuration decides, everything else is the same.
 //!
-//! Decided here: that a message of another election is refused. See [`bully`](crate::elections::bully), [`astra`](crate::elections::astra),
-//! [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease) for what each promises.
+//! Decided here: a message of another election is refused. [`bully`](crate::elections::bully),
+//! [`astra`](crate::elections::astra), [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease)
+//! document the guarantees of each.
 
 use std::{
     convert::{Infallible, identity},
@@ -28,20 +29,20 @@ use crate::protocol::{
     PeerMessage, Prospects, Requirements, Time, Timings, View,
 };
 
-/// One agent's side of a bully election, by the rules that its configuration chose.
+/// One agent's state machine of a bully election, with the rules that its configuration chose.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),
-    /// The same by the plain ASTRA rules, which have no failure detector.
+    /// The same with the plain ASTRA rules, which have no failure detector.
     Astra(Astra),
     /// At most one agent considers itself leader.
     Quorum(Box<QuorumBully>),
-    /// The same, by a lease in a store.
+    /// The same, with a lease in a store.
     Lease(Box<Lease>),
 }
 
-/// What agents of these rules say to each other. A quorum election has each message of the others, so the sum is its own.
+/// The messages of all these rules. A quorum election has every message of the others, so its type serves for all.
 pub type AnyMessage = QuorumMessage;
 
 /// The parameters of these rules.
@@ -197,7 +198,7 @@ impl Election for AnyBully {
     }
 }
 
-/// A step of a machine with messages and questions of its own, unless the input is not for it.
+/// Passes an input to a machine with its own messages and requests, unless the input is not meant for it.
 fn handle_own<E>(
     machine: &mut E,
     now: Time,
@@ -239,7 +240,7 @@ fn never<T>(never: Infallible) -> T {
     match never {}
 }
 
-/// No agent says that in such a group.
+/// No agent of such a group sends that message.
 fn refuse<M>(message: &AnyMessage, reason: &'static str) -> Option<M> {
     debug!(kind = message.kind(), reason, "input ignored");
     None
