@@ -1,7 +1,7 @@
 //! The requests of the page to a stage, as JSON.
 //!
-//! Decided here: the requests beside the commands of a cluster, and which speeds make no sense. A command is read
-//! by its own type ([`RecordedCommand`]); whether an agent has that name is the cluster's business.
+//! Decided here: the requests beside the commands of a cluster, and the permitted speeds. A command is parsed by its
+//! own type ([`RecordedCommand`]); the cluster checks the name of its agent.
 
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -12,18 +12,18 @@ use crate::record::RecordedCommand;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Control {
-    /// A command to the cluster, in its words.
+    /// A command to the cluster, as text.
     #[serde(deserialize_with = "in_words")]
     Command(RecordedCommand),
     Scenario(Story),
     Pause,
     Play,
     Step,
-    /// How much virtual time passes in a second.
+    /// Seconds of virtual time that pass in a second.
     Speed(f64),
-    /// Another election, among new agents.
+    /// Starts another election with new agents.
     Election(String),
-    /// An election beside the first one, both among new agents; `null` ends that.
+    /// Starts a second election beside the first, both with new agents; `null` ends the second election.
     Beside(Option<String>),
 }
 
@@ -32,7 +32,7 @@ fn in_words<'de, D: Deserializer<'de>>(text: D) -> Result<RecordedCommand, D::Er
     text.parse().map_err(D::Error::custom)
 }
 
-/// A speed that makes no sense.
+/// A speed outside of the limits.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a speed of {speed} makes no sense here: take {least} to {most}")]
 pub(crate) struct SpeedError {

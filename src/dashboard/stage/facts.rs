@@ -1,8 +1,8 @@
-//! What is shown of a cluster.
+//! The moment of a cluster, as the page shows it.
 //!
-//! Decided here: which agents are asked why they lead or do not, because a diagnosis of each of two hundred agents says
-//! no more and costs a page of text each; and that a lease is told to twenty milliseconds, so that its reading is no
-//! change. Not here: what a moment is (`moment.rs` of the dashboard).
+//! Decided here: the agents that are asked for a diagnosis, because a diagnosis of each of two hundred agents adds
+//! nothing and costs a page of text each; and that the end of a lease is rounded to twenty milliseconds, so that
+//! reading it twice makes no change. Not here: the contents of a moment (`moment.rs` of the dashboard).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The cluster as it is now, without its diagnoses.
+/// Returns the present moment of the cluster, without diagnoses.
 pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     let at = cluster.now().since(Time::ZERO);
     let cut = cluster.separations();
@@ -72,9 +72,9 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     }
 }
 
-/// Why this one leads, or nobody does: each leader's own word, that of an agent without one, and what keeps it from being
-/// settled.
-/// `is_over` says that the last election is: then messages that come and go keep nothing from being settled.
+/// Explains why an agent leads, or why none does: with the diagnosis of each leader, of an agent that knows no leader,
+/// and with the obstacle that keeps the leadership from being settled. `is_over` means that the last election has
+/// ended: then messages under way are not an obstacle.
 pub(super) fn why<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Vec<Reason> {
     let sights = || {
         cluster
@@ -115,7 +115,7 @@ const fn is_traffic(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Busy | Obstacle::UnderWay { .. })
 }
 
-/// An agent does not know what the page knows: that another one, which ranks higher, cannot take over.
+/// Adds a fact to an agent's finding that only the page knows: another agent, which ranks higher, cannot take over.
 fn correct(finding: &mut Finding, cut: &Separations, away: &BTreeSet<AgentId>) {
     let Finding::Outranked {
         leader,
@@ -137,7 +137,7 @@ fn correct(finding: &mut Finding, cut: &Separations, away: &BTreeSet<AgentId>) {
 
 const LEADERS: usize = 3;
 
-/// The agents that may lead, the highest first.
+/// Returns the agents that may lead, the highest first.
 pub(super) fn ranked<E: Election>(cluster: &Cluster<E>) -> Vec<AgentId> {
     let eligible = cluster
         .sights()

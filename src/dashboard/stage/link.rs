@@ -1,7 +1,7 @@
-//! The way of a command from the server to the stage, which may be on another thread.
+//! Carries a command from the server to the stage, which may be on another thread.
 //!
-//! Decided here: that a command waits in a short queue or is refused, and that its sender waits for what became of it,
-//! but not for ever. The run is asked for in the same way.
+//! Decided here: a command waits in a short queue or is refused, and its sender waits for the result for a limited
+//! time. The run is requested in the same way.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
@@ -22,28 +22,28 @@ use crate::{dashboard::copies::RecordedRun, testkit::cluster::ClusterError};
 #[derive(Clone, Debug)]
 pub(crate) struct StageLink(SyncSender<StageRequest>);
 
-/// What is asked for, and where the answer goes.
+/// A request and the channel for its answer.
 #[derive(Debug)]
 pub(crate) enum StageRequest {
     Command(Control, oneshot::Sender<Result<StageAnswer, StageError>>),
-    /// The run until now, of the first election or of the one beside it.
+    /// Asks for the run so far, of the first election or of the second.
     Run {
         beside: bool,
         reply: oneshot::Sender<Result<RecordedRun, StageError>>,
     },
 }
 
-/// What is said of a command that was carried out.
+/// The answer to a command that was executed.
 #[derive(Debug, Serialize)]
 pub(crate) struct StageAnswer {
     message: &'static str,
-    /// Which of two elections refused it.
+    /// The election that refused the command, if only one of two did.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
 impl StageAnswer {
-    /// It was done, by both elections if there are two.
+    /// Says that the command was executed, by both elections if there are two.
     pub(super) const fn done() -> Self {
         Self {
             message: "done",
@@ -51,7 +51,7 @@ impl StageAnswer {
         }
     }
 
-    /// It was done, with a remark.
+    /// Says that the command was executed, with a remark.
     pub(super) fn noted(note: String) -> Self {
         Self {
             note: Some(note),
@@ -60,7 +60,7 @@ impl StageAnswer {
     }
 }
 
-/// Why a command was not carried out.
+/// The reason why a command was not executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StageError {
     #[error(transparent)]
@@ -86,7 +86,7 @@ pub(crate) enum StageError {
 }
 
 impl StageError {
-    /// As a status of HTTP.
+    /// Returns the HTTP status of the error.
     pub(crate) const fn status(&self) -> u16 {
         match self {
             Self::Speed(_) => 400,
@@ -102,20 +102,20 @@ impl StageError {
     }
 }
 
-/// Both ends.
+/// Makes both ends of the link.
 pub(crate) fn link() -> (StageLink, Receiver<StageRequest>) {
     let (sender, receiver) = sync_channel(WAITING);
     (StageLink(sender), receiver)
 }
 
 impl StageLink {
-    /// Asks for something, and waits until it was done or refused.
+    /// Sends a request, and waits until it was executed or refused.
     pub(crate) async fn ask(&self, control: Control) -> Result<StageAnswer, StageError> {
         self.answered(|reply| StageRequest::Command(control, reply))
             .await?
     }
 
-    /// The run until now, of the first election or of the one beside it.
+    /// Returns the run so far, of the first election or of the second.
     pub(crate) async fn run(&self, beside: bool) -> Result<RecordedRun, StageError> {
         self.answered(|reply| StageRequest::Run { beside, reply })
             .await?
@@ -139,6 +139,6 @@ impl StageLink {
     }
 }
 
-/// So many commands may wait.
+/// Largest number of waiting commands.
 const WAITING: usize = 16;
 const ANSWER: Duration = Duration::from_secs(10);

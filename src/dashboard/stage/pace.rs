@@ -1,7 +1,8 @@
-//! How virtual time goes while people look.
+//! The pace of virtual time for viewers.
 //!
-//! Decided here: how much of it is due, in whole milliseconds, because timers fire on a grid of them; what is left over
-//! is kept. After a pause, and after a long frame, nothing is made up for. Not here: how time passes (`mod.rs`).
+//! Decided here: how much virtual time is due, in whole milliseconds, because timers fire on a millisecond grid; the
+//! remainder is kept. After a pause, and after a long frame, no lost time is made up. Not here: letting time pass
+//! (`play.rs`).
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ impl StagePace {
         self.speed = speed;
     }
 
-    /// So much real time has passed: how much virtual time shall.
+    /// Returns the virtual time that is due after this much real time.
     pub(crate) fn due(&mut self, passed: Duration) -> Duration {
         if self.paused {
             return Duration::ZERO;
@@ -76,7 +77,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// A frame that took longer, because the host was busy, counts as so long.
+/// Longest frame that is counted. A frame on a busy host may take longer.
 const LONGEST: Duration = Duration::from_millis(250);
 
 #[cfg(test)]

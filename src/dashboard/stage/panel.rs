@@ -1,7 +1,7 @@
 //! One cluster of a stage, and the board that shows it.
 //!
-//! Decided here: what is kept and shown of a cluster, whichever election its agents hold. A stage has one panel, or two
-//! that get the same commands. Not here: when something is done (`play.rs`), and what is shown of an agent (`facts.rs`).
+//! Decided here: the state and the picture of a cluster, for any election of its agents. A stage has one panel, or two
+//! that get the same commands. Not here: the time of each action (`play.rs`), and the facts of an agent (`facts.rs`).
 
 use std::{
     sync::Arc,
@@ -28,7 +28,8 @@ use crate::{
 
 /// A cluster of any election, as the stage uses it.
 pub(super) trait StagePanel {
-    /// Names its agents and its election on the board that shows it; that election stays, if none is given.
+    /// Puts its agents and its election on the board that shows it. Without an election, the board keeps the present
+    /// name.
     fn appear(&mut self, board: &Arc<Board>, election: Option<String>);
 
     /// Gives it a command.
@@ -37,28 +38,28 @@ pub(super) trait StagePanel {
         command: &'a RecordedCommand,
     ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
-    /// Has it recorded that it is settled which agents lead, if that is so and is not recorded yet.
+    /// Records that the leadership is settled, if it is and the record does not say so yet.
     fn settle(&mut self) -> LocalBoxFuture<'_, ()>;
 
-    /// The time of its agents.
+    /// Returns the time of its agents.
     fn now(&self) -> Time;
 
-    /// Grows whenever something happens that may belong to an election.
+    /// Returns a counter that grows with every event that may belong to an election.
     fn activity(&self) -> u64;
 
-    /// Whether it is settled at this moment which agents lead.
+    /// Whether the leadership is settled at this moment.
     fn is_settled(&self) -> bool;
 
-    /// The agents that may lead, the highest first.
+    /// Returns the agents that may lead, the highest first.
     fn ranked(&self) -> Vec<AgentId>;
 
     /// Whether it has a list of voters that can be changed.
     fn has_voters(&self) -> bool;
 
-    /// The run until now.
+    /// Returns the run so far.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
-    /// Shows it as it is now, and what was recorded since the last time.
+    /// Shows the present moment, and the entries since the last call.
     fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>);
 }
 
@@ -66,15 +67,15 @@ pub(super) trait StagePanel {
 pub(super) struct ClusterPanel<E: Election> {
     cluster: Cluster<E>,
     board: Option<Arc<Board>>,
-    /// The first entry of the record that has not been told.
+    /// Number of the first entry that has not been read.
     next_entry: u64,
     commands: RunCommands,
     causes: Vec<String>,
-    /// What the election took that was over before the page began.
+    /// Duration and messages of the election that was over before the page began.
     before: Option<(Duration, u64)>,
-    /// The last change of a leader that an election was told of.
+    /// The last change of leaders for which the log has an election.
     told: Option<Time>,
-    /// The last one that the recording calls settled.
+    /// The last change of leaders that the recording calls settled.
     recorded: Option<Time>,
     why: Vec<Reason>,
     why_at: (u64, Instant),
@@ -98,7 +99,7 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Reads what was recorded since the last time.
+    /// Reads the entries since the last call.
     fn read(&mut self) -> Told {
         let mut told = Told::default();
         let commands = &mut self.commands;
@@ -120,7 +121,7 @@ impl<E: Election> ClusterPanel<E> {
         told
     }
 
-    /// The election that is over, if one is since the last look.
+    /// Returns an election that has ended since the last call.
     fn election(&mut self) -> Option<Said> {
         let believed = self.cluster.believed();
         if self.told == Some(believed) {
@@ -176,7 +177,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
             if self.recorded == Some(believed) || self.cluster.settled_now().is_err() {
                 return;
             }
-            // As whoever tests a cluster would: a test that is made of the run asserts it there.
+            // Recorded as in a test of the cluster: a test that is made of the run asserts the leaders here.
             if self.cluster.settle().await.is_ok() {
                 self.recorded = Some(believed);
             }
@@ -224,7 +225,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         said.extend(self.election());
         let at = self.cluster.now().since(Time::ZERO);
         let moment = PageMoment {
-            // Virtual time has no hours.
+            // Virtual time has no time of day.
             began_unix_ms: (!clock.is_virtual).then(|| self.wall.look(at)),
             clock,
             scenario,
@@ -237,5 +238,5 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
     }
 }
 
-/// When it is looked anew why nothing is settled, though nothing happened: a diagnosis has spans in it.
+/// Interval at which explanations are renewed even if nothing happened: a diagnosis has spans of time in it.
 const WHY_EACH: Duration = Duration::from_millis(500);

@@ -1,8 +1,8 @@
-//! What is on the stage, frame by frame.
+//! Runs the stage, frame by frame.
 //!
-//! Decided here: what a frame is: commands that came, then as much time as is due, then the next scene if it is its
-//! turn, then what is shown. Where two elections stand side by side, each command and each scene is given to both before
-//! any time passes. Not here: what is kept and shown of each of them (`panel.rs`).
+//! Decided here: the steps of a frame: execute the commands that came, let the due time pass, play the next scene if
+//! its condition is met, then publish the moment. If two elections stand side by side, each command and each scene
+//! goes to both before any time passes. Not here: the state and the picture of each cluster (`panel.rs`).
 
 use std::{
     iter,
@@ -32,21 +32,21 @@ pub(super) struct Player<'a> {
     stage: &'a mut Stage,
     first: Box<dyn StagePanel>,
     beside: Option<Box<dyn StagePanel>>,
-    /// How much had happened by the last frame.
+    /// Activity of the clusters at the last frame.
     activity: u64,
-    /// What the next scene waits for, since when, and how long it has been quiet.
+    /// The condition of the next scene, the start of the wait, and the time at which the condition was met.
     waits: Option<SceneWait>,
 }
 
-/// What the next scene waits for.
+/// The wait for the next scene.
 struct SceneWait {
     until: Until,
     since: Time,
-    /// When it was met: people need a moment to see it.
+    /// Time at which the condition was met. The next scene follows later, so that people can see the result.
     met: Option<Instant>,
 }
 
-/// What follows from a command.
+/// The effect of a command on the stage.
 enum AfterCommand {
     Goes,
     Chosen(Chosen),
@@ -75,7 +75,7 @@ impl<'a> Player<'a> {
                 Ok(AfterCommand::Chosen(chosen)) => return Some(chosen),
                 Err(NoPage) => return None,
             }
-            // Not before somebody looks: the beginning of a story is missed otherwise.
+            // A story begins only with a viewer, who would otherwise miss its start.
             if self.stage.board.has_viewers()
                 && let Some(story) = story.take()
                 && self.begin(story).is_ok()
@@ -97,22 +97,22 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The first one, and the one beside it.
+    /// Returns the first panel, and the second if there is one.
     fn panels(&mut self) -> impl Iterator<Item = &mut Box<dyn StagePanel>> {
         iter::once(&mut self.first).chain(&mut self.beside)
     }
 
-    /// Does what was asked for; waits for the length of a frame if that is nothing.
+    /// Executes a request; without a request, waits for the length of a frame.
     async fn obey(&mut self) -> Result<AfterCommand, NoPage> {
         if !self.stage.pace.is_virtual() {
             sleep(FRAME).await;
             return self.obey_waiting().await;
         }
-        // Nothing of the cluster runs meanwhile: its time stands still.
+        // Blocks the thread of the cluster: its time stands still.
         match self.stage.asked.recv_timeout(FRAME) {
             Ok(asked) => Ok(self.answer(asked).await),
             Err(RecvTimeoutError::Timeout) => {
-                // What is due at this very moment is done, so that a message which takes no time arrives.
+                // Runs the tasks that are due at this very moment, so that a message which takes no time arrives.
                 actix_yield().await;
                 Ok(AfterCommand::Goes)
             }
@@ -134,7 +134,7 @@ impl<'a> Player<'a> {
     }
 
     async fn answer(&mut self, request: StageRequest) -> AfterCommand {
-        // A caller that has gone needs no answer.
+        // A caller that has gone needs no answer, so errors of the reply are ignored.
         let (control, reply) = match request {
             StageRequest::Command(control, reply) => (control, reply),
             StageRequest::Run { beside, reply } => {
@@ -172,8 +172,8 @@ impl<'a> Player<'a> {
         Ok(StageAnswer::done())
     }
 
-    /// Gives a command to both elections at the same moment. What one of them refuses the other may do: one leads by
-    /// whom the other is only followed.
+    /// Gives a command to both elections at the same moment. One election may do a command that the other refuses:
+    /// they may have different leaders.
     async fn give(&mut self, command: &RecordedCommand) -> Result<StageAnswer, StageError> {
         let first = self.first.apply(command).await;
         let Some(beside) = &mut self.beside else {
@@ -201,7 +201,7 @@ impl<'a> Player<'a> {
         Err(StageError::NoElection { name })
     }
 
-    /// What is to be played next, if a command says so.
+    /// Returns the elections to be played next, if a command chooses them.
     fn chosen(&self, control: Control) -> Option<Chosen> {
         let held = |board: &Board| board.head().election;
         if let Control::Election(election) = control {
@@ -222,7 +222,7 @@ impl<'a> Player<'a> {
         Err(StageError::RealTime)
     }
 
-    /// While time stands still, what waits for the agents is refused: time would pass.
+    /// While the stage is paused, refuses a command that waits for the agents: it would let time pass.
     fn must_go_on_for(&self, command: &RecordedCommand) -> Result<(), StageError> {
         let waits = matches!(command, RecordedCommand::Leave(_) | RecordedCommand::Settle);
         if waits && self.stage.pace.facts().paused {
@@ -238,7 +238,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Pauses, and goes on until something has happened.
+    /// Pauses, and lets time pass until something has happened.
     async fn step(&mut self) -> Result<(), StageError> {
         self.pause(true)?;
         let before = self.activity();
@@ -257,7 +257,7 @@ impl<'a> Player<'a> {
 
     // ---- scenes ------------------------------------------------------------------------------
 
-    /// Begins a scenario; one that is played ends where it is.
+    /// Begins a scenario. A scenario that is played ends at once.
     fn begin(&mut self, scenario: Story) -> Result<(), StageError> {
         if scenario == Story::RollingChange && !self.panels().any(|panel| panel.has_voters()) {
             return Err(ClusterError::NoVoters.into());
@@ -277,7 +277,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Plays the next scene, if the one before is over.
+    /// Plays the next scene, if the scene before it is over.
     async fn scene(&mut self) {
         if self.stage.scenario.is_none() || self.stage.pace.facts().paused || !self.is_its_turn() {
             return;
@@ -287,7 +287,7 @@ impl<'a> Player<'a> {
                 (self.stage.scenario, self.waits) = (None, None);
                 return;
             };
-            // What a viewer did meanwhile may make a scene impossible: the next one may be possible still.
+            // A viewer's commands may make a scene impossible. The next scene may still be possible.
             let done = self.give(&scene.command).await.is_ok();
             if done && scene.then != Until::Passed(Duration::ZERO) {
                 self.waits = Some(self.wait(scene.then));
@@ -319,9 +319,9 @@ impl<'a> Player<'a> {
         wait.met.get_or_insert_with(now).elapsed() >= DWELL
     }
 
-    // ---- what is kept -----------------------------------------------------------------------
+    // ---- recording ---------------------------------------------------------------------------
 
-    /// The run until now, of that election.
+    /// Returns the run so far, of the first election or of the second.
     fn run(&self, beside: bool) -> Result<RecordedRun, StageError> {
         let clock = if self.stage.pace.is_virtual() {
             RecordedClock::Virtual
@@ -333,7 +333,7 @@ impl<'a> Player<'a> {
         Ok(panel.run(clock))
     }
 
-    /// Waits until nothing has happened for a frame, because what is recorded here takes the time of the agents.
+    /// Records a settled leadership if nothing has happened for a frame: the record takes the agents' time.
     async fn settle_when_quiet(&mut self) {
         let activity = self.activity();
         if std::mem::replace(&mut self.activity, activity) == activity {
@@ -341,7 +341,8 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Has it recorded that it is settled which agents lead. That takes time, which may stand still.
+    /// Records that the leadership is settled. This takes the agents' time, so it is skipped while the stage is
+    /// paused.
     async fn settle(&mut self) {
         if self.stage.pace.facts().paused {
             return;
@@ -352,7 +353,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Nobody is left to show anything to.
+/// All pages are gone.
 struct NoPage;
 
 /// Lets the other tasks of this thread run, without any time passing.
@@ -361,10 +362,11 @@ async fn actix_yield() {
 }
 
 const FRAME: Duration = Duration::from_millis(25);
-/// So many milliseconds a step takes at the longest.
+/// Longest step, in milliseconds.
 const LONGEST_STEP: u32 = 5_000;
-/// What begins with a scene begins within this time, and is over, if ever, within that one.
+/// Shortest and longest wait for a settled leadership. The effect of a scene begins within the first, and is over
+/// within the second, if ever.
 const AT_LEAST: Duration = Duration::from_millis(50);
 const AT_MOST: Duration = Duration::from_secs(15);
-/// How long people look at what came of a scene.
+/// Time for people to see the result of a scene.
 const DWELL: Duration = Duration::from_millis(2_500);

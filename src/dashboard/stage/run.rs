@@ -1,14 +1,14 @@
-//! The run of a cluster that is on the stage, to be copied.
+//! The run of a cluster on the stage, for copies.
 //!
-//! Decided here: that its commands are kept beside its trace, which forgets the oldest entries first, so that a script
-//! or a test can still be made of a long run. Not here: the forms of a copy (`copies.rs` of the dashboard).
+//! Decided here: its commands are kept separately from its trace, which forgets the oldest entries first, so that a
+//! script or a test can still be made of a long run. Not here: the forms of a copy (`copies.rs` of the dashboard).
 
 use crate::{
     dashboard::copies::RecordedRun,
     record::{Recording, TraceEntry, What},
 };
 
-/// The commands of a run so far, and when it was settled which agents lead.
+/// The commands of a run so far, and the times at which the leadership was settled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunCommands {
     entries: Vec<TraceEntry>,
@@ -16,7 +16,7 @@ pub(super) struct RunCommands {
 }
 
 impl RunCommands {
-    /// Keeps an entry that belongs here.
+    /// Keeps the entry if it is a command or settles the leadership.
     pub(super) fn add(&mut self, entry: &TraceEntry) {
         if !matches!(entry.what, What::Command(_) | What::Settled { .. }) {
             return;
@@ -27,7 +27,7 @@ impl RunCommands {
         }
     }
 
-    /// The whole run, with these commands where they are all of them.
+    /// Returns the whole run. If its trace has forgotten entries and these commands are complete, it has them as well.
     pub(super) fn with(&self, whole: Recording) -> RecordedRun {
         let are_all = whole.header().forgotten > 0 && !self.is_full;
         let commands = are_all.then(|| whole.of_commands(self.entries.clone()));
@@ -35,7 +35,7 @@ impl RunCommands {
     }
 }
 
-/// A story of a few clicks a second lasts for an hour.
+/// Largest number of entries. A run with a few clicks a second reaches it after an hour.
 const MOST: usize = 10_000;
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
         TraceEntry { at, what }
     }
 
-    /// A run of which the trace has forgotten all but the last line.
+    /// A run whose trace has forgotten all lines but the last.
     fn forgetful() -> Recording {
         let agent = RecordedAgent {
             name: "a".parse().unwrap(),

@@ -1,7 +1,8 @@
-//! Stories that the page plays: what happens to the agents, in which order.
+//! Scenarios that the page plays: events that happen to the agents, in a fixed order.
 //!
-//! Decided here: the scenes of each scenario, for any agents. They are values: `mod.rs` plays them, one when the one
-//! before has settled. Which agent leads in the end is the election's business, and what there is to see.
+//! Decided here: the scenes of each scenario, for any agents. The scenes are values: `play.rs` plays each scene after
+//! the scene before it has settled. The election decides which agent leads in the end; the scenarios make this
+//! visible.
 
 use std::time::Duration;
 
@@ -12,49 +13,49 @@ use crate::{
     record::RecordedCommand,
 };
 
-/// Something that happens, and what is waited for after it.
+/// A command, and the condition before the next scene.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scene {
     pub(crate) command: RecordedCommand,
     pub(crate) then: Until,
 }
 
-/// When the next scene begins.
+/// The condition for the next scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// When it is settled which agents lead, or does not come to that in time.
+    /// The leadership is settled, or the time for that has run out.
     Settled,
-    /// After so much of the agents' time.
+    /// This much of the agents' time has passed.
     Passed(Duration),
 }
 
-/// A story that the page plays with the agents.
+/// A scenario that the page plays with the agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Story {
-    /// ASTRA's story: the lowest agent calls an election, the highest wins, ends, and comes back.
+    /// The story of ASTRA: the lowest agent calls an election, the highest agent wins, ends, and comes back.
     Astra,
-    /// The Go program's story: the leader crashes, recovers, and crashes together with the next.
+    /// The story of the Go program: the leader crashes, recovers, and crashes together with the next.
     Go,
-    /// Each agent reaches its neighbours only, then all links heal.
+    /// Each agent reaches only its neighbours, then all links heal.
     Chain,
-    /// All agents reach the lowest one only, then all links heal.
+    /// All agents reach only the lowest agent, then all links heal.
     Star,
     /// More than half of the agents crash, one after the other, and come back.
     QuorumLoss,
     /// The highest agent crashes and comes back, three times.
     Flapping,
-    /// The leader is not heard by the next agent, but hears it.
+    /// The next agent does not receive the leader's messages, but the leader receives its messages.
     OneWay,
-    /// Each agent ends and comes back, one after the other and the leader last, as an upgrade does it.
+    /// Each agent ends and comes back, one after the other and the leader last, as in an upgrade.
     Rolling,
     /// Each voter of a quorum is taken off the list and comes back, one after the other and the leader last.
     RollingChange,
 }
 
 impl Story {
-    /// All of them, in the order of the page.
+    /// All scenarios, in the order of the page.
     pub(crate) const ALL: [Self; 9] = [
         Self::Astra,
         Self::Go,
@@ -67,7 +68,7 @@ impl Story {
         Self::RollingChange,
     ];
 
-    /// Its name in a command, and what it shows.
+    /// Returns the scenario's name in a command, and its description.
     pub(crate) const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Astra => (
@@ -110,7 +111,7 @@ impl Story {
     }
 }
 
-/// Why a scenario cannot be played.
+/// The reason why a scenario cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ScenarioError {
     #[error(
@@ -131,7 +132,7 @@ pub(crate) enum ScenarioError {
     },
 }
 
-/// A scenario's scenes. `ranked` are the agents that may lead, the highest first.
+/// Returns a scenario's scenes. `ranked` are the agents that may lead, the highest first.
 pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, ScenarioError> {
     let (name, _) = scenario.words();
     let found = ranked.len();
@@ -181,7 +182,7 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
     })
 }
 
-/// One agent more than a majority can spare ends after the other; then they come back.
+/// Ends agents one after the other, one agent more than a majority can spare; then all come back.
 fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     let many = ranked.iter().take(ranked.len() / 2 + 1);
     let ends = many
@@ -193,7 +194,7 @@ fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     ends.chain(returns).collect()
 }
 
-/// The leader hands over before it ends, as a program that is told to stop does.
+/// The leader hands over before it ends, like a program that receives a stop signal.
 fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let hand_over = (agent == top).then(|| {
@@ -211,7 +212,7 @@ fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     each.collect()
 }
 
-/// What is removed runs on, and can be added again.
+/// A removed voter runs on, and can be added again.
 fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let new = NewVoter {
@@ -224,7 +225,7 @@ fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
         .collect()
 }
 
-/// Cuts the links between the agents of these places, all at one moment, and heals them.
+/// Cuts the links between the agents at these places, all at one moment, and heals them.
 fn cut_and_heal(ranked: &[AgentId], is_cut: impl Fn(usize, usize) -> bool) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (one, from) in ranked.iter().enumerate() {
@@ -255,9 +256,9 @@ const fn passed(command: RecordedCommand, millis: u64) -> Scene {
     }
 }
 
-/// The least agents for which a story makes sense.
+/// Fewest agents with which a scenario makes sense.
 const LEAST: usize = 3;
-/// A chain of more agents is a picture of links and nothing else.
+/// Most agents for a scenario that cuts links. A picture of more agents would show only links.
 const MOST_LINKED: usize = 30;
 
 #[cfg(test)]
