@@ -20,7 +20,8 @@ use super::{
     judge::Judge, marks,
 };
 
-/// Time between two looks at the agent. A change of a group's members wakes only the readers that are members.
+/// Time between two looks at the agent. A change of a group's members wakes only readers that are members, so this
+/// reader has to look.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Operated {

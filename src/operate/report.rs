@@ -119,7 +119,7 @@ pub struct BridgeReport {
     pub listens: Option<String>,
     /// Its peers, by name.
     pub peers: Vec<LinkReport>,
-    /// Counts of bytes and messages, of the reasons for closed links, and of the reasons for dropped messages. Counts
+    /// Counts of traffic, of the reasons for closed links, and of the reasons for dropped messages. Counts
     /// of zero are left out.
     #[serde(with = "json::counts")]
     pub counts: BTreeMap<String, u64>,
@@ -139,11 +139,11 @@ pub struct LinkReport {
     pub agents: usize,
     /// Number of messages to it that were lost on this side.
     pub lost: u64,
-    /// Time since the last link ended, in milliseconds; `None` while there is a link.
+    /// Time without a link until now, in milliseconds; `None` while there is a link.
     pub unlinked_ms: Option<f64>,
     /// The reason why the last link ended or the last attempt failed, while there is no link. For people.
     pub last_error: Option<String>,
-    /// Time from the last question to the peer until its answer, in milliseconds.
+    /// Round-trip time of the last question to the peer and its answer, in milliseconds.
     pub echo_ms: Option<f64>,
 }
 
