@@ -1,13 +1,13 @@
-//! What a member says of itself.
+//! The text that a member publishes about itself.
 //!
-//! Decided here: that a change is one of the membership, of which all members and the bridges are notified.
+//! Decided here: a new text is a change of the membership, of which all members and the bridges are notified.
 
 use crate::protocol::{About, AgentId, Member, PeerMessage};
 
 use super::Group;
 
 impl<M: PeerMessage> Group<M> {
-    /// What a member of this process says of itself from now on.
+    /// Sets the text that a member of this process publishes about itself from now on.
     pub(crate) fn set_about(&self, id: &AgentId, about: Option<About>) {
         let mark = |member: &mut Member| {
             let is_other = member.about != about;

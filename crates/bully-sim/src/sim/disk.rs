@@ -1,6 +1,6 @@
 //! A disk that needs time: the rest of a step waits until its record is written, and all later inputs wait as well.
 //!
-//! Decided here: which effects wait, and what a crash leaves on the disk. An agent does the same
+//! Decided here: which effects wait, and the contents of the disk after a crash. An agent does the same
 //! (`actix_bully::agent`): effects in front of the record leave at once, the others when it is durable, and messages,
 //! timers and commands that come meanwhile are handled afterwards, in their order.
 

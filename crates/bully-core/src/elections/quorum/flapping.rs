@@ -65,7 +65,7 @@ impl Flapping {
         }
     }
 
-    /// Returns whether that leadership is the last one that was noted.
+    /// Returns whether that leadership is the last noted one.
     pub(super) fn is_last(&self, id: &AgentId, term: Term) -> bool {
         let last = self.last.as_ref();
         last.is_some_and(|last| last.id == *id && last.term == term)
