@@ -46,14 +46,14 @@ pub type BullyHandle = ElectionHandle<AnyBully>;
 ///
 /// | to | call |
 /// |---|---|
-/// | say who takes part | [`builder`](BullyAgent::builder), [`join`](AgentBuilder::join), [`score`](AgentBuilder::score), [`ineligible`](AgentBuilder::ineligible), [`about`](AgentBuilder::about), [`observer`](AgentBuilder::observer) |
+/// | choose who takes part | [`builder`](BullyAgent::builder), [`join`](AgentBuilder::join), [`score`](AgentBuilder::score), [`ineligible`](AgentBuilder::ineligible), [`about`](AgentBuilder::about), [`observer`](AgentBuilder::observer) |
 /// | have one leader at most, by voters | [`quorum`](AgentBuilder::quorum), [`store`](AgentBuilder::store), [`diskless`](AgentBuilder::diskless), [`epoch`](AgentBuilder::epoch), [`learner`](AgentBuilder::learner) |
 /// | have one leader at most, by a store | [`lease`](AgentBuilder::lease), [`lease_with`](AgentBuilder::lease_with) |
 /// | choose another election | [`astra`](AgentBuilder::astra) |
-/// | say when the leader changes | [`preemption`](AgentBuilder::preemption), [`margin`](AgentBuilder::margin), [`drain`](AgentBuilder::drain), [`cooldown`](AgentBuilder::cooldown) |
-/// | say how long to wait | [`timings`](AgentBuilder::timings), [`worst_case_start`](AgentBuilder::worst_case_start) |
+/// | choose when the leader changes | [`preemption`](AgentBuilder::preemption), [`margin`](AgentBuilder::margin), [`drain`](AgentBuilder::drain), [`cooldown`](AgentBuilder::cooldown) |
+/// | set the times of waiting | [`timings`](AgentBuilder::timings), [`worst_case_start`](AgentBuilder::worst_case_start) |
 /// | set all of an election at once | [`config`](AgentBuilder::config), [`astra_config`](AgentBuilder::astra_config), [`quorum_config`](AgentBuilder::quorum_config) |
-/// | be told | [`parent`](AgentBuilder::parent), [`subscribe`](AgentBuilder::subscribe) |
+/// | receive events | [`parent`](AgentBuilder::parent), [`subscribe`](AgentBuilder::subscribe) |
 /// | run it elsewhere, or in a test | [`restart_policy`](AgentBuilder::restart_policy), [`clock`](AgentBuilder::clock), [`recovering`](AgentBuilder::recovering), `wall_clock` and `seed` (feature `testkit`) |
 /// | start | [`start`](AgentBuilder::start), [`start_in_arbiter`](AgentBuilder::start_in_arbiter) |
 pub type BullyBuilder = AgentBuilder<AnyBully>;

@@ -76,8 +76,8 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Starts a record of the election messages and events of this agent, within these limits; `None` stops it. It is
-    /// off by default. A start deletes the earlier record, except for the [copy without a
-    /// leader](Self::recorded_without_leader). After a stop the record can still be read.
+    /// off by default. A start deletes the earlier record, but not the copy of
+    /// [`recorded_without_leader`](Self::recorded_without_leader). After a stop the record can still be read.
     ///
     /// Heartbeats and messages of applications are not recorded. When the leader is missing for so long that the agent
     /// logs a warning, a copy of the record is kept, and the record goes on.

@@ -116,7 +116,7 @@ impl LeadershipMachine {
     pub(super) fn grow(&self, by: Incarnation, now: Time, view: &View, note: impl FnOnce(&Leader)) {
         self.change(|state| {
             if !state.is_present(by) {
-                return ((), false); // the thread that ended it had the last word
+                return ((), false); // another thread has ended it
             }
             let led = state.phase.tenure().map(|tenure| tenure.term);
             let has_lapsed = self.until.load(Ordering::Relaxed) <= now.as_nanos();

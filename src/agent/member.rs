@@ -140,7 +140,7 @@ impl Handler<Envelope<AnyMessage>> for ByType {
             message: (),
         };
         let Ok(message) = BullyMessage::try_from(message) else {
-            return; // no agent of such a group says it
+            return; // no agent of such a group sends it
         };
         match message {
             BullyMessage::Elect(message) => {

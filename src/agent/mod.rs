@@ -15,15 +15,15 @@
 //! ([`supervisor`](crate::supervisor)).
 //!
 //! # What you can rely on
-//! - **A leadership ends first and begins last.** If a step ends a leadership, the handle says "leads no longer" before
-//!   any other effect of that step. If a step begins one, the handle says "leads" after all other effects.
-//! - **A leadership that crashes is revoked before the group hears of the crash.** The handle answers "no", lead
+//! - **A leadership ends before, and begins after.** If a step ends a leadership, the handle says "leads no longer"
+//!   before any other effect of that step. If a step begins one, the handle says "leads" after all other effects.
+//! - **A leadership that crashes is revoked before the group is told of the crash.** The handle answers "no", lead
 //!   futures are told, and subscribers get `Lost`; then the group is told. The end is suspected first, and is confirmed
 //!   once every lead future has been dropped.
 //! - **A leadership that runs out is announced**, even if the agent hangs. The clock triggers the announcement to lead
 //!   futures, `changes` and subscribers. At most one `Lost` follows each `Acquired`.
-//! - **A hand-over waits for the work.** It waits for lead futures, and for each draining subscriber until that sends
-//!   its message or stops. It waits no longer than the drain limit.
+//! - **A hand-over waits for the work.** It waits for lead futures, and for each draining subscriber until it sends its
+//!   message or stops. It waits no longer than the drain limit.
 //! - **Each incarnation is new.** After a crash the same address reaches a new agent with the same settings and a
 //!   larger incarnation. Messages of ended incarnations and of strangers are dropped.
 //! - **The score that was set last counts.** It survives a crash.

@@ -112,7 +112,7 @@ impl Facts {
     /// Checks that this leader renews its lease early enough.
     fn judge_renewals(&self, timings: &Timings) -> Option<Finding> {
         if self.signs.prospects.get().slow_answers.is_some() {
-            return None; // it has the reason
+            return None; // `judge_answers` reports the reason
         }
         let strain = self.signs.strain.as_deref()?;
         let late = strain.steadily_late()?;

@@ -9,7 +9,7 @@ impl SharedState {
         self.settings.mode().offers(self.is_open())
     }
 
-    /// Whether agents of other hosts may take part, because a bridge carries the group.
+    /// Returns whether agents of other hosts may take part, because a bridge carries the group.
     pub(in crate::agent) fn is_open(&self) -> bool {
         !self.membership().members().is_closed()
     }
