@@ -46,9 +46,9 @@ pub enum Call {
 /// What happens in place of a call, or before it.
 pub enum Event {
     Fails(ErrorKind),
-    /// It fails with that error of the system.
+    /// The call fails with that error of the system.
     Refused(i32),
-    /// Of a write: this many bytes are written, then it fails. Of a read: it gives this many.
+    /// A write fails after this number of bytes; a read returns this number of bytes.
     Short(usize),
     Before(Box<dyn FnOnce() + Send>),
 }
@@ -94,7 +94,7 @@ pub(super) fn put(image: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 }
 
 impl Tried {
-    /// Before the call of that number, counted from the next one, this happens.
+    /// Plans this event before the call of that number, counted from the next one.
     pub fn plan(&self, number: usize, event: Event) {
         let at = self.count.load(SeqCst) + number;
         self.events.lock().unwrap().push((at, event));
