@@ -108,7 +108,7 @@ enum RefusedPacket {
     Malformed,
     /// It belongs to no connection: late, or a stranger's.
     Stray,
-    /// A connection beyond the limit, or one whose number is in use.
+    /// A connection beyond the limit, or with a number that is in use.
     Connection,
     /// A token without a session, or one beyond the limit.
     Token,
