@@ -9,12 +9,13 @@ use actix_bully::{
 use actix_bully_web_tests::{TOKEN, get, play, post_to, settle, trio};
 
 /// The route, what is posted to it, and so many bytes that may come back for three agents.
-const ROWS: [(&str, Option<&str>, usize); 12] = [
+const ROWS: [(&str, Option<&str>, usize); 13] = [
     ("/leader", None, 256),
     ("/health", None, 8 << 10),
     ("/health/live", None, 64),
     ("/health/ready", None, 64),
     ("/status", None, 16 << 10),
+    ("/history", None, 4 << 10),
     ("/metrics", None, 1 << 10),
     (
         "/commands",
