@@ -319,7 +319,7 @@ impl LeadershipMachine {
 
     // ---- by readers -------------------------------------------------------------------------
 
-    /// Returns whether the agent considers itself leader at that moment. Only this reading takes no lock.
+    /// Returns whether the agent considers itself leader at that moment. Takes no lock.
     pub(super) fn is_leading(&self, now: Time) -> bool {
         self.is_leading_by(|until| now < until)
     }
@@ -400,7 +400,7 @@ impl LeadershipState {
         };
     }
 
-    /// Enters a phase, without the leadership if there was one.
+    /// Enters a phase that has no leadership.
     fn enter_without_leadership(&mut self, phase: LeadershipPhase) {
         self.phase = phase;
         self.role = Role::Follower;

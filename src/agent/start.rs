@@ -68,8 +68,8 @@ impl<E: Election> AgentBuilder<E> {
             about,
             &addr,
         );
-        // The arbiter may have stopped since that question, and dropped the agent before it became a member. The shared
-        // state is told of the end in any case, before or after this check.
+        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. The shared state is
+        // told of the end in any case, before or after this check.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);

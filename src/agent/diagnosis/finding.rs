@@ -171,7 +171,7 @@ pub enum Finding {
         all: u32,
         /// Number of voters that are needed.
         needed: u32,
-        /// The voters that cannot be reached, if their names are known here.
+        /// The unreachable voters, as far as their names are known here.
         missing: Vec<AgentId>,
     },
     /// There is no link to a node that the group is carried to.
@@ -233,7 +233,7 @@ pub enum Finding {
     TimingsDiffer {
         /// The node.
         node: String,
-        /// Its timings.
+        /// The timings of that node.
         theirs: String,
         /// The timings of this agent.
         mine: String,
@@ -327,7 +327,7 @@ pub enum Finding {
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
-    /// This agent keeps no record, and takes no part until others have told it what they remember.
+    /// This agent keeps no record, and takes no part until others have sent it their memory.
     Recovers {
         /// Time for which it still abstains; zero if it only waits for answers. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
