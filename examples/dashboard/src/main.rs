@@ -17,9 +17,9 @@
 //! ```
 //!
 //! FILE is a recording: of `cluster --record`, `simulate --record`, `bullyctl record save`, or of this page.
-//! `--records FOLDER` lists those that a node saved there when its leader was missed.
+//! `--records FOLDER` lists the records that a node saved there when its leader was missed.
 //!
-//! The agents live in virtual time on the main thread, the server in real time on another one.
+//! The agents live in virtual time on the main thread, the server in real time on another thread.
 #[path = "../../common/protocol.rs"]
 mod protocol;
 
@@ -85,7 +85,7 @@ struct Args {
 }
 
 impl Args {
-    /// The page, with the folder if there is one.
+    /// Adds the folder to the page, if there is one.
     fn with_records(&self, page: Dashboard) -> Dashboard {
         match &self.records {
             Some(folder) => page.records(RecordFolder::new(folder)),
@@ -94,7 +94,7 @@ impl Args {
     }
 }
 
-/// Begins a cluster, and lets its agents elect.
+/// Starts a cluster, and lets its agents elect.
 struct Begin<'a> {
     args: &'a Args,
     protocol: Protocol,
@@ -105,14 +105,14 @@ impl Play for Begin<'_> {
 
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
         let ms = Duration::from_millis;
-        // Heartbeats of a few agents are worth a look; those of many hide the rest.
+        // The heartbeats of a few agents are useful; those of many agents hide everything else.
         let trace = Trace::new().bounded(10_000);
         let trace = if self.args.agents <= 16 {
             trace.with_repeated()
         } else {
             trace
         };
-        // It begins as the example `cluster` does, so that its commands are a script for that one.
+        // It starts like the example `cluster`, so that its commands are a script for that example.
         let quick = Conditions::builder().delay(ms(1)..=ms(3)).build()?;
         let cluster = cluster.seed(self.args.seed).network(quick).trace(trace);
         let mut cluster = cluster.start()?;
@@ -121,9 +121,9 @@ impl Play for Begin<'_> {
                 cluster.campaign(&format!("agent-{agent}"))?;
             }
         }
-        // A page of agents that have not settled is a page as well.
+        // Agents that have not settled can be shown too.
         cluster.settle().await.ok();
-        // Slow enough for a message to be seen on its way.
+        // Slow enough to see a message on its way.
         cluster.set_network(quick.to_builder().delay(ms(10)..=ms(30)).build()?);
         Ok(Staged::new(self.protocol.to_string(), cluster))
     }
@@ -163,7 +163,7 @@ fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box
             let Some(other) = beside else {
                 return Ok(stage.play_beside(begin(protocol).await?, None).await);
             };
-            // Together, so that the clocks of both show the same time.
+            // Both start together, so that their clocks show the same time.
             let (first, other) = join(begin(protocol), begin(other)).await;
             Ok::<_, ClusterError>(stage.play_beside(first?, Some(other?)).await)
         })?;
@@ -187,7 +187,7 @@ fn replay(file: &Path, args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Serves the page on a thread of its own.
+/// Serves the page on a separate thread.
 fn serve(page: Dashboard, port: u16) -> io::Result<SocketAddr> {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {

@@ -1,8 +1,8 @@
-//! `kubernetes-replicas jobs.toml`: one of the pods of a Deployment. The leader among them makes the Service
-//! `jobs-leader` lead to itself, and works until it hands over.
+//! `kubernetes-replicas jobs.toml`: one of the pods of a Deployment. The leader makes the Service `jobs-leader` lead
+//! to its own pod, and works until it hands over.
 //!
-//! The pod's address is in `POD_IP`, the routes are at `http://$HTTP`. `examples/deploy/lease.yaml` is all that a
-//! cluster needs to run three of it.
+//! The pod's address is in `POD_IP`, the routes are at `http://$HTTP`. `examples/deploy/lease.yaml` is the complete
+//! manifest for three of them.
 
 use std::{env, error::Error, net::IpAddr, time::Duration};
 
@@ -19,14 +19,14 @@ use actix_web::{App, HttpServer, rt};
 async fn work(leader: LeaderGuard, service: KubernetesService, address: IpAddr) {
     let term = leader.token().term;
     println!("leads in term {term}");
-    // A task of its own, so that neither the work nor a hand-over waits for it.
+    // A separate task, so that neither the work nor a hand-over waits for it.
     let way = rt::spawn(lead_here(service, address, term));
     leader.stepping_down().await;
     way.abort();
     println!("hands over");
 }
 
-/// Tries again and again: a failure passes, or an operator repairs its cause.
+/// Tries repeatedly: a failure passes, or an operator repairs its cause.
 async fn lead_here(service: KubernetesService, address: IpAddr, term: Term) {
     loop {
         match service.lead_to(address, term.0).await {

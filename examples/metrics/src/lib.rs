@@ -41,13 +41,13 @@ pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
         };
         let page = Rc::clone(&page);
         actix_rt::spawn(async move {
-            // A silent caller must not stay for ever. A caller that is gone needs no answer.
+            // A silent caller must not stay forever. A caller that has gone needs no answer.
             drop(timeout(LONGEST, answer(stream, &page)).await);
         });
     }
 }
 
-/// Sums up the histograms, which otherwise grow until a request for the page; there may be none for days.
+/// Sums up the histograms, which otherwise grow until a request for the page. Such a request may come after days.
 async fn upkeep(page: Rc<PrometheusHandle>) {
     loop {
         page.run_upkeep();
@@ -81,7 +81,7 @@ async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()
 const MOST: usize = 8 * 1024;
 /// Longest time for a caller's request and its answer.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Time between two sums.
+/// Interval of the sums.
 const UPKEEP: Duration = Duration::from_secs(5);
 /// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -108,7 +108,7 @@ mod tests {
         answer
     }
 
-    /// Looks until a line is on the page, for ten seconds at most.
+    /// Waits until a line is on the page, for ten seconds at most.
     async fn until(at: SocketAddr, line: &str) -> String {
         let page = async {
             loop {
@@ -160,14 +160,14 @@ mod tests {
         assert!(fetch(at, "/").await.starts_with("HTTP/1.1 404 "));
     }
 
-    /// The names of this crate's series in the board.
+    /// Returns the names of this crate's series in the board.
     fn names_in(board: &str) -> BTreeSet<&str> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let words = board.split(|c| !is_part(c));
         words.filter(|word| word.starts_with("bully_")).collect()
     }
 
-    /// Which alert fires when: `alerts.test.yml`.
+    /// `alerts.test.yml` tests when each alert fires.
     #[test]
     fn the_alerts_look_at_series_that_there_are() {
         for text in [
@@ -189,7 +189,7 @@ mod tests {
         assert!(read["panels"].as_array().unwrap().len() > 8);
         let names = names_in(board);
         let shown = |row: &&actix_bully::metrics::Series| match row.kind {
-            // What a histogram is made of on the page.
+            // The series of a histogram on the page.
             SeriesKind::Histogram => names.contains(&*format!("{}_bucket", row.name)),
             SeriesKind::Counter | SeriesKind::Gauge => names.contains(row.name),
         };

@@ -1,5 +1,5 @@
-//! `web-replicas config.toml`: one of three web servers; the leader among them writes a row every 20 ms. The routes are
-//! at `http://$HTTP`, the rows in the SQLite file `$DATABASE`. Each replica leads requests for `/leader` and `/job` to the leader.
+//! `web-replicas config.toml`: one of three web servers, whose leader writes a row every 20 ms. The routes are at
+//! `http://$HTTP`, the rows in the SQLite file `$DATABASE`. Each replica redirects `/leader` and `/job` to the leader.
 use std::{env, error::Error, iter::repeat_with, thread, time::Duration};
 
 use actix::prelude::*;
@@ -9,7 +9,7 @@ use actix_web::{App, HttpServer, web as routes};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use rusqlite::{Connection, TransactionBehavior::Immediate};
 
-/// What only one of the replicas may do.
+/// The job that only one of the replicas may do.
 struct Job {
     leader: LeaderGuard,
     database: Connection,
@@ -55,7 +55,7 @@ fn open(path: &str) -> rusqlite::Result<Connection> {
     Ok(database)
 }
 
-/// Who answers: the leader, as the guard of the request says.
+/// Returns the name of the leader, which answers, from the guard of the request.
 async fn answer(leader: routes::ReqData<LeaderGuard>) -> String {
     leader.token().node.to_string()
 }

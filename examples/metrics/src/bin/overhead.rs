@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the milliseconds without a recorder, and with one; the order of the two runs alternates.
+/// Returns the milliseconds without and with a recorder; the order of the two runs alternates.
 fn pair(turn: usize, quorum: bool, span: Duration) -> Result<(f64, f64), Box<dyn Error>> {
     let recorder = PrometheusBuilder::new().build_recorder();
     let measured = || metrics::with_local_recorder(&recorder, || run(quorum, span));

@@ -1,8 +1,8 @@
-//! The children of this process: how they are found, killed and reaped, until none is left.
+//! The children of this process: finds, kills and reaps them, until none is left.
 //!
-//! A process whose parent ends becomes a child of the nearest *subreaper* above it. The guard is one, so everything that
-//! the command starts is or becomes a child of the guard, also after `setsid` and a double fork. A child that is
-//! killed leaves its own children to the guard: so there is another pass, until a pass finds none.
+//! A process whose parent ends becomes a child of the nearest *subreaper* above it. The guard is a subreaper, so every
+//! process that the command starts is or becomes a child of the guard, also after `setsid` and a double fork. A killed
+//! child leaves its own children to the guard, so passes are repeated until a pass finds no children.
 
 use std::{
     fs, io,
@@ -18,12 +18,12 @@ use rustix::{
     },
 };
 
-/// From now on the orphans below this process become its children.
+/// Makes this process a subreaper: orphans below it become its children.
 pub(super) fn adopt_orphans() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// The children, those that have ended and were not reaped among them.
+/// Returns the children, including those that have ended and are not reaped.
 pub(super) fn children() -> io::Result<Vec<Pid>> {
     let mut found = Vec::new();
     for task in fs::read_dir("/proc/self/task")? {
@@ -37,7 +37,7 @@ pub(super) fn children() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
-/// The same where the kernel lists no children (`CONFIG_PROC_CHILDREN`): all processes are looked at.
+/// Finds the children among all processes, if the kernel lists no children (`CONFIG_PROC_CHILDREN`).
 fn by_parent() -> io::Result<Vec<Pid>> {
     let own = getpid().as_raw_nonzero().get();
     let mut found = Vec::new();
@@ -46,7 +46,7 @@ fn by_parent() -> io::Result<Vec<Pid>> {
         let Some(child) = entry.file_name().to_str().and_then(process) else {
             continue;
         };
-        // It may have ended meanwhile.
+        // The process may have ended meanwhile.
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         if parent_in(&stat) == Some(own) {
             found.push(child);
@@ -55,7 +55,7 @@ fn by_parent() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
-/// The parent, the second field behind the name, which may have spaces and parentheses of its own.
+/// Reads the parent, the second field after the name. The name may have spaces and parentheses.
 fn parent_in(stat: &str) -> Option<i32> {
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_ascii_whitespace().nth(1)?.parse().ok()
@@ -65,7 +65,7 @@ fn process(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
-/// How it has ended, if it has. It stays, and so does its number, until it is [reaped](reap).
+/// Returns the status of a child that has ended. The child and its number stay until it is [reaped](reap).
 pub(super) fn has_ended(child: Pid) -> Option<WaitIdStatus> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     wait_for(child, look)
@@ -76,7 +76,7 @@ pub(super) fn reap(child: Pid) -> Option<WaitIdStatus> {
     wait_for(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG)
 }
 
-/// Reaps all children that have ended but that one, which somebody else waits for.
+/// Reaps all ended children except `than`, for which another caller waits.
 pub(super) fn reap_others(than: Option<Pid>) {
     for child in children().unwrap_or_default() {
         if Some(child) != than {
@@ -90,14 +90,14 @@ fn wait_for(child: Pid, options: WaitIdOptions) -> Option<WaitIdStatus> {
         match waitid(WaitId::Pid(child), options) {
             Ok(ended) => return ended,
             Err(Errno::INTR) => {}
-            // It is no child, or it was reaped.
+            // The process is not a child, or was reaped.
             Err(_) => return None,
         }
     }
 }
 
-/// Kills and reaps all children but the spared ones, and what they leave, until none is left. Those that are left
-/// when the time is over are returned.
+/// Kills and reaps all children except the spared ones, and their orphans, until none is left. Returns the children
+/// that are left when the time is over.
 #[expect(
     clippy::disallowed_methods,
     reason = "no runtime: a bound for processes that the kernel cannot end"
@@ -109,11 +109,11 @@ pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Vec<Pid> {
         let mut left = children().unwrap_or_default();
         left.retain(|child| !spared.contains(child));
         left.retain(|child| {
-            // Not reaped yet, so that the number is still its own.
+            // The child is not reaped yet, so its number cannot belong to another process.
             kill_process(*child, Signal::KILL).ok();
             reap(*child).is_none()
         });
-        // One that was reaped may have left children.
+        // A reaped child may have left children.
         if left.is_empty() {
             left = children().unwrap_or_default();
             left.retain(|child| !spared.contains(child));
@@ -130,7 +130,7 @@ pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Vec<Pid> {
     }
 }
 
-/// Waits, or less where a signal arrives.
+/// Waits for this time, or until a signal arrives.
 pub(super) fn rest(pause: Duration) {
     let pause = Timespec::try_from(pause).ok();
     poll(&mut [], pause.as_ref()).ok();

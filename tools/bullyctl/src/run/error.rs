@@ -1,21 +1,22 @@
-//! Why a command does not run, with what to do, and the exit code that says so.
+//! The reasons why a command does not run, their remedies and exit codes.
 //!
-//! The codes are those of `timeout`, `env` and the container engines, so that they differ from what most commands exit with.
+//! The codes are those of `timeout`, `env` and the container engines, so that they differ from the usual exit codes of
+//! commands.
 
 use std::{ffi::OsString, io};
 
 use actix_bully::{agent::LeadError, config::RunError, operate::SocketError};
 
-/// It did not lead in time.
+/// This host did not lead in time.
 pub(crate) const NOT_LEADING: u8 = 124;
-/// It does not run at all.
+/// The command does not run.
 const DOES_NOT_RUN: u8 = 125;
-/// The command is there and cannot be started.
+/// The command exists but cannot be started.
 pub(crate) const CANNOT_RUN: u8 = 126;
-/// There is no such command.
+/// The command does not exist.
 pub(crate) const NOT_FOUND: u8 = 127;
 
-/// Why a command does not run, or not any more.
+/// The reason why a command does not run, or has stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunFailure {
     /// The node does not start.
@@ -29,30 +30,31 @@ pub(crate) enum RunFailure {
         /// Its name.
         node: String,
     },
-    /// Nothing refuses what a former leader's command writes late.
+    /// Nothing refuses a late write of a former leader's command.
     #[error(
         "the mode of this configuration promises no fence{}: elect by `quorum.voters` with a `quorum.store_file` each, or by a store in the section `lease`; or say --no-fence: then nothing refuses what the command of a former leader writes late",
         if *is_conditional { " without a condition" } else { "" }
     )]
     NoFence {
-        /// Voters without a disk promise one as long as their clocks are not set back.
+        /// Whether the mode has a conditional fence: voters without a disk promise a fence while their clocks are not
+        /// set back.
         is_conditional: bool,
     },
     /// The socket for operators.
     #[error("no socket for operators: {0}")]
     Socket(#[from] SocketError),
-    /// The command is not there.
+    /// The command does not exist.
     #[error("{} is not found: name a program by its path, or one in a folder of PATH", .0.display())]
     NotFound(OsString),
     /// The host lacks something.
     #[error("{what} is missing: {error}")]
     Host {
-        /// What.
+        /// The missing facility.
         what: &'static str,
         /// The cause.
         error: io::Error,
     },
-    /// It waited for as long as it was told.
+    /// The node did not lead within the time of `--try`.
     #[error("{node} does not lead {group} within the time of --try")]
     NotLeading {
         /// The node.
@@ -60,16 +62,16 @@ pub(crate) enum RunFailure {
         /// The group.
         group: String,
     },
-    /// The agent has ended, unasked.
+    /// The agent has ended without a request.
     #[error("the agent of {node} has ended for good: start this program again")]
     Ended {
         /// The node.
         node: String,
     },
-    /// Work could not be given to the agent.
+    /// The agent did not accept the work.
     #[error(transparent)]
     Lead(#[from] LeadError),
-    /// Elsewhere than on Linux.
+    /// The platform is not Linux.
     #[cfg(not(target_os = "linux"))]
     #[error(
         "`run` needs Linux: nothing else here ends all processes of a command, and counts a suspend while it waits"

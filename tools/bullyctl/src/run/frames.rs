@@ -1,9 +1,9 @@
-//! What `bullyctl` and the guard say to each other, byte by byte.
+//! The messages between `bullyctl` and the guard, byte by byte.
 //!
-//! They share a socket pair that keeps messages apart (`SOCK_SEQPACKET`), so that each message is whole. The guard has its
-//! end as the standard input: 0, 1 and 2 are the only descriptors that a process can name without `unsafe`. A pair
-//! has no name, so no other process can connect. The user's standard input comes with the first order, as a
-//! descriptor (`SCM_RIGHTS`).
+//! They share a socket pair that keeps messages apart (`SOCK_SEQPACKET`), so each message arrives whole. The guard has
+//! its end as the standard input: 0, 1 and 2 are the only descriptors that a process can name without `unsafe`. A
+//! socket pair has no name, so no other process can connect. The user's standard input comes with the first order, as
+//! a descriptor (`SCM_RIGHTS`).
 //!
 //! ```text
 //!   bullyctl ──▶ guard   order   deadline: u64, asks_to_end: u8                       9 bytes
@@ -14,25 +14,25 @@
 
 use super::outcome::{CommandEnd, CommandStatus, EndCause};
 
-/// What `bullyctl` wants. Each order is whole, so that a lost one does no harm: the next one says all again.
+/// An order of `bullyctl`. Each order is complete, so a lost order does no harm: the next order repeats everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunOrder {
-    /// The end of what the leader may rely on, in nanoseconds of the clock that counts a suspend.
+    /// Time until which the leader may rely on its leadership, in nanoseconds of the clock that counts a suspend.
     pub(crate) deadline: u64,
-    /// The command shall end.
+    /// Whether the command must end.
     pub(crate) asks_to_end: bool,
 }
 
-/// What the guard says.
+/// A report of the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunReport {
-    /// The command runs as that process.
+    /// The command runs as this process.
     Started(u32),
     /// The command and all of its processes have ended.
     Ended(CommandEnd),
 }
 
-/// No message is longer.
+/// Longest message, in bytes.
 pub(crate) const LONGEST: usize = 16;
 
 impl RunOrder {

@@ -4,13 +4,14 @@
 //!   bullyctl ── order ──▶ guard ── starts, signals, kills, reaps ──▶ the command, and all that comes of it
 //! ```
 //!
-//! Decided here: when the command ends. It is killed at the deadline less the margin, by the clock that counts a
-//! suspend, whether or not `bullyctl` says anything; and at once when `bullyctl` is gone: its end of the socket is
-//! closed then, and the kernel sends the parent-death signal. That signal also comes when only the thread has ended that
-//! started the guard, so the guard compares its parent.
+//! Decided here: the end of the command. The guard kills the command at the deadline less the margin, by the clock
+//! that counts a suspend, even if `bullyctl` sends nothing. It kills the command at once when `bullyctl` has ended:
+//! then the other end of the socket is closed, and the kernel sends the parent-death signal. The kernel also sends
+//! that signal if only the thread has ended that started the guard, so the guard compares its parent.
 //!
-//! The command is a process group of its own. The group is killed while its leader is not reaped: until then no other
-//! group can have its number. What has left the group is killed as a child of the guard (`children.rs`).
+//! The command is a process group of its own. The guard kills the group while its leader is not reaped: until then no
+//! other group can have its number. The guard kills processes that have left the group as its own children
+//! (`children.rs`).
 
 use std::{
     ffi::OsString,
@@ -51,7 +52,7 @@ use super::{
     wrapper,
 };
 
-/// What the guard is told by its arguments.
+/// The arguments of the guard.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct GuardArgs {
     /// The process that started it
@@ -65,7 +66,7 @@ pub(crate) struct GuardArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-/// The whole life of a guard.
+/// Runs a guard until its command has ended.
 pub(crate) fn live(args: &GuardArgs) -> ExitCode {
     match Guard::begin(args) {
         Ok(Some(mut guard)) => {
@@ -85,7 +86,7 @@ struct Guard {
     parent: Option<Pid>,
     limits: Limits,
     clock: BootClock,
-    /// Written to by each signal that this process gets.
+    /// Receives a byte for each signal of this process.
     signals: UnixStream,
     timer: OwnedFd,
     order: RunOrder,
@@ -94,12 +95,12 @@ struct Guard {
 }
 
 impl Guard {
-    /// Starts the command; `None` where there is nothing to do any more.
+    /// Starts the command; returns `None` if there is nothing left to do.
     fn begin(args: &GuardArgs) -> io::Result<Option<Self>> {
         adopt_orphans()?;
         let (signals, written) = UnixStream::pair()?;
         signals.set_nonblocking(true)?;
-        // The others do nothing but wake it: whoever ends the whole service signals the guard too.
+        // All but SIGCHLD only wake the guard: a signal to the whole service reaches the guard too.
         for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
             pipe::register(signal, written.try_clone()?)?;
         }
@@ -140,7 +141,7 @@ impl Guard {
         }))
     }
 
-    /// Until the command and all that came of it have ended.
+    /// Waits until the command and all its processes have ended.
     fn watch(&mut self) -> CommandEnd {
         loop {
             let is_alone = self.read_orders() == Socket::Closed || getppid() != self.parent;
@@ -151,14 +152,14 @@ impl Guard {
             if is_alone {
                 return self.end(EndCause::Abandoned);
             }
-            // After the orders: a guard that stood still reads first what arrived meanwhile.
+            // Checked after the orders: a guard that stood still first reads the orders that arrived meanwhile.
             if self.clock.now().as_nanos() >= self.limits.kill_at(self.order.deadline) {
                 return self.end(EndCause::Deadline);
             }
             if self.order.asks_to_end && !self.was_asked {
                 self.was_asked = true;
                 kill_process_group(self.command, Signal::TERM).ok();
-                // One that stands still hears nothing.
+                // A stopped process does not receive SIGTERM until it continues.
                 kill_process_group(self.command, Signal::CONT).ok();
             }
             self.wait();
@@ -182,7 +183,7 @@ impl Guard {
         }
     }
 
-    /// Until an order, a signal, or the moment of the kill.
+    /// Waits until an order or a signal arrives, or the command must be killed.
     fn wait(&mut self) {
         let at = self.limits.kill_at(self.order.deadline);
         let is_set = timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once(at)).is_ok();
@@ -192,7 +193,7 @@ impl Guard {
             PollFd::new(&self.signals, PollFlags::IN),
             PollFd::new(&self.timer, PollFlags::IN),
         ];
-        // A clock that cannot be waited for is looked at.
+        // If the timer cannot be set, the clock is checked every millisecond.
         let look = Timespec {
             tv_sec: 0,
             tv_nsec: 1_000_000,
@@ -202,9 +203,9 @@ impl Guard {
         while matches!(self.signals.read(&mut bytes), Ok(1..)) {}
     }
 
-    /// Kills all of it that is left.
+    /// Kills all remaining processes of the command.
     fn end(&self, cause: EndCause) -> CommandEnd {
-        // What forks while it is killed leaves nothing behind: a fork fails where a signal waits.
+        // A process that forks while it is killed leaves no child: a fork fails while a signal is pending.
         kill_process_group(self.command, Signal::KILL).ok();
         let status = loop {
             if let Some(ended) = has_ended(self.command) {
@@ -219,14 +220,14 @@ impl Guard {
     }
 }
 
-/// Whether `bullyctl` has its end of it.
+/// State of the other end of the socket, which `bullyctl` holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Socket {
     Open,
     Closed,
 }
 
-/// The first order, and the user's standard input.
+/// Reads the first order, and the user's standard input.
 fn first_order() -> io::Result<Option<(RunOrder, OwnedFd)>> {
     let mut bytes = [0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -247,7 +248,7 @@ fn first_order() -> io::Result<Option<(RunOrder, OwnedFd)>> {
     Ok(order.zip(input))
 }
 
-/// One that nobody reads is lost: `bullyctl` is gone.
+/// Sends a report. A report without a reader is lost: then `bullyctl` has ended.
 fn report(told: RunReport) {
     let bytes = told.encode();
     while send(stdin().as_fd(), &bytes, SendFlags::NOSIGNAL) == Err(Errno::INTR) {}
@@ -268,7 +269,7 @@ fn number(process: Pid) -> u32 {
     process.as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Zero unsets the timer, as for a moment that never comes.
+/// Zero unsets the timer, for a deadline that never comes.
 fn once(at: u64) -> Itimerspec {
     let nanos = match at {
         NEVER => 0,

@@ -1,9 +1,9 @@
-//! One run of the command, as `bullyctl` sees it: its guard, the deadline that it has, and the end.
+//! One run of the command, in the process of `bullyctl`: its guard, its deadline, and its end.
 //!
-//! Decided here: what a renewal, a step-down and a silent guard lead to. The guard ends the command. If it is gone, or
-//! does not end the command in time, it is killed itself: the command ends with it (`wrapper.rs`), and what
-//! the command leaves becomes children of this process, which kills them. So either of the two processes may
-//! be killed or stand still.
+//! Decided here: the effects of a renewal, a step-down and a silent guard. The guard ends the command. A guard that
+//! does not end the command in time is killed. The command ends with its guard, in whatever way the guard ends
+//! (`wrapper.rs`). The command's orphans become children of this process, which kills them. So either of the two
+//! processes may be killed or stand still.
 
 use std::{
     ffi::OsString,
@@ -50,27 +50,27 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct GuardedCommand<'a> {
     pub(super) words: &'a [OsString],
-    /// What it has in its environment, or has not.
+    /// Variables that are set in its environment, or removed from it.
     pub(super) variables: Vec<(&'static str, Option<String>)>,
 }
 
-/// A guard that runs, and the command below it. Dropping it ends both, and waits for that.
+/// A running guard and its command. Dropping it ends both, and waits for their end.
 #[derive(Debug)]
 pub(super) struct Guarded {
     socket: AsyncFd<OwnedFd>,
     guard: Child,
-    /// Children of this process that are not the command's: a shell that became this process left them.
+    /// Children of this process that do not belong to the command: a shell that became this process left them.
     spared: Vec<Pid>,
     limits: Limits,
     clock: BootClock,
-    /// The end of the drain, once the command was asked to end.
+    /// End of the drain, if the command was asked to end.
     drained_at: Option<u64>,
     told: Option<RunOrder>,
     end: Option<CommandEnd>,
     is_over: bool,
 }
 
-/// What the guard said last.
+/// A message of the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Heard {
     Report(RunReport),
@@ -81,7 +81,7 @@ enum Heard {
 impl Guarded {
     /// Starts a guard, which starts the command if there is time left.
     ///
-    /// The caller is a thread that lives as long as this process: the guard is told of that thread's end.
+    /// The calling thread must live as long as this process: the kernel signals the guard when that thread ends.
     #[expect(
         deprecated,
         reason = "its successor is unsafe, for types that may name another descriptor later: one that is owned stays"
@@ -98,13 +98,13 @@ impl Guarded {
         let spared = children()?;
         let parent = getpid().as_raw_nonzero().to_string();
         let margin = limits.margin.as_nanos().to_string();
-        // Through /proc: the file may have been replaced by a newer version meanwhile.
+        // Started through /proc: the file may have been replaced by a newer version meanwhile.
         let mut guard = Command::new("/proc/self/exe");
         guard
             .arg0("bullyctl-guard")
             .args(["run-guard", "--parent", &parent, "--margin", &margin, "--"])
             .args(command.words)
-            // What a terminal sends to this process's group, such as a stop, does not reach the guard.
+            // A signal of the terminal to this process's group, such as a stop, does not reach the guard.
             .process_group(0)
             .stdin(Stdio::from(theirs));
         for (name, value) in &command.variables {
@@ -124,14 +124,14 @@ impl Guarded {
             end: None,
             is_over: false,
         };
-        // Its own end of the socket is closed with this.
+        // Closes this process's copy of the guard's end of the socket.
         drop(guard);
         let order = guarded.order(leader);
         guarded.give_input(order)?;
         Ok(guarded)
     }
 
-    /// The first order, with the user's standard input.
+    /// Sends the first order, with the user's standard input.
     fn give_input(&mut self, order: RunOrder) -> io::Result<()> {
         let input = stdin();
         let descriptors = [input.as_fd()];
@@ -145,11 +145,11 @@ impl Guarded {
         Ok(())
     }
 
-    /// Until the command and all that came of it have ended.
+    /// Waits until the command and all its processes have ended.
     pub(super) async fn attend(&mut self, leader: &LeaderGuard) -> CommandEnd {
         let mut stepping_down = pin!(leader.stepping_down());
-        // The last moment at which nothing was to be handed over. The drain began later, so that its end is never taken for too
-        // late, also where this process stood still meanwhile.
+        // Last moment without a request to hand over. The drain began later, so its end is never assumed too late,
+        // even if this process stood still meanwhile.
         let mut led = self.now();
         loop {
             let now = self.now();
@@ -187,7 +187,7 @@ impl Guarded {
         }
     }
 
-    /// The leadership is handed over: the command is asked to end.
+    /// Notes that the leadership is handed over: the next order asks the command to end.
     fn step_down(&mut self, led: u64) {
         let drained_at = after(led, self.limits.drain);
         self.drained_at = Some(drained_at);
@@ -199,7 +199,7 @@ impl Guarded {
     }
 
     fn order(&self, leader: &LeaderGuard) -> RunOrder {
-        // The clock first: the deadline may be too early then, and never too late.
+        // The clock is read first: then the deadline may be too early, but never too late.
         let now = self.now();
         RunOrder {
             deadline: Limits::deadline(now, leader.holds_for(), self.drained_at),
@@ -208,7 +208,7 @@ impl Guarded {
     }
 
     fn send(&mut self, order: RunOrder) {
-        // One that a guard does not take stands still: the next one is sent all the same.
+        // A guard that stands still may not accept the order. The next order is sent all the same.
         let sent = send(self.socket.get_ref(), &order.encode(), NOW);
         self.told = sent.is_ok().then_some(order);
     }
@@ -217,18 +217,19 @@ impl Guarded {
         self.clock.now().as_nanos()
     }
 
-    /// The guard's process.
+    /// Returns the guard's process.
     pub(super) fn process(&self) -> Pid {
         Pid::from_child(&self.guard)
     }
 
-    /// Ends the guard and the command; a second call does nothing. It blocks: the leadership must not go on to another host before.
+    /// Ends the guard and the command; a second call does nothing. It blocks: the leadership must not move to another
+    /// host before the end.
     pub(super) fn finish(&mut self) -> CommandEnd {
         if let Some(end) = self.end.filter(|_| self.is_over) {
             return end;
         }
         self.is_over = true;
-        // The guard takes this for the end of this process.
+        // The guard reads this as the end of this process.
         shutdown(self.socket.get_ref(), Shutdown::Write).ok();
         let is_silent = loop {
             match self.hear_within(self.limits.patience()) {
@@ -257,7 +258,7 @@ impl Guarded {
         })
     }
 
-    /// `None` where there is nothing for so long.
+    /// Waits for a message of the guard; `None` after this time without a message.
     fn hear_within(&self, patience: Duration) -> Option<Heard> {
         let socket = self.socket.get_ref();
         let patience = Timespec::try_from(patience).ok();
@@ -280,7 +281,7 @@ async fn is_ready(mut future: Pin<&mut impl Future<Output = ()>>) -> bool {
     poll_fn(|task| Poll::Ready(future.as_mut().poll(task).is_ready())).await
 }
 
-/// The guard's next report.
+/// Waits for the guard's next message.
 async fn hear(socket: &AsyncFd<OwnedFd>) -> Heard {
     loop {
         let Ok(mut ready) = socket.readable().await else {
@@ -306,7 +307,8 @@ fn hear_now(socket: &OwnedFd) -> Heard {
     }
 }
 
-/// Without waiting, and without a signal where the other end is closed.
+/// Does not wait, and raises no signal if the other end is closed.
 const NOW: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
-/// A process that waits for a disk cannot be killed before the disk answers.
+/// Longest wait for the end of the processes. A process that waits for a disk cannot be killed before the disk
+/// answers.
 const LONGEST_END: Duration = Duration::from_secs(5);

@@ -1,62 +1,64 @@
-//! The moments at which a command has to be told to end, and has to have ended.
+//! The times at which a command is asked to end, and must have ended.
 //!
-//! Decided here, without a clock: the margin before the end of a lease, and what follows from the readings of a clock. All
-//! moments are nanoseconds of the clock that counts a suspend.
+//! Decided here, without a clock: the margin before the end of a lease, and the deadlines from the readings of a
+//! clock. All times are nanoseconds of the clock that counts a suspend.
 
 use std::time::Duration;
 
 /// No deadline: the leadership does not run out by itself.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// How long before its deadline the command is killed, and how long it may take to end at a step-down.
+/// Time between the kill of the command and its deadline, and time to end after a step-down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The time between the kill and the end of the lease.
+    /// Time between the kill and the end of the lease.
     pub(crate) margin: Duration,
     /// The drain of the node.
     pub(crate) drain: Duration,
 }
 
 impl Limits {
-    /// An eighth of the lease: a kill takes some milliseconds, and the renewals, which come four times a lease, leave more.
+    /// Makes limits with a margin of an eighth of the lease. A kill takes some milliseconds, and the renewals, which
+    /// come four times a lease, leave more.
     pub(crate) fn new(lease: Duration, drain: Duration) -> Self {
         let margin = (lease / 8).clamp(LEAST_MARGIN, MOST_MARGIN);
         Self { margin, drain }
     }
 
-    /// What a guard has to know: `bullyctl` puts the end of the drain into the deadline.
+    /// Makes the limits of a guard. They need no drain: `bullyctl` puts the end of the drain into the deadline.
     pub(crate) fn of_guard(margin: Duration) -> Self {
         let drain = Duration::ZERO;
         Self { margin, drain }
     }
 
-    /// The end of what the leader may rely on. `now` was read before `holds_for` was asked, so that it is never too late.
+    /// Returns the time until which the leader may rely on its leadership. `now` was read before `holds_for`, so the
+    /// result is never too late.
     pub(crate) fn deadline(now: u64, holds_for: Option<Duration>, drained_at: Option<u64>) -> u64 {
         let lease = holds_for.map_or(NEVER, |left| after(now, left));
         lease.min(drained_at.unwrap_or(NEVER))
     }
 
-    /// The moment at which the guard kills the command.
+    /// Returns the time at which the guard kills the command.
     pub(crate) fn kill_at(&self, deadline: u64) -> u64 {
         before(deadline, self.margin)
     }
 
-    /// The moment at which the guard is killed too, because it has not ended the command.
+    /// Returns the time at which the guard is killed too, because it has not ended the command.
     pub(crate) fn give_up_at(&self, deadline: u64) -> u64 {
         before(deadline, self.margin / 2)
     }
 
-    /// Whether a command would have to end as soon as it was started.
+    /// Whether the remaining lease is too short to start a command.
     pub(crate) fn is_short(&self, holds_for: Option<Duration>) -> bool {
         holds_for.is_some_and(|left| left < self.margin * 3)
     }
 
-    /// How long to wait for a guard whose command has to end at once.
+    /// Returns the longest wait for a guard whose command must end at once.
     pub(crate) fn patience(&self) -> Duration {
         self.margin / 4
     }
 
-    /// How long to wait until the deadline is looked at again.
+    /// Returns the time until the next check of the deadline.
     pub(crate) fn look_after(&self, now: u64, deadline: u64) -> Duration {
         if deadline == NEVER {
             return LONGEST_LOOK;
@@ -67,7 +69,7 @@ impl Limits {
     }
 }
 
-/// That much later.
+/// Returns the time `span` after `moment`.
 pub(crate) fn after(moment: u64, span: Duration) -> u64 {
     let nanos = u64::try_from(span.as_nanos()).unwrap_or(NEVER);
     moment.saturating_add(nanos)

@@ -7,65 +7,71 @@
 //!      the node, which elects                   starts and ends it             a process group of its own
 //! ```
 //!
-//! `bullyctl` is a node by its configuration, as [`actix_bully::config`] says. When it leads it starts a *guard*, which is its own
-//! executable once more, and the guard starts the command, without a shell.
+//! The configuration of `bullyctl` makes it a node, see [`actix_bully::config`]. When it leads, it starts a *guard*: a
+//! second process of its own executable. The guard starts the command, without a shell.
 //!
-//! # What the command gets
+//! # Environment of the command
 //! - The environment, the folder and the three standard streams of `bullyctl`. A command that reads a terminal is
-//!   stopped by that terminal, as every background job is: give it a file or a pipe.
-//! - `BULLY_NODE` and `BULLY_GROUP`, the names in the configuration, and `BULLY_FENCE`, the number of the leadership at the start of the command. The
-//!   command sends it along with each write, and its database refuses lower ones ([`fence`](actix_bully::leader::fence)). The term may
-//!   rise while it runs. Its number stays valid as long as the database saw no higher one: so nothing else of this
-//!   leadership may write with the newer number.
-//! - SIGTERM, to its whole process group, when the leadership is handed over; then the time of `drain`, less the margin.
+//!   stopped by that terminal, like every background job: give it a file or a pipe.
+//! - `BULLY_NODE` and `BULLY_GROUP`, the names in the configuration, and `BULLY_FENCE`, the number of the leadership
+//!   at the start of the command. The command sends the fence with each write, and its database refuses lower numbers
+//!   ([`fence`](actix_bully::leader::fence)). The term may rise while the command runs. Its fence stays valid until
+//!   the database sees a higher number, so nothing else in this leadership may write with the newer number.
+//! - SIGTERM, to its whole process group, when the leadership is handed over; then the time of `drain`, less the
+//!   margin.
 //! - SIGKILL when that time is over, when the lease is not renewed, and when `bullyctl` or the guard ends.
 //!
-//! When the command ends, each process that it left is killed: it has to stay in the foreground. The end of the
-//! command by itself, with any status, counts as the end of the work of [`lead`](actix_bully::agent::ElectionHandle::lead): within a minute
-//! it has failed, and the group waits before the next try, 1 s at first and a minute at most; later the host hands over.
+//! When the command ends, every process that it left is killed: the command must stay in the foreground. If the
+//! command ends by itself, with any status, the work of [`lead`](actix_bully::agent::ElectionHandle::lead) has ended.
+//! Within a minute of its start this counts as a failure, and the group waits before the next try, 1 s at first and a
+//! minute at most; later the host hands over.
 //!
-//! # For how long it runs
-//! With a lease the guard has a deadline by `CLOCK_BOOTTIME`, which counts a suspend: the end of what the leader may rely on. It kills the
-//! command an eighth of a lease before (the *margin*, which is printed), also while `bullyctl` stands still. The others
-//! let the lease run out for longer than that, so the command has ended when another host leads, unless the kernel
-//! cannot end it: a process that waits for a disk ends after the disk has answered.
+//! # Deadline of the command
+//! With a lease, the guard has a deadline by `CLOCK_BOOTTIME`, which counts a suspend: the time until which the leader
+//! may rely on its leadership. The guard kills the command an eighth of a lease before the deadline (the *margin*,
+//! which is printed), even while `bullyctl` stands still. The other hosts wait longer than that for the lease to run
+//! out, so the command has ended when another host leads, unless the kernel cannot end it: a process that waits for a
+//! disk ends after the disk has answered.
 //!
-//! A command that was killed because a renewal was late has not failed: it runs again in the same leadership, as soon as the
-//! lease has room, or on the host that leads then.
+//! A command that was killed because a renewal was late has not failed: it runs again in the same leadership, as soon
+//! as the lease has room, or on the next leader.
 //!
-//! | stands still, or is killed | then |
+//! | a process stands still, or is killed | effect |
 //! |---|---|
 //! | `bullyctl` stands still | the guard kills the command at the deadline less the margin |
 //! | `bullyctl` is killed | the guard kills the command at once |
 //! | the guard is killed, or stands still at the end | the command is killed with it, and `bullyctl` kills the rest |
-//! | both are killed at one moment | the command is killed with the guard; what it has started works on |
-//! | both stand still (a freezer, a virtual machine) | the command may go on before they do: only the fence helps |
+//! | both are killed at one moment | the command is killed with the guard; processes that it has started continue |
+//! | both stand still (a freezer, a virtual machine) | the command may continue before they do: only the fence helps |
 //!
-//! In the mode without a lease (neither `quorum.voters` nor the section `lease`) two hosts may lead for a while, as after a cut of the network,
-//! and a command runs on both until one hears of the other. A deadline is there too: a leader that stands still for the detection time L leads
-//! no more. There is no fence, so `run` refuses this mode unless `--no-fence` is said. So it does with voters without a disk,
-//! whose fences have a condition.
+//! In the mode without a lease (neither `quorum.voters` nor the section `lease`) two hosts may lead for a while, for
+//! example after a network partition, and the command runs on both until one host receives a message of the other.
+//! This mode has a deadline too: a leader that stands still for the detection time loses the leadership. It has no
+//! fence, so `run` refuses this mode without `--no-fence`. It also refuses voters without a disk, because their fences
+//! have a condition.
 //!
-//! # What is ended
-//! The guard is a subreaper: every process that comes of the command becomes its child at the latest when its own parent has
-//! ended, also after `setsid` and a double fork. It kills the command's process group while the group's leader is not
-//! reaped, then its children, until none is left. A process that runs as another user (`sudo`, `setuid`) cannot be
-//! killed: run `bullyctl` as that user. As process 1 of a container `bullyctl` reaps orphans; if its guard is killed there, it kills all that
-//! it has adopted since the command began.
+//! # End of all processes
+//! The guard is a subreaper: every process that the command starts becomes a child of the guard when its own parent
+//! has ended, also after `setsid` and a double fork. The guard kills the command's process group while the group's
+//! leader is not reaped, then its own children, until none is left. It cannot kill a process that runs as another user
+//! (`sudo`, `setuid`): run `bullyctl` as that user. As process 1 of a container `bullyctl` reaps orphans; if its guard
+//! is killed there, `bullyctl` kills all processes that it has adopted since the command began.
 //!
-//! # How it ends
-//! INT, TERM, HUP and QUIT are one and the same. While this host waits to lead, each of them ends `bullyctl` at once; while the command runs
-//! the host hands over, and a second signal kills the command. None of them leaves the command behind. With systemd
-//! `TimeoutStopSec` has to exceed the drain. The exit codes are in `bullyctl --help`.
+//! # Signals and exit
+//! INT, TERM, HUP and QUIT have the same effect. While this host waits to lead, each of them ends `bullyctl` at once.
+//! While the command runs, the host hands over, and a second signal kills the command. In all cases the command ends
+//! before `bullyctl`. With systemd `TimeoutStopSec` must exceed the drain. The exit codes are in `bullyctl --help`.
 //!
-//! - `--once` leads, runs the command to its end, hands over, and exits with the status of the command, also where the end of the
-//!   leadership ended it. Another host that was started with it runs the command as well, when it leads. A job that
-//!   shall run once in all is a [schedule](actix_bully::leader::schedule).
-//! - `--try DURATION` gives up when this host does not lead by then.
+//! - `--once` leads, runs the command to its end, hands over, and exits with the status of the command, even if the
+//!   end of the leadership ended the command. Another host that was started with `--once` runs the command as well,
+//!   when it leads. For a job that must run only once in the whole group, use a
+//!   [schedule](actix_bully::leader::schedule).
+//! - `--try DURATION` gives up if this host has not led within this time.
 //!
-//! Decided here: the platform, and that the command is looked for before anything is elected. `limits.rs`: all deadlines. `outcome.rs`: exit
-//! codes, and what a signal does. `node.rs`: the order of a run. `guarded.rs`: one run of the command, as this process sees it; `guard.rs`: as the guard
-//! does. `children.rs`: until none is left. `wrapper.rs`: the last step before the command.
+//! Decided here: the platform, and that the command must exist before the election starts. `limits.rs`: all deadlines.
+//! `outcome.rs`: exit codes, and the effect of a signal. `node.rs`: the order of a run. `guarded.rs`: one run of the
+//! command, in this process; `guard.rs`: the same in the guard. `children.rs`: the end of all processes. `wrapper.rs`:
+//! the last step before the command.
 
 #[cfg(target_os = "linux")]
 mod children;
@@ -107,16 +113,16 @@ pub(crate) struct Run {
     /// The configuration of the node
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// Puts the variables of the environment with this prefix over it
+    /// Overrides it with the environment variables that have this prefix
     #[arg(long, value_name = "PREFIX")]
     pub(crate) env: Option<String>,
-    /// Runs the command also where nothing refuses what the command of a former leader writes late
+    /// Runs the command even if nothing refuses a late write of a former leader's command
     #[arg(long)]
     pub(crate) no_fence: bool,
     /// Leads, runs the command to its end, hands over, and exits with its status
     #[arg(long)]
     pub(crate) once: bool,
-    /// Gives up when this host does not lead by then: 30, 500ms, 30s, 5m or 1h
+    /// Gives up if this host has not led within this time: 30, 500ms, 30s, 5m or 1h
     #[arg(long = "try", value_name = "DURATION", value_parser = outcome::span)]
     pub(crate) within: Option<Duration>,
     /// The command and its arguments. It is started without a shell, and stays in the foreground
@@ -136,7 +142,7 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
     {
         return Err(RunFailure::NotFound(program.clone()).into());
     }
-    // What the node has to say while it runs.
+    // The warnings of the node while it runs.
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
@@ -150,20 +156,20 @@ pub(crate) fn run(_: &Run, _: &Args) -> Result<ExitCode, Failure> {
     Err(RunFailure::Elsewhere.into())
 }
 
-/// Whether there is such a program, as `exec` will look for it.
+/// Whether the program exists, by the rules of `exec`.
 #[cfg(target_os = "linux")]
 fn is_there(program: &std::ffi::OsStr) -> bool {
     use std::{env, os::unix::ffi::OsStrExt, path::Path};
     if program.as_bytes().contains(&b'/') {
         return Path::new(program).exists();
     }
-    // Without one the system has a PATH of its own.
+    // Without the variable the system uses a default PATH.
     env::var_os("PATH")
         .is_none_or(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
-/// Tells the operator.
+/// Prints a message for the operator.
 fn tell(text: &str) {
-    // There is no other place to say that nothing can be said.
+    // If standard error cannot be written, the error cannot be reported anywhere.
     writeln!(io::stderr().lock(), "bullyctl: {text}").ok();
 }

@@ -1,7 +1,7 @@
-//! The node's side: it elects, runs the command while it leads, and ends in order.
+//! Runs the node: it elects, runs the command while it leads, and ends in order.
 //!
-//! Decided here: the order of a run and of its end, and what follows an end of the command. Not here: how the command
-//! is started and ended (`guarded.rs`).
+//! Decided here: the order of a run and of its end, and the effect of an end of the command. Not here: the start and
+//! the end of the command itself (`guarded.rs`).
 
 use std::{
     cell::Cell,
@@ -40,7 +40,7 @@ use super::{
     tell,
 };
 
-/// Runs the command whenever this host leads; the exit code.
+/// Runs the command whenever this host leads; returns the exit code.
 pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFailure> {
     let refused = |error: ConfigError| RunFailure::Start(Box::new(error.into()));
     if config.role != MayBe::Leader {
@@ -50,7 +50,7 @@ pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFail
     let clock =
         BootClock::new().map_err(|error| host("CLOCK_BOOTTIME")(io::Error::other(error)))?;
     children().map_err(host("/proc"))?;
-    // What the command leaves becomes this process's, should its guard be killed.
+    // If the guard is killed, the command's orphans become children of this process.
     adopt_orphans().map_err(host("the right to be a subreaper"))?;
     System::new().block_on(async {
         let signals = EndSignals::listen().map_err(host("a runtime with signals"))?;
@@ -88,12 +88,12 @@ struct Service<'a> {
     limits: Limits,
     clock: BootClock,
     has_led: Cell<bool>,
-    /// The guard of the command that runs.
+    /// The guard of the running command.
     guard: Cell<Option<Pid>>,
 }
 
 impl Service<'_> {
-    /// Refuses what cannot be kept, before anything runs.
+    /// Refuses a configuration whose promises cannot be kept, before anything runs.
     fn prepare(&self, node: &RunningNode, args: &Args) -> Result<Option<SocketGuard>, RunFailure> {
         let tokens = node.agent().offers().tokens;
         if tokens != Tokens::Fence && !self.run.no_fence {
@@ -111,7 +111,7 @@ impl Service<'_> {
         Ok(socket)
     }
 
-    /// Until it has ended in order.
+    /// Runs until the node has ended in order; returns the exit code.
     async fn serve(&self, node: &RunningNode, signals: EndSignals) -> Result<u8, RunFailure> {
         let (ended, ends) = unbounded_channel();
         let lead = node.agent().lead(|leader| self.work(leader, ended.clone()));
@@ -124,7 +124,7 @@ impl Service<'_> {
         };
         let signal = self.elect(&mut session).await?;
         self.end(node, &mut session, signal).await;
-        // With the work the command ends, if it runs.
+        // Dropping the work ends a running command.
         session.lead = Lead::Over;
         while let Ok(end) = session.ends.try_recv() {
             session.command = Some(end);
@@ -137,7 +137,7 @@ impl Service<'_> {
         Ok(ending.code())
     }
 
-    /// Until a signal asks it to end, or the command has ended that was to run once.
+    /// Waits until a signal asks the node to end, or the command of `--once` has ended.
     async fn elect<F: WorkFuture>(
         &self,
         session: &mut Session<F>,
@@ -167,7 +167,7 @@ impl Service<'_> {
         }
     }
 
-    /// The node leaves. Meanwhile the command ends, and at once if there is another signal.
+    /// Leaves the group. Meanwhile the command ends; another signal ends it at once.
     async fn end<F: WorkFuture>(
         &self,
         node: &RunningNode,
@@ -190,7 +190,7 @@ impl Service<'_> {
                 biased;
                 () = &mut left => return,
                 _ = session.signals.next() => match on_signal(RunState::Leaving) {
-                    // With the work the command ends.
+                    // Dropping the work ends the command.
                     SignalAnswer::Kill => session.lead = Lead::Over,
                     SignalAnswer::Leave | SignalAnswer::HandOver => {}
                 },
@@ -200,7 +200,7 @@ impl Service<'_> {
         }
     }
 
-    /// Hands over, if it leads.
+    /// Leaves the group, and hands over if it leads.
     async fn leave(&self, node: &RunningNode, deadline: Duration) {
         if let Err(error) = node.leave(deadline).await {
             tell(&error.to_string());
@@ -218,7 +218,7 @@ impl Service<'_> {
         pending::<()>().await;
     }
 
-    /// One leadership.
+    /// Runs the command for one leadership.
     async fn work(&self, leader: LeaderGuard, ended: UnboundedSender<CommandEnd>) {
         let Config { node, group, .. } = self.config;
         let fence = match FenceNumber::of(&leader) {
@@ -255,7 +255,8 @@ impl Service<'_> {
             if !end.is_for_want_of_time() {
                 return;
             }
-            // The command has not failed, a renewal was late. All of this is dropped when the lease runs out.
+            // A late renewal is no failure of the command, which starts again once the lease is renewed. This future is
+            // dropped when the lease runs out.
             tokio::select! {
                 biased;
                 () = leader.stepping_down() => return,
@@ -264,7 +265,7 @@ impl Service<'_> {
         }
     }
 
-    /// Ends when the lease has room again for a command.
+    /// Waits until the lease has room for a command again.
     async fn until_renewed(&self, leader: &LeaderGuard) {
         while self.limits.is_short(leader.holds_for()) {
             sleep(self.limits.patience()).await;
@@ -272,7 +273,7 @@ impl Service<'_> {
     }
 }
 
-/// A command that runs. However its leadership ends, the end of the command is told.
+/// A running command. Its drop reports the end of the command, however the leadership ends.
 struct RunningCommand<'a> {
     service: &'a Service<'a>,
     guarded: Guarded,
@@ -284,12 +285,12 @@ impl Drop for RunningCommand<'_> {
         let end = self.guarded.finish();
         self.service.guard.set(None);
         tell(&end.to_string());
-        // Nobody asks any more where the whole process ends.
+        // The receiver is gone if the whole process ends.
         self.ended.send(end).ok();
     }
 }
 
-/// All that a run waits for.
+/// The events that a run waits for.
 struct Session<F> {
     lead: Lead<F>,
     signals: EndSignals,
@@ -299,11 +300,11 @@ struct Session<F> {
     command: Option<CommandEnd>,
 }
 
-/// What `lead` returned.
+/// The future of `lead`.
 trait WorkFuture: Future<Output = Result<(), LeadError>> {}
 impl<F: Future<Output = Result<(), LeadError>>> WorkFuture for F {}
 
-/// The future that leads, as long as it goes on.
+/// The future that leads, until it is over.
 enum Lead<F> {
     Goes(Pin<Box<F>>),
     Over,
@@ -322,11 +323,11 @@ fn host(what: &'static str) -> impl Fn(io::Error) -> RunFailure {
     move |error| RunFailure::Host { what, error }
 }
 
-/// The names in the environment of the command.
+/// Names of the command's environment variables.
 const FENCE: &str = "BULLY_FENCE";
 const NODE: &str = "BULLY_NODE";
 const GROUP: &str = "BULLY_GROUP";
-/// For a goodbye to the peers, where nothing has to end before.
+/// Time to say goodbye to the peers, if no command runs.
 const SOON: Duration = Duration::from_secs(1);
-/// For a hand-over, beside the time of the command.
+/// Time for a hand-over, in addition to the time of the command.
 const HAND_OVER: Duration = Duration::from_secs(5);

@@ -1,24 +1,25 @@
-//! How a command ended, and what a signal to `bullyctl` does.
+//! The end of a command, and the effect of a signal to `bullyctl`.
 //!
-//! Decided here, without a process: the exit status, the words for the operator, and the answer to a signal in each state.
+//! Decided here, without a process: the exit status, the message for the operator, and the answer to a signal in each
+//! state.
 
 use std::{fmt, time::Duration};
 
-/// How the command's own process ended.
+/// End of the command's own process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandStatus {
     /// It exited with this status.
     Exited(u8),
     /// This signal ended it.
     Signaled(u8),
-    /// It was never started, or nobody could see its end.
+    /// The process was never started, or its end was not observed.
     Unknown,
 }
 
 /// The cause of the command's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndCause {
-    /// It ended by itself, or after SIGTERM at a step-down.
+    /// The command ended by itself, or after SIGTERM at a step-down.
     Itself,
     /// Its guard killed it before the lease or the drain ended.
     Deadline,
@@ -26,7 +27,7 @@ pub(crate) enum EndCause {
     Abandoned,
     /// Its guard ended or stood still, and `bullyctl` killed it.
     GuardLost,
-    /// There was no time left to start it.
+    /// There was no time left to start the command.
     Late,
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct CommandEnd {
 }
 
 impl CommandEnd {
-    /// The exit status that says so, as a shell has it.
+    /// Returns the exit status that a shell would report.
     pub(crate) fn code(self) -> u8 {
         match self.status {
             CommandStatus::Exited(status) => status,
@@ -47,12 +48,12 @@ impl CommandEnd {
         }
     }
 
-    /// Whether the command had to end because a renewal was late, or did not begin.
+    /// Whether the command ended, or did not start, because a renewal was late.
     pub(crate) fn is_for_want_of_time(self) -> bool {
         matches!(self.cause, EndCause::Deadline | EndCause::Late)
     }
 
-    /// Whether it was never started.
+    /// Whether the command was never started.
     pub(crate) fn is_late(self) -> bool {
         self.cause == EndCause::Late
     }
@@ -83,7 +84,7 @@ impl fmt::Display for CommandEnd {
     }
 }
 
-/// 128 + n, as a shell has it.
+/// Returns the exit status of a shell for a signal: 128 + n.
 pub(crate) fn signal_code(signal: u8) -> u8 {
     128_u8.saturating_add(signal)
 }
@@ -97,14 +98,14 @@ pub(crate) enum RunState {
     Waiting,
     /// A command runs.
     Running,
-    /// The node leaves since another signal arrived.
+    /// Another signal arrived before, and the node leaves.
     Leaving,
 }
 
 /// The answer to a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignalAnswer {
-    /// The node leaves at once; nothing has to end before.
+    /// The node leaves at once; no command has to end before.
     Leave,
     /// The node hands over: the command gets SIGTERM, and the time of the drain.
     HandOver,
@@ -112,7 +113,7 @@ pub(crate) enum SignalAnswer {
     Kill,
 }
 
-/// INT, TERM, HUP and QUIT are one and the same: each of them asks `bullyctl` to end.
+/// Returns the answer to INT, TERM, HUP or QUIT. All four ask `bullyctl` to end.
 pub(crate) fn on_signal(state: RunState) -> SignalAnswer {
     match state {
         RunState::Waiting => SignalAnswer::Leave,
@@ -121,7 +122,7 @@ pub(crate) fn on_signal(state: RunState) -> SignalAnswer {
     }
 }
 
-/// What an exit status is made from.
+/// The facts that determine an exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
     /// The signal that asked `bullyctl` to end.
@@ -133,7 +134,8 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    /// Without `--once` the command is a service, and the orderly end of a service is a success.
+    /// Returns the exit status. Without `--once` the command is a service, and the orderly end of a service is a
+    /// success.
     pub(crate) fn code(self) -> u8 {
         let of_command = self.command.map(CommandEnd::code);
         match self.signal {
@@ -144,7 +146,7 @@ impl Ending {
     }
 }
 
-/// A span of an argument: a number of seconds, or one with `ms`, `s`, `m` or `h`; up to a week.
+/// Parses a duration: a number of seconds, or a number with `ms`, `s`, `m` or `h`; up to a week.
 pub(crate) fn span(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text} is not a span such as 30, 500ms, 30s, 5m or 1h, up to a week");
     let at = text

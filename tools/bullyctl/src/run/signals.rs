@@ -1,10 +1,10 @@
-//! The signals that ask `bullyctl` to end, and the one that tells of a child's end.
+//! The signals that ask `bullyctl` to end, and the signal for a child's end.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// INT, TERM, HUP and QUIT: from the call on, none of them ends this process by itself.
+/// INT, TERM, HUP and QUIT. Once this listens, none of them ends this process by itself.
 #[derive(Debug)]
 pub(super) struct EndSignals {
     interrupt: Signal,
@@ -23,7 +23,7 @@ impl EndSignals {
         })
     }
 
-    /// The number of the next one.
+    /// Returns the number of the next signal.
     pub(super) async fn next(&mut self) -> u8 {
         let kind = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),

@@ -1,8 +1,9 @@
-//! The last step before the command: the process that becomes it.
+//! The last step before the command: the process that becomes the command.
 //!
-//! A parent-death signal does not survive a fork, so nobody but the process itself can ask for it, and it outlasts the
-//! `exec` by which that process becomes the command. So the command ends with its guard, also where the guard and
-//! `bullyctl` are killed at one moment. A program that changes its user (`setuid`, file capabilities) has none.
+//! A parent-death signal does not survive a fork, so only the process itself can request it. The request outlasts the
+//! `exec` by which the process becomes the command. So the command ends with its guard, even if the guard and
+//! `bullyctl` are killed at one moment. A program that changes its user (`setuid`, file capabilities) loses the
+//! request.
 
 use std::{
     ffi::OsString,
@@ -15,7 +16,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 
 use super::error::{CANNOT_RUN, NOT_FOUND};
 
-/// What the process is told by its arguments.
+/// The arguments of the process.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct WrapperArgs {
     /// The guard
@@ -26,21 +27,21 @@ pub(crate) struct WrapperArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-/// The arguments by which a guard starts one.
+/// Returns the arguments with which a guard starts a wrapper.
 pub(super) fn words(command: &[OsString]) -> Vec<OsString> {
     let guard = getpid().as_raw_nonzero().to_string();
     let own = ["run-command", "--guard", &guard, "--"].map(OsString::from);
     own.into_iter().chain(command.iter().cloned()).collect()
 }
 
-/// Becomes the command, and returns only where that cannot be.
+/// Becomes the command, and returns only if that fails.
 pub(crate) fn live(args: &WrapperArgs) -> ExitCode {
     let Some((program, words)) = args.command.split_first() else {
         return ExitCode::from(NOT_FOUND);
     };
     let asked = set_parent_process_death_signal(Some(Signal::KILL));
     let error = match asked {
-        // The guard has ended before the kernel was asked.
+        // The guard had ended before the request to the kernel.
         Ok(()) if getppid() != Pid::from_raw(args.guard) => return ExitCode::FAILURE,
         Ok(()) => Command::new(program).args(words).exec(),
         Err(error) => error.into(),

@@ -1,4 +1,4 @@
-//! What the job has written, and what must hold of it.
+//! The rows that the job has written, and the checks of them.
 
 use std::{
     path::Path,
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::{INTERVAL, Wrong};
 
-/// The table of the replicas, as another program reads it.
+/// The table of the replicas, read by this program.
 pub(crate) struct Database(Connection);
 
 /// A row of the job.
@@ -19,7 +19,7 @@ pub(crate) struct Row {
     number: i64,
     pub(crate) fence: i64,
     pub(crate) node: String,
-    /// Seconds since 1970, as the writer's clock shows them. All are of one machine.
+    /// Seconds since 1970, by the writer's clock. All writers are on one machine.
     at: f64,
 }
 
@@ -32,13 +32,13 @@ pub(crate) struct Gap {
 impl Database {
     pub(crate) fn open(path: &Path) -> Result<Self, Wrong> {
         let connection = Connection::open(path)?;
-        // Kept in the file: no replica has to change it while others have it open.
+        // The file keeps this mode, so that no replica has to change it while others have it open.
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.busy_timeout(Duration::from_secs(5))?;
         Ok(Self(connection))
     }
 
-    /// The writer of the newest row; waits for one that is new.
+    /// Waits for a new row, and returns it.
     pub(crate) fn leader(&self, within: Duration) -> Result<Row, Wrong> {
         let before = self.row("ORDER BY rowid DESC")?.map_or(0, |row| row.number);
         until(within, "nobody writes", || {
@@ -47,7 +47,7 @@ impl Database {
         })
     }
 
-    /// The first row of the next leader.
+    /// Waits for the first row of the next leader.
     pub(crate) fn next(&self, before: &Row, within: Duration) -> Result<Gap, Wrong> {
         let next = format!("WHERE fence > {} ORDER BY rowid", before.fence);
         let first = until(within, "nobody took the job over", || self.row(&next))?;
@@ -57,7 +57,7 @@ impl Database {
         Ok(Gap { first, lasted })
     }
 
-    /// Whether it can be written.
+    /// Whether the database can be written.
     pub(crate) fn is_free(&self) -> Result<bool, Wrong> {
         self.0.busy_timeout(2 * INTERVAL)?;
         let tried = self.0.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
@@ -65,7 +65,7 @@ impl Database {
         Ok(tried.is_ok())
     }
 
-    /// How many rows there are, if no fence is lower than one before it.
+    /// Returns the number of rows, if no fence is lower than an earlier fence.
     pub(crate) fn check(&self) -> Result<i64, Wrong> {
         let wrong = "SELECT count(*) FROM (
             SELECT fence, max(fence) OVER (ORDER BY rowid) AS highest FROM job) WHERE fence < highest";
@@ -73,7 +73,7 @@ impl Database {
         if wrong > 0 {
             return Err(format!("{wrong} rows have a lower fence than one before them").into());
         }
-        // Two leaders of one fence would be two writers of it.
+        // Two leaders with one fence would be two writers with it.
         let writers = "SELECT count(*) FROM (
             SELECT fence FROM job GROUP BY fence HAVING count(DISTINCT node) > 1)";
         let twice: i64 = self.0.query_row(writers, (), |row| row.get(0))?;

@@ -11,7 +11,7 @@ use super::Wrong;
 
 const INSIDE: &str = "WEB_REPLICAS_NAMESPACE";
 
-/// Runs this program again where it may mount; `None` where that is done, or cannot be.
+/// Runs this program again in a namespace where it may mount; `None` if it runs there already, or cannot.
 pub(crate) fn in_own_namespace() -> Option<ExitCode> {
     if env::var_os(INSIDE).is_some() {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn in_own_namespace() -> Option<ExitCode> {
     })
 }
 
-/// Mounts a disk of 2 MiB, of which a vote takes half; says whether that was allowed.
+/// Mounts a disk of 2 MiB, of which a vote takes half; returns whether that was allowed.
 pub(crate) fn mount(at: &Path) -> bool {
     let mut mount = Command::new("mount");
     mount
@@ -50,7 +50,7 @@ pub(crate) fn mount(at: &Path) -> bool {
     env::var_os(INSIDE).is_some() && mount.output().is_ok_and(|tried| tried.status.success())
 }
 
-/// Leaves no room.
+/// Fills the disk.
 pub(crate) fn fill(disk: &Path) -> Result<(), Wrong> {
     let mut file = fs::File::create(disk.join(FILLER))?;
     loop {

@@ -1,6 +1,6 @@
-//! Three replicas, and rounds in which the one that runs the job ends: killed, frozen, asked to stop, on a full
-//! disk. Whatever happens, no row with a lower fence may follow one with a higher fence, and nobody may be without the
-//! job for longer than the bound that is printed. Within that bound each replica that is left leads to the new leader.
+//! Three replicas, and rounds in which the leader ends: killed, frozen, asked to stop, on a full disk. In every round,
+//! no row with a lower fence may follow a row with a higher fence, and the job may not pause for longer than the
+//! printed bound. Within that bound each remaining replica leads to the new leader.
 //!
 //! ```text
 //! cargo run -p web-replicas --bin rounds -- 10
@@ -9,11 +9,11 @@
 //! cargo run -p web-replicas --features etcd --bin rounds -- 10 'etcd_endpoints = ["http://127.0.0.1:2379"]'
 //! ```
 //!
-//! The first three vote; the others share a store, which is the only line of their configuration that changes. It is a
-//! line of the section `[lease]`, as `every_key.toml` of the crate shows it.
+//! In the first command the three replicas vote. In the others they share a store. The store is the only line of their
+//! configuration that changes: a line of the section `[lease]`, as in `every_key.toml` of the crate.
 //!
-//! The full disk is a small one in memory, mounted where this program alone sees it; where no such mount is allowed,
-//! those rounds are left out, and the last line says so.
+//! The full disk is a small disk in memory, mounted where only this program sees it. If such a mount is not allowed,
+//! those rounds are skipped, and the last line says this.
 #![expect(
     clippy::disallowed_methods,
     reason = "processes live in real time, and no runtime is here that could be held up"
@@ -41,26 +41,26 @@ use way::Way;
 
 type Wrong = Box<dyn Error>;
 
-/// How the replica that runs the job ends.
+/// The way in which the leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// `kill -9`.
     Kill,
-    /// It stands still for longer than its lease, and goes on.
+    /// The leader stands still for longer than its lease, and continues.
     Freeze,
-    /// SIGTERM: it hands over.
+    /// SIGTERM: the leader hands over.
     Terminate,
-    /// The disk with its vote is full when it is killed, and when it comes back. That keeps it from nothing.
+    /// The disk with its vote is full when it is killed, and when it comes back. It still works.
     FullDisk,
 }
 
 const ENDS: [End; 4] = [End::Kill, End::Freeze, End::Terminate, End::FullDisk];
 
-/// How long anything may take that has to happen.
+/// Longest wait for an event that must happen.
 const SOON: Duration = Duration::from_secs(20);
-/// The job writes a row so often.
+/// Interval of the job's rows.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// What a new leader's job may take to begin, and a database to be written, on a machine with other work.
+/// Time for a new leader's job to begin, and for a write to the database, on a machine with other work.
 const START: Duration = Duration::from_millis(150);
 
 fn main() -> ExitCode {
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The longest without a row, as the timings promise it: the two others are well, and the store is.
+/// Returns the longest pause between rows that the timings promise, if the two other replicas and the store work.
 fn bound(lease: Option<&str>) -> Result<Duration, Wrong> {
     let timings = Timings::lan();
     let failover = if lease.is_none() {
@@ -112,7 +112,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
         let (gap, way) = loop {
             let way = Way::watch(replicas.others(&before.node), &before.node);
             act(&mut replicas, &before.node, end)?;
-            // One that was frozen in the midst of a write holds the others up, until it goes on or is killed.
+            // A replica that was frozen during a write blocks the others, until it continues or is killed.
             if end != End::Freeze || database.is_free()? && leases.map_or(Ok(true), are_free)? {
                 break (database.next(&before, SOON)?, way.found()?);
             }
@@ -179,7 +179,7 @@ fn are_free(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The folder that a line names in which leases are.
+/// Returns the folder of the leases, if the line names a folder.
 fn folder_of(lease: &str) -> Option<&str> {
     lease.strip_prefix("folder = \"")?.strip_suffix('"')
 }
@@ -201,7 +201,7 @@ fn recover(replicas: &mut Replicas, former: &str, end: End) -> Result<(), Wrong>
         End::Kill | End::Terminate => replicas.restart(former),
         End::Freeze => replicas.thaw(former),
         End::FullDisk => {
-            // Its votes need no more room than they have.
+            // Its votes need no additional room on the disk.
             replicas.restart(former)?;
             replicas.agree(SOON)?;
             replicas.make_room(former)

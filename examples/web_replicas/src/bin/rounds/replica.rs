@@ -1,7 +1,7 @@
-//! Three processes of the replica, and what can be done to them.
+//! Three processes of the replica, and the faults for them.
 //!
-//! Decided here: what their configurations say. By default they vote, each on a disk of its own; a line about a store
-//! takes the place of votes, ports and peers.
+//! Decided here: their configurations. By default they vote, each on its own disk; a line about a store replaces
+//! votes, ports and peers.
 
 #[path = "../../../../../tests/support/ports.rs"]
 mod ports;
@@ -28,9 +28,9 @@ use super::{
 };
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
-/// One that runs has answered by then.
+/// Time within which a running replica answers.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// In a replica's folder, the folder of its vote.
+/// Folder of the vote, in a replica's folder.
 const DISK: &str = "disk";
 
 pub(crate) struct Replicas {
@@ -42,15 +42,15 @@ pub(crate) struct Replicas {
 struct Replica {
     name: &'static str,
     folder: PathBuf,
-    /// It keeps votes of its own.
+    /// Whether it keeps its own votes.
     votes: bool,
     process: Option<Child>,
-    /// Where its routes are.
+    /// Address of its routes.
     http: String,
 }
 
 impl Replicas {
-    /// Starts all three, for the first time.
+    /// Starts all three for the first time.
     pub(crate) fn start(lease: Option<&str>) -> Result<Self, Wrong> {
         let folder = TempDir::new()?;
         let own = NAMES.map(|name| folder.path().join(name));
@@ -123,7 +123,7 @@ impl Replicas {
         self.find(name)?.signal(Signal::CONT)
     }
 
-    /// Asks it to stop, and waits until it has; it has to end well.
+    /// Asks a replica to stop, and waits for its end, which must be a success.
     pub(crate) fn terminate(&mut self, name: &str) -> Result<(), Wrong> {
         let replica = self.find(name)?;
         replica.signal(Signal::TERM)?;
@@ -150,7 +150,7 @@ impl Replicas {
         disk::make_room(&self.find(name)?.folder.join(DISK))
     }
 
-    /// Whether it says that it leads.
+    /// Whether the replica says that it leads.
     pub(crate) fn leads(&self, name: &str) -> bool {
         let replica = self.all.iter().find(|replica| replica.name == name);
         replica
@@ -176,13 +176,13 @@ impl Replicas {
         }
     }
 
-    /// Where the routes of the others are.
+    /// Returns the addresses of the other replicas' routes.
     pub(crate) fn others(&self, than: &str) -> Vec<String> {
         let others = self.all.iter().filter(|replica| replica.name != than);
         others.map(|replica| replica.http.clone()).collect()
     }
 
-    /// Waits until a request for the leader reaches it through each of the three.
+    /// Waits until a request for the leader reaches the leader through each of the three replicas.
     pub(crate) fn check_ways(&self, within: Duration) -> Result<(), Wrong> {
         let end = Instant::now() + within;
         loop {
@@ -198,7 +198,7 @@ impl Replicas {
         }
     }
 
-    /// What an operator's tools ask is answered by all of them: alive, ready, and one of three leads.
+    /// Checks that all replicas answer an operator's tools: alive, ready, and one of three leads.
     pub(crate) fn check_pages(&self) -> Result<(), Wrong> {
         let mut leading = 0;
         for replica in &self.all {
@@ -220,7 +220,7 @@ impl Replicas {
         Err(format!("{leading} replicas say by their metrics that they lead").into())
     }
 
-    /// Ends all, the leader last.
+    /// Ends all replicas, the leader last.
     pub(crate) fn stop(&mut self) -> Result<(), Wrong> {
         for name in NAMES {
             if !self.leads(name) {
@@ -242,19 +242,19 @@ impl Replicas {
     }
 }
 
-/// What all of them say.
+/// Returns the lines that all configurations share.
 fn begin(name: &str) -> String {
     format!(
         "node = {name:?}\ngroup = \"jobs\"\npreemption = \"never\"\ncooldown = \"1s\"\ntimings.preset = \"lan\"\n"
     )
 }
 
-/// Three that share a store: the one line says which.
+/// Returns the configuration of a replica that shares a store, which the line names.
 fn sharers(name: &str, lease: &str) -> String {
     format!("{}[lease]\n{lease}\n", begin(name))
 }
 
-/// Three that vote, and know each other.
+/// Returns the configurations of three replicas that vote and know each other.
 fn voters(folder: &Path) -> Vec<String> {
     let ports = free_addresses(NAMES);
     let peers = NAMES.iter().zip(&ports);
@@ -296,7 +296,7 @@ impl Replica {
         Ok(())
     }
 
-    /// Reads where its routes are.
+    /// Reads the address of its routes.
     fn listen(&mut self) -> Result<(), Wrong> {
         self.http.clear();
         let stdout = self
@@ -330,7 +330,7 @@ impl Replica {
         Ok(kill_process(pid, signal)?)
     }
 
-    /// Which leader it knows, by its route.
+    /// Returns the leader that it knows, by its route.
     fn leader(&self) -> Option<String> {
         let body = known(&self.http).ok()?;
         let name = body.split("\"leader\"").nth(1)?;
@@ -341,18 +341,18 @@ impl Replica {
     }
 }
 
-/// What it prints later must not fill the pipe.
+/// Reads and drops later output, which would fill the pipe.
 fn drain(mut lines: BufReader<ChildStdout>) {
     thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
 }
 
-/// What it says of the leader, whether it leads there or not.
+/// Returns its answer to `/leader`, with a redirect or without.
 fn known(at: &str) -> Result<String, Wrong> {
     let (_, body) = ask(at, "/leader", PATIENCE)?;
     Ok(body)
 }
 
-/// The body, if the status is 200.
+/// Returns the body if the status is 200.
 fn get(at: &str, path: &str) -> Result<String, Wrong> {
     let (head, body) = ask(at, path, PATIENCE)?;
     if head.starts_with("HTTP/1.1 200") {

@@ -1,6 +1,6 @@
-//! The way to the leader: replicas are asked for what only the leader answers, and followed where they redirect.
+//! Follows the redirects of replicas to the leader, for routes that only the leader answers.
 //!
-//! Decided here: that each of them has to lead to one new leader by both routes, and since when that counts.
+//! Decided here: each replica must lead to one new leader by both routes, and the time at which all do.
 
 use std::{
     io::{Read, Write},
@@ -11,14 +11,15 @@ use std::{
 
 use super::{SOON, Wrong};
 
-/// Asks replicas again and again, beside what is done to one of them.
+/// Asks replicas repeatedly, while another replica ends.
 pub(crate) struct Way {
     begun: Instant,
     found: JoinHandle<Result<Instant, String>>,
 }
 
 impl Way {
-    /// Begins to ask those at these addresses, until all of them lead to one leader, which is not the former one.
+    /// Starts to ask the replicas at these addresses, until all of them lead to one leader, which is not the former
+    /// leader.
     pub(crate) fn watch(through: Vec<String>, former: &str) -> Self {
         let former = former.to_owned();
         Self {
@@ -27,7 +28,7 @@ impl Way {
         }
     }
 
-    /// How long it took until the last of them led to the new leader.
+    /// Returns the time until the last replica led to the new leader.
     pub(crate) fn found(self) -> Result<Duration, Wrong> {
         let found = self.found.join().map_err(|_| "the asking panicked")??;
         Ok(found - self.begun)
@@ -37,7 +38,7 @@ impl Way {
 fn find(through: &[String], former: &str) -> Result<Instant, String> {
     let end = Instant::now() + SOON;
     loop {
-        // Up to the first that leads nowhere: one that stands still is waited for.
+        // Stops at the first replica that leads nowhere: a replica that stands still is waited for.
         let leaders: Result<Vec<_>, _> = through.iter().map(|at| leader_by(at)).collect();
         if let Ok(Some((first, rest))) = leaders.as_deref().map(<[_]>::split_first)
             && first != former
@@ -54,7 +55,7 @@ fn find(through: &[String], former: &str) -> Result<Instant, String> {
     }
 }
 
-/// The leader, by what it answers itself to both routes, asked through the replica at that address.
+/// Returns the leader, as it names itself on both routes, asked through the replica at this address.
 pub(crate) fn leader_by(at: &str) -> Result<String, String> {
     let name = follow(at, "/job")?;
     let told = follow(at, "/leader")?;
@@ -62,7 +63,7 @@ pub(crate) fn leader_by(at: &str) -> Result<String, String> {
     is_it.then_some(name).ok_or(told)
 }
 
-/// The answer in the end.
+/// Returns the answer after all redirects.
 fn follow(at: &str, path: &str) -> Result<String, String> {
     let (mut at, mut path) = (at.to_owned(), path.to_owned());
     for _ in 0..MOST {
@@ -84,7 +85,7 @@ fn follow(at: &str, path: &str) -> Result<String, String> {
 
 const MOST: usize = 6;
 
-/// One answer, head and body.
+/// Returns one answer, head and body.
 pub(crate) fn ask(at: &str, path: &str, within: Duration) -> Result<(String, String), Wrong> {
     let mut stream = TcpStream::connect_timeout(&at.parse()?, within)?;
     stream.set_read_timeout(Some(within))?;
@@ -98,5 +99,5 @@ pub(crate) fn ask(at: &str, path: &str, within: Duration) -> Result<(String, Str
     Ok((head.to_owned(), body.to_owned()))
 }
 
-/// One that stands still answers nothing.
+/// Longest wait for an answer. A replica that stands still answers nothing.
 const PATIENCE: Duration = Duration::from_millis(25);
