@@ -145,7 +145,7 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Sets the seed of the agent's random numbers (jitter), together with its name and incarnation. Default: 0.
+    /// Sets the seed of the agent's random numbers (jitter). Its name and incarnation are mixed in. Default: 0.
     #[cfg(feature = "testkit")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;

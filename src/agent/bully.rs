@@ -120,9 +120,9 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Quorum(ids))
     }
 
-    /// The voters have no disk, as in containers without a volume. The memory of the others and the clocks replace the
-    /// [`store`](Self::store), and a store is refused. All members make the same choice. Without
-    /// [`quorum`](Self::quorum) it is refused.
+    /// Declares that the voters have no disk, as in containers without a volume. The memory of the others and the
+    /// clocks replace the [`store`](Self::store), and a store is refused. All members make the same choice. Without
+    /// [`quorum`](Self::quorum) this call is refused.
     ///
     /// At any instant at most one agent leads, as with disks. The price: each start waits, at most for
     /// [`worst_case_start`](Self::worst_case_start), and the token is a [`ConditionalFence`](super::ConditionalFence).

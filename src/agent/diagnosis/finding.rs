@@ -334,9 +334,9 @@ pub enum Finding {
         left: Duration,
         /// Number of the other voters that have answered.
         answers: u32,
-        /// Number of those answers from voters that recover themselves, and remember nothing.
+        /// Number of those voters that recover themselves, and remember nothing.
         recover: u32,
-        /// Number of voters that remember and that this agent needs.
+        /// Number of voters with a memory that this agent needs.
         needed: u32,
         /// The other voters that remember.
         remember: Vec<AgentId>,
