@@ -16,7 +16,7 @@ use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 pub(super) struct HistoryBook {
     leaderships: VecDeque<Leadership>,
     findings: VecDeque<PastFinding>,
-    /// Memory of both, as [`Sized::bytes`] counts it.
+    /// Memory of both, as [`Counted::bytes`] counts it.
     bytes: usize,
     /// The agent whose view counts.
     by: Option<AgentId>,
