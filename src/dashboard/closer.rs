@@ -1,8 +1,8 @@
 //! Closes the connection of a viewer that reads nothing.
 //!
-//! A server does not ask for more of an answer while its client reads nothing, so the stream cannot end the answer:
-//! only its socket can. Decided here: the dashboard's own server knows the sockets of its viewers. On an application's
-//! server a slow viewer is dismissed, and its connection ends when its client ends, or reads again.
+//! A server asks for more of an answer only while its client reads, so the stream of a silent client cannot end the
+//! answer: only its socket can. Decided here: the dashboard's own server knows the sockets of its viewers. On an
+//! application's server a slow viewer is dismissed, and its connection ends when its client ends, or reads again.
 
 use std::sync::Arc;
 

@@ -67,7 +67,7 @@ impl NodeSampler {
     }
 }
 
-/// Publishes the present node, so that a viewer's snapshot is not of the time when the last viewer left.
+/// Publishes the present state of the node: the snapshot of a new viewer must not be as old as the last viewer.
 fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
     let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);

@@ -2,7 +2,7 @@
 //!
 //! Decided here: the number of listed records, the longest record, and that a folder is read on a thread for blocking
 //! work. Not here: which files are records ([`RecordFolder`](crate::operate::RecordFolder)), and the frames of a
-//! record (`film.rs`).
+//! record (`film/`).
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -32,7 +32,7 @@
 //!
 //! If a node has several agents, `?group=..&agent=..` selects the agent for `/leader`.
 //!
-//! # The way to the leader
+//! # Redirects to the leader
 //! An agent publishes the address of its server: `.about("http://10.0.0.3:8080")`, or the key `about` of a
 //! configuration. Every follower shows this address in its answer to `/leader`, and redirects to it if
 //! [configured](Routes::redirect). [`while_leading`] guards routes of the application that only the leader answers. It
@@ -127,10 +127,10 @@ impl Routes {
     /// Answers `/leader` with 307 to the URL that a leader on another node
     /// [publishes](crate::agent::AgentBuilder::about); with 200 if the published text is not a URL.
     ///
-    /// The URL has the scheme http or https and no user, query or fragment. Path and query of the request are appended
-    /// to it, and each node that redirects adds `bully-via` with its agent's name to the query. A request that returns
-    /// to a node, or was redirected four times, is answered with 508. Enable it only if you trust every member of the
-    /// group: a leader names the server, so it can send clients anywhere.
+    /// Such a URL has the scheme http or https and no user, query or fragment. Path and query of the request are
+    /// appended to it, and each node that redirects adds `bully-via` with its agent's name to the query. A request
+    /// that returns to a node, or was redirected four times, is answered with 508. Enable redirects only if you trust
+    /// every member of the group: a leader names the server, so it can send clients anywhere.
     #[must_use]
     pub fn redirect(mut self) -> Self {
         self.redirects = true;
@@ -140,8 +140,8 @@ impl Routes {
     /// Mounts `/metrics`: the text that `render` returns, in Prometheus' format. `render` is called once per request,
     /// on a worker of the server.
     ///
-    /// The application chooses its exporter. For example, the exporter of `metrics` needs `move ||
-    /// prometheus_handle.render()`, and a periodic call of its `run_upkeep`, on a thread or in a task of the
+    /// The application chooses its exporter. The exporter for Prometheus, for example, needs this closure: `move ||
+    /// prometheus_handle.render()`. It also needs a periodic call of its `run_upkeep`, on a thread or in a task of the
     /// application, because scrapes may be rare.
     #[must_use]
     pub fn metrics(mut self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {

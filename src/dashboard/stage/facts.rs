@@ -1,8 +1,8 @@
 //! The moment of a cluster, as the page shows it.
 //!
-//! Decided here: the agents that are asked for a diagnosis, because a diagnosis of each of two hundred agents adds
-//! nothing and costs a page of text each; and that the end of a lease is rounded to twenty milliseconds, so that
-//! reading it twice makes no change. Not here: the contents of a moment (`moment.rs` of the dashboard).
+//! Decided here: the agents that are asked for a diagnosis; diagnoses of two hundred agents would say no more, and
+//! each costs a page of text. The end of a lease is rounded to twenty milliseconds, so that reading it twice makes no
+//! change. Not here: the contents of a moment (`moment.rs` of the dashboard).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +115,7 @@ const fn is_traffic(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Busy | Obstacle::UnderWay { .. })
 }
 
-/// Adds a fact to an agent's finding that only the page knows: another agent, which ranks higher, cannot take over.
+/// Corrects an agent's finding with a fact that only the page knows: a higher agent cannot take over.
 fn correct(finding: &mut Finding, cut: &Separations, away: &BTreeSet<AgentId>) {
     let Finding::Outranked {
         leader,

@@ -146,7 +146,7 @@ impl Stage {
         self.begin(held, panel, None).await
     }
 
-    /// Does the same with an optional second cluster beside the first, whose agents have the same names: each command
+    /// Runs this cluster, and beside it an optional second cluster, whose agents have the same names: each command
     /// goes to both clusters at the same instant. Both clusters must belong to the calling System. Start them at the
     /// same instant, so that their clocks show the same time.
     pub async fn play_beside(&mut self, first: Staged, beside: Option<Staged>) -> Option<Chosen> {

@@ -32,7 +32,7 @@ pub(super) trait StagePanel {
     /// name.
     fn appear(&mut self, board: &Arc<Board>, election: Option<String>);
 
-    /// Gives it a command.
+    /// Applies a command to the cluster.
     fn apply<'a>(
         &'a mut self,
         command: &'a RecordedCommand,

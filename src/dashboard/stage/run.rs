@@ -27,7 +27,8 @@ impl RunCommands {
         }
     }
 
-    /// Returns the whole run. If its trace has forgotten entries and these commands are complete, it has them as well.
+    /// Returns the whole run. If its trace has forgotten entries and these commands are complete, the result has them
+    /// too.
     pub(super) fn with(&self, whole: Recording) -> RecordedRun {
         let are_all = whole.header().forgotten > 0 && !self.is_full;
         let commands = are_all.then(|| whole.of_commands(self.entries.clone()));

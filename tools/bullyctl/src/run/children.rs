@@ -71,7 +71,7 @@ pub(super) fn has_ended(child: Pid) -> Option<WaitIdStatus> {
     wait_for(child, look)
 }
 
-/// Takes the end of a child from the kernel, if it has ended.
+/// Reaps a child that has ended, and returns its status.
 pub(super) fn reap(child: Pid) -> Option<WaitIdStatus> {
     wait_for(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG)
 }

@@ -80,7 +80,7 @@ pub(crate) enum RunFailure {
 }
 
 impl RunFailure {
-    /// The exit code.
+    /// Returns the exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::NotLeading { .. } => NOT_LEADING,

@@ -10,7 +10,7 @@
 //! The configuration of `bullyctl` makes it a node, see [`actix_bully::config`]. When it leads, it starts a *guard*: a
 //! second process of its own executable. The guard starts the command, without a shell.
 //!
-//! # Environment of the command
+//! # Environment and signals of the command
 //! - The environment, the folder and the three standard streams of `bullyctl`. A command that reads a terminal is
 //!   stopped by that terminal, like every background job: give it a file or a pipe.
 //! - `BULLY_NODE` and `BULLY_GROUP`, the names in the configuration, and `BULLY_FENCE`, the number of the leadership
@@ -23,8 +23,8 @@
 //!
 //! When the command ends, every process that it left is killed: the command must stay in the foreground. If the
 //! command ends by itself, with any status, the work of [`lead`](actix_bully::agent::ElectionHandle::lead) has ended.
-//! Within a minute of its start this counts as a failure, and the group waits before the next try, 1 s at first and a
-//! minute at most; later the host hands over.
+//! In the first minute this counts as a failure, and the group waits before the next try, 1 s at first and a minute at
+//! most; later the host hands over.
 //!
 //! # Deadline of the command
 //! With a lease, the guard has a deadline by `CLOCK_BOOTTIME`, which counts a suspend: the time until which the leader
@@ -57,7 +57,7 @@
 //! (`sudo`, `setuid`): run `bullyctl` as that user. As process 1 of a container `bullyctl` reaps orphans; if its guard
 //! is killed there, `bullyctl` kills all processes that it has adopted since the command began.
 //!
-//! # Signals and exit
+//! # End of a run
 //! INT, TERM, HUP and QUIT have the same effect. While this host waits to lead, each of them ends `bullyctl` at once.
 //! While the command runs, the host hands over, and a second signal kills the command. In all cases the command ends
 //! before `bullyctl`. With systemd `TimeoutStopSec` must exceed the drain. The exit codes are in `bullyctl --help`.
@@ -113,7 +113,7 @@ pub(crate) struct Run {
     /// The configuration of the node
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// Overrides it with the environment variables that have this prefix
+    /// Overrides the configuration with the environment variables that have this prefix
     #[arg(long, value_name = "PREFIX")]
     pub(crate) env: Option<String>,
     /// Runs the command even if nothing refuses a late write of a former leader's command

@@ -255,8 +255,8 @@ impl Service<'_> {
             if !end.is_for_want_of_time() {
                 return;
             }
-            // A late renewal is no failure of the command, which starts again once the lease is renewed. This future is
-            // dropped when the lease runs out.
+            // A late renewal does not mean that the command failed: it starts again once the lease is renewed. This
+            // future is dropped when the lease runs out.
             tokio::select! {
                 biased;
                 () = leader.stepping_down() => return,
