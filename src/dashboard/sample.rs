@@ -67,7 +67,8 @@ impl NodeSampler {
     }
 }
 
-/// Publishes the present state of the node: the snapshot of a new viewer must not be as old as the last viewer.
+/// Publishes the present state of the node. Otherwise a new viewer's snapshot would show the time when the last viewer
+/// left.
 fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
     let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);
