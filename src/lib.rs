@@ -67,6 +67,7 @@
 //! | [`leader::fence::sql`] | `NotAdmitted` |
 //! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
 //! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `Pace`, `PeerReport`, `Unshared` |
+//! | [`history`] | `GroupHistory`, `Leadership`, `LeadershipEnd`, `PastFinding` |
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `Shortage`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
 //! | [`register`] | `AttachError`, `Change`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `StoreClock`, `Swap`, `Swapping`, `Version` |
