@@ -18,11 +18,11 @@ fn flat(text: &str) -> String {
 
 #[test]
 fn a_peer_may_speak_for_every_agent_unless_it_is_said_for_which() {
-    let page = "A peer may speak for every agent of the groups carried, unless you say for which, \
-                  and as what they may speak (`Peer::allow`): one that goes beyond that loses its link.";
+    let page = "By default a peer may speak for every agent of the groups that are carried. `Peer::allow` limits the \
+                agents of a peer and their roles: a peer that goes beyond its rights loses its link.";
     assert!(flat(PAGE).contains(page));
-    let docs = "It may speak for any agent of the groups carried, as a leader, a voter or an \
-                observer, unless [`allow`](Self::allow) says otherwise.";
+    let docs = "The peer may speak for any agent of the carried groups, as a leader, a voter or an observer, unless \
+                [`allow`](Self::allow) limits its rights.";
     assert!(flat(DOCS).contains(docs));
     for peer in [Peer::new("b", "127.0.0.1:7600"), Peer::inbound("b")] {
         for (group, agent) in [("shop", "api-1"), ("stock", "a"), ("g", "b")] {
