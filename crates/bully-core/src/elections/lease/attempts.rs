@@ -1,7 +1,7 @@
-//! The writes that an agent has asked for, as far as it remembers them.
+//! The writes that an agent has sent to its register, as far as it remembers them.
 //!
-//! Decided here: which of them is remembered, which one counts when the store says that it was applied, or shows
-//! its record, and when the next one is due. Not here: the content of a write ([`core`](super::core)).
+//! Decided here: which writes are remembered; which of them counts when the store confirms it or shows its record;
+//! when the next write is due. Not here: the content of a write ([`core`](super::core)).
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::elections::message::{
 };
 use crate::protocol::Time;
 
-/// Number of attempts that are remembered: many more than a lease has renewals.
+/// Number of attempts that are remembered. It is much larger than the number of renewals in a lease.
 const ATTEMPTS: usize = 32;
 
-/// A swap that was asked for.
+/// A swap that was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SwapAttempt {
     pub request: u64,
@@ -32,13 +32,13 @@ impl Core {
         self.attempts.push_back(attempt);
     }
 
-    /// Takes out the attempt of that number, if it is remembered.
+    /// Removes and returns the attempt of that number, if it is remembered.
     pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
         let at = self.attempts.iter().position(|a| a.request == request)?;
         self.attempts.remove(at)
     }
 
-    /// The latest attempt that could have written that record.
+    /// Returns the latest attempt that could have written that record.
     pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
         let wrote = |attempt: &&SwapAttempt| match &attempt.record {
             Swapped::Lease(own) => own == record,
@@ -53,7 +53,7 @@ impl Core {
             .any(|attempt| attempt.request == request)
     }
 
-    /// When the attempt of that number was asked for, if it is one to write the lease.
+    /// Returns the time when the attempt of that number was sent, if it is an attempt to write the lease.
     pub(super) fn sent_at(&self, request: u64) -> Option<Time> {
         let of_lease = |attempt: &&SwapAttempt| {
             attempt.request == request && matches!(attempt.record, Swapped::Lease(_))
@@ -61,8 +61,8 @@ impl Core {
         self.attempts.iter().find(of_lease).map(|it| it.sent)
     }
 
-    /// `renews-when-answered`: an attempt to renew was answered. The next one is made now, but not earlier than H after
-    /// that one was asked for; a later attempt has its own time.
+    /// `renews-when-answered`: sets the timer of the next renewal after an answer. It is due now, but not earlier
+    /// than H after the answered attempt. If a later attempt is under way, that one decides.
     pub(super) fn renew_after(&mut self, now: Time, request: u64, sent: Time, out: &mut Out) {
         let is_later = |other: &SwapAttempt| {
             other.request > request && matches!(other.record, Swapped::Lease(_))
@@ -75,13 +75,13 @@ impl Core {
             .set_to(BullyTimer::Heartbeat, now, due, Duration::ZERO, out);
     }
 
-    /// No attempt of a leadership that has ended may begin another one.
+    /// Forgets all attempts. An attempt of a leadership that has ended must not begin another leadership.
     pub(super) fn forget_attempts(&mut self) {
         self.attempts.clear();
     }
 
-    /// `no-second-chance`: forgets an attempt to replace another version than a later read has shown. It was applied
-    /// before that read, or only a store that went back can apply it.
+    /// `no-second-chance`: forgets each attempt that would replace another version than a later read has shown.
+    /// Such an attempt was applied before that read, or only a store that went back can apply it.
     pub(super) fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
         self.attempts
             .retain(|attempt| match (&attempt.record, sight.record()) {
@@ -93,7 +93,7 @@ impl Core {
             });
     }
 
-    /// Its own attempt was applied, as the store says.
+    /// Notes that the store has applied an attempt of this agent.
     pub(super) fn wrote(&mut self, now: Time, sent: Time, record: LeaseRecord, version: Version) {
         let looked = Looked {
             sent,
@@ -106,8 +106,8 @@ impl Core {
         self.sight = Some(Sight::of(cell, looked, self.sight.as_ref(), &self.config));
     }
 
-    /// `a-gap-begins-anew`: an attempt of an agent that does not lead counts only where nothing could happen unseen
-    /// between the read that it follows and the answer.
+    /// `a-gap-begins-anew`: whether the last record was seen without a gap. An attempt of an agent that does not
+    /// lead counts only if nothing could happen unseen between its last read and the answer.
     pub(super) fn is_unbroken(&self) -> bool {
         let sight = self.sight.as_ref();
         sight.is_some_and(Sight::is_continuous)

@@ -1,4 +1,4 @@
-//! The rules' parameters: whose lease it is, how long to wait, when a live leader gives way.
+//! The parameters of the lease rules: the names of the lease, the waits, and when a live leader gives way.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     parts::detector_of,
 };
 
-/// What an election by a lease in a store needs to know. An agent with a configuration that does not pass the
+/// The parameters of an election by a lease in a store. An agent whose configuration does not pass the
 /// [check](Self::check) does not start.
 ///
 /// ```
@@ -22,41 +22,43 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseConfig {
-    /// Whose lease it is: the same at every member, and no other election's.
+    /// Names of the lease: the same at every member, and different from those of every other election.
     pub name: LeaseName,
-    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector. H is how often
-    /// the holder renews, D the lease, d the longest that a question to the store or its answer may take.
+    /// Waits and intervals. Default: [`Timings::default`]. They need a failure detector. H is the interval at which
+    /// the holder renews, D the lease, d the longest time that a question to the store, or its answer, may take.
     pub timings: Timings,
     /// When a live leader gives way. Default: [`Preemption::After`] 10 s.
     pub preemption: Preemption,
-    /// By how much a better agent's score must exceed the leader's. Default: by anything at all, the name
-    /// deciding between equals.
+    /// Least difference by which a better agent's score must exceed the leader's. Default: none; between equal
+    /// scores the name decides.
     pub margin: Option<Score>,
-    /// The longest that the work of a leader that steps down may take to end. Default: D - 2 d, so that it
-    /// ends within the lease even if the store does not answer meanwhile.
+    /// Longest time in which the work of a leader that steps down must end. Default: D - 2 d, so that the work ends
+    /// within the lease even if the store does not answer meanwhile.
     pub drain: Option<Duration>,
-    /// For how long an agent that stepped down at its user's command lets others go first, unless its score
-    /// is set or it is told to campaign. Default: 60 s.
+    /// Time in which an agent lets others go first after it stepped down at its user's command. It ends early if
+    /// the agent's score is set or the agent is told to campaign. Default: 60 s.
     pub cooldown: Duration,
-    /// How long an agent that does not lead waits for a word of the register before it reads again. Default, and
-    /// the least: H + 2 d + J. More costs the store less, and makes a silent end as much later known.
+    /// Time that an agent that does not lead waits for an update of the register before it reads again. Default and
+    /// minimum: H + 2 d + J. A longer poll costs the store less, and delays the detection of a silent end by the
+    /// same amount.
     ///
-    /// A register that tells what was written, over what, is read every 30 s while the holder renews, whatever is set here.
+    /// A register that reports each write, with the version that it replaced, is read every 30 s while the holder
+    /// renews, whatever the value here.
     pub poll: Option<Duration>,
-    /// What the wall clock showed when the agent's own clock showed zero, in milliseconds since 2024 began in
-    /// UTC; `None` where there is none, as in a simulation. An agent puts its own reading here.
+    /// Reading of the wall clock when the agent's own clock showed zero, in milliseconds since 2024 began in UTC.
+    /// `None` without a wall clock, as in a simulation. An agent puts its own reading here.
     #[doc(hidden)]
     pub wall_at_zero: Option<i64>,
 }
 
-/// When 2024 began, in milliseconds since 1970 began.
+/// Start of 2024, in milliseconds since the start of 1970.
 const YEAR_2024: i64 = 1_704_067_200_000;
 
 impl LeaseConfig {
-    /// The defaults, for the lease of that group in that cluster.
+    /// Returns the defaults for the lease of that group in that cluster.
     ///
     /// # Errors
-    /// [`IdError`] when one of both is no name, by the rules of an [`AgentId`].
+    /// [`IdError`] when `cluster` or `group` is not a valid name by the rules of an [`AgentId`].
     pub fn new(cluster: &str, group: &str) -> Result<Self, IdError> {
         Ok(Self {
             name: LeaseName {
@@ -76,7 +78,7 @@ impl LeaseConfig {
     /// Checks every relation.
     ///
     /// # Errors
-    /// [`LeaseError`] with the values that do not fit.
+    /// [`LeaseError`] with the values that do not fit together.
     pub fn check(&self) -> Result<(), LeaseError> {
         NegativeMargin::check(self.margin)?;
         let Some(detector) = self.timings.detector() else {
@@ -93,12 +95,14 @@ impl LeaseConfig {
         }
     }
 
-    /// The longest from the silent death of a leader until all that can reach the store know the next, while
-    /// `ahead` more agents rank above the winner and are dead without any agent knowing.
+    /// Returns the longest time from the silent death of a leader until all agents that can reach the store know
+    /// the next leader. `ahead` is the number of other agents that rank above the winner and are dead without any
+    /// agent knowing.
     ///
-    /// The last renewal is seen after poll + 2 d; then the lease has to be over by any clock, the winner's slot
-    /// comes, it writes (2 d), and the others read. It is longer while the store answers in more than H / 2, and by
-    /// 1.25 times the difference where agents have seen a longer lease there than their own.
+    /// The last renewal is seen after poll + 2 d. Then the lease has to be over by any clock, the winner's slot
+    /// comes, the winner writes (2 d), and the others read. The time is longer while answers of the store take more
+    /// than H / 2. Where agents have seen a longer lease in the store than their own, it is longer by 1.25 times
+    /// the difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let slots = self.poll().saturating_mul(ahead.min(8));
@@ -109,50 +113,52 @@ impl LeaseConfig {
             .fold(Duration::ZERO, Duration::saturating_add)
     }
 
-    /// H: how often the holder renews.
+    /// H: the interval at which the holder renews.
     pub(super) fn heartbeat(&self) -> Duration {
         detector_of(&self.timings).heartbeat
     }
 
-    /// How long one that does not lead waits before it reads again.
+    /// Time that an agent that does not lead waits before it reads again.
     pub fn poll(&self) -> Duration {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
-    /// Whether an answer in that time leaves no gap, even if the next read is sent a poll after it arrived.
+    /// Whether an answer that took that long leaves no gap, even if the next read is sent one poll after the answer
+    /// arrived.
     pub(super) fn is_short(&self, took: Duration) -> bool {
         took.saturating_mul(2) <= self.heartbeat()
     }
 
-    /// The least that is allowed between the sending of a read and the arrival of the next.
+    /// Smallest allowed gap between the sending of a read and the arrival of the next answer.
     pub(super) fn gap(&self) -> Duration {
         self.poll().saturating_add(self.heartbeat())
     }
 
-    /// By how much the wait is longer where that much is allowed: a holder that has to write its lease again, since
-    /// the store went back within such a gap, is seen in time.
+    /// Returns the time by which the wait is longer for an allowed gap of that length. If the store went back
+    /// within such a gap, the holder has to write its lease again, and the longer wait lets the reader see that in
+    /// time.
     pub(super) fn longer(&self, allowed: Duration) -> Duration {
         allowed.saturating_sub(self.gap())
     }
 
-    /// A claim that was not renewed for this long counts no more.
+    /// Time after which a claim that was not renewed no longer counts.
     pub(super) fn claim_lasts(&self) -> Duration {
         self.gap().saturating_mul(2)
     }
 
-    /// How long the holder's lease may last by a clock that is slower than one's own.
+    /// Longest time, by this agent's clock, that the holder's lease may last if the holder's clock is slower.
     pub(super) fn patience(&self, lease: Duration) -> Duration {
         Timings::least_promise(lease.max(self.timings.lease()))
     }
 
-    /// How long the others let the agent that a lease was released for: until it has read the record by itself,
-    /// and written.
+    /// Time that the others leave to the agent for which a lease was released. In it that agent can read the record
+    /// by itself and write.
     pub(super) fn wait(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(6);
         self.poll().saturating_add(delays)
     }
 
-    /// The longest that the work of a leader that steps down may take to end.
+    /// Longest time in which the work of a leader that steps down must end.
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or_else(|| {
             let t = &self.timings;
@@ -160,8 +166,7 @@ impl LeaseConfig {
         })
     }
 
-    /// The same for an agent on a host whose wall clock showed this when the agent's own clock showed zero, in
-    /// milliseconds since 1970 began.
+    /// Sets the wall clock's reading at the zero of the agent's own clock, in milliseconds since 1970 began.
     pub(super) fn set_wall_clock(&mut self, wall_at_zero: i64) {
         self.wall_at_zero = Some(wall_at_zero.saturating_sub(YEAR_2024));
     }
@@ -175,7 +180,7 @@ impl LeaseConfig {
     }
 }
 
-/// Why the parameters of a lease do not fit together.
+/// The reason why the parameters of a lease do not fit together.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaseError {
@@ -197,7 +202,7 @@ pub enum LeaseError {
         "reading after {poll:?} is sooner than the next renewal can be seen: make it at least {least:?}"
     )]
     Poll {
-        /// How long a reader waits.
+        /// The time that a reader waits.
         poll: Duration,
         /// H + 2 d + J.
         least: Duration,

@@ -1,7 +1,7 @@
-//! What an agent knows in every role, and how it asks its register.
+//! The data that an agent has in every role, and the questions to its register.
 //!
-//! Decided here: numbers and nonces of questions, which term is next, and what may be written over what. Not
-//! here: what an answer changes ([`machine`](super::machine)).
+//! Decided here: numbers and nonces of questions, the next term, and which version a write may replace. Not here:
+//! the changes after an answer ([`machine`](super::machine)).
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -36,21 +36,22 @@ pub(super) struct Core {
     pub alarms: Alarms,
     pub sight: Option<Sight>,
     pub claims: Claims,
-    /// The highest in rank of the agents of other processes that the store lists, as the register said it last.
+    /// The highest-ranked agent of other processes in the store's list, by the latest report of the register.
     pub contender: Option<Rank>,
-    /// The record by which a holder was given up: it is not followed again until it changes.
+    /// The nonce of the record whose holder was given up. That holder is not followed again until the record
+    /// changes.
     pub doubted: Option<Nonce>,
-    /// When it last knew a leader, or was one: slots count from then at the earliest.
+    /// The last time at which it knew a leader, or was the leader. Slots do not begin before it.
     pub vacant_since: Time,
-    /// The release that this agent owes the others, until the store has confirmed it: it leads no more.
+    /// The release that this agent has to write until the store has confirmed it. The agent no longer leads.
     pub releasing: Option<Releasing>,
-    /// How many questions were asked in this incarnation; each has its number.
+    /// Number of questions that were asked in this incarnation. Each question has its number.
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
     pub reads: Reads,
 }
 
-/// What is said of a leadership that has ended.
+/// The release of a leadership that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Releasing {
     term: Term,
@@ -72,7 +73,8 @@ impl Releasing {
 impl Core {
     pub(super) fn new(me: Participant, config: &Arc<LeaseConfig>) -> Self {
         Self {
-            // An answer to a former incarnation may wait in the mailbox: its number is no number of this one.
+            // An answer to a former incarnation may wait in the mailbox. The incarnation in the upper bits keeps
+            // its number apart from the numbers of this incarnation.
             requests: me.incarnation.0 << 32,
             me,
             config: Arc::clone(config),
@@ -118,8 +120,8 @@ impl Core {
         out.ask(RegisterQuestion::Swap(Box::new(swap)));
     }
 
-    /// Asks for the lease in that term: to take it, or to renew it. `None` where nothing that was seen can be
-    /// written over; else the number of the attempt.
+    /// Asks for the lease in that term, to take it or to renew it. Returns the number of the attempt, or `None` if
+    /// no version is known that may be replaced.
     pub(super) fn hold(
         &mut self,
         now: Time,
@@ -136,7 +138,7 @@ impl Core {
         self.write(now, term, Some(holder), None, out)
     }
 
-    /// Asks to write that the leadership is over; see [`releasing`](Self::releasing).
+    /// Writes that the leadership is over; see [`releasing`](Self::releasing).
     pub(super) fn release(&mut self, now: Time, out: &mut Out) {
         let Some(Releasing { term, to, .. }) = self.releasing.clone() else {
             return;
@@ -149,7 +151,7 @@ impl Core {
         }
     }
 
-    /// What was shown in answer to that question may say that the release came too late, or was lost.
+    /// Writes the release again if the answer to the question `shown` shows that it came too late, or was lost.
     pub(super) fn release_again(&mut self, now: Time, shown: Option<u64>, out: &mut Out) {
         let attempt = self.releasing.as_ref().map(|releasing| releasing.request);
         if !self.shows_me() {
@@ -182,7 +184,7 @@ impl Core {
         Some(request)
     }
 
-    /// `claim-if-better`: asks a holder of a lower rank for the lease, as often as it is renewed.
+    /// `claim-if-better`: asks a lower-ranked holder for the lease, at the interval of its renewals.
     pub(super) fn claim(&mut self, now: Time, out: &mut Out) {
         let holder = self.sight.as_ref().and_then(Sight::holder);
         let (Some(holder), Some(score)) = (holder, self.me.eligible()) else {
@@ -198,7 +200,8 @@ impl Core {
         }
     }
 
-    /// `exceed-what-was-seen`: tells a holder of a term below one that was seen; no agent follows it before.
+    /// `exceed-what-was-seen`: tells the holder that a term above its own was seen. No agent follows it before it
+    /// has a higher term.
     pub(super) fn object(&mut self, now: Time, out: &mut Out) {
         let shown = self.sight.as_ref().and_then(Sight::record);
         if shown.is_none_or(|record| record.holder.is_none() || record.term >= self.highest) {
@@ -231,7 +234,8 @@ impl Core {
         self.requests
     }
 
-    /// `nonce-of-one-attempt`: the number of the question is that of no other attempt of this incarnation.
+    /// `nonce-of-one-attempt`: returns a nonce with the number of the question, which no other attempt of this
+    /// incarnation has.
     fn nonce(&self, request: u64) -> Nonce {
         Nonce {
             id: self.me.id.clone(),
@@ -250,7 +254,8 @@ impl Core {
         })
     }
 
-    /// What a leader says of itself: the agent itself at once, another one with its next renewal.
+    /// Returns the details that a leader publishes about itself. Those of this agent are known at once, those of
+    /// another leader with its next renewal.
     pub(super) fn about(&self, leader: &Leader) -> Option<&About> {
         let is_it =
             |holder: &&Holder| holder.id == leader.id && holder.incarnation == leader.incarnation;
@@ -261,7 +266,7 @@ impl Core {
         holder.filter(is_it)?.about.as_ref()
     }
 
-    /// What a read has shown of both records.
+    /// Notes both records as a read has shown them.
     pub(super) fn observe(
         &mut self,
         looked: Looked,
@@ -281,13 +286,13 @@ impl Core {
         self.claims.observe(claim, looked.arrived, &self.config);
     }
 
-    /// `lease-from-send-time`: until when an attempt that was sent at that time, and applied, lets its agent
-    /// lead. Any other agent first saw the record later than it was sent.
+    /// `lease-from-send-time`: returns the end of the lease of an applied attempt that was sent at that time. Every
+    /// other agent first saw the record after it was sent.
     pub(super) fn lease_from(&self, sent: Time) -> Time {
         sent.after(self.config.timings.lease())
     }
 
-    /// A record of another group or cluster is no record of this election.
+    /// Treats a record of another group or cluster as an error, not as a record of this election.
     fn of_this_group<R: RegisterRecord>(&self, cell: Cell<R>) -> Cell<R> {
         let Cell { version, content } = cell;
         let content = content.and_then(|record| {
@@ -305,8 +310,8 @@ impl Core {
 
     // ---- what follows from it ----------------------------------------------------------------
 
-    /// `term-above-all`: above every term that was seen, whatever the record says now, and not below what
-    /// the wall clock says: so it exceeds what was before a backup.
+    /// `term-above-all`: returns a term above every term that was seen, whatever the record says now, and not below
+    /// the reading of the wall clock. So it exceeds the terms from before a backup.
     pub(super) fn next_term(&self, now: Time) -> Option<Term> {
         let shown = self.sight.as_ref().and_then(Sight::record);
         let shown = shown.map_or(Term::ZERO, |record| record.term);
@@ -318,7 +323,8 @@ impl Core {
         Some(counted.max(Term(wall)))
     }
 
-    /// The holder that the record shows, unless it is this agent, known to be over, or was given up.
+    /// Returns the holder that the record shows, unless it is this agent, its end is known, its term is old, or it
+    /// was given up.
     pub(super) fn shown_leader(&self) -> Option<Leader> {
         let record = self.sight.as_ref()?.record()?;
         let holder = record.holder.as_ref()?;
@@ -327,7 +333,7 @@ impl Core {
             .members
             .get(&holder.id)
             .is_some_and(|member| member.is_stale(holder.incarnation));
-        // A term below one that was seen is of a store that went back; terms never do.
+        // Terms never go back: a term below a known one shows that the store went back.
         let is_old = record.term < self.highest;
         let is_doubted = self.doubted.as_ref() == Some(&record.nonce);
         (holder.id != self.me.id && !is_over && !is_old && !is_doubted).then(|| Leader {
@@ -337,13 +343,14 @@ impl Core {
         })
     }
 
-    /// The shown holder is not followed until its record changes.
+    /// Stops following the shown holder until its record changes.
     pub(super) fn doubt(&mut self) {
         let record = self.sight.as_ref().and_then(Sight::record);
         self.doubted = record.map(|record| record.nonce.clone());
     }
 
-    /// When this agent takes the lease, if nothing changes until then, and what jitter may be added.
+    /// Returns the time at which this agent takes the lease if nothing changes until then, and the jitter that may
+    /// be added.
     pub(super) fn slot(&self, now: Time) -> Option<(Time, Duration)> {
         if self.releasing.is_some() {
             return None; // it has yet to give back what it held
@@ -366,14 +373,14 @@ impl Core {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
         let at = at.saturating_add(usize::from(outranked || self.reads.is_slow(config)));
-        // An agent ahead may have seen the same later by as much as a read is apart from the next.
+        // An agent ahead may see the same record later, by up to the interval between two reads.
         let wait = slot::delay(config.poll(), at);
         let begins = free.max(self.vacant_since);
         Some((begins.after(wait), config.timings.jitter()))
     }
 
-    /// `confirmed-end-frees`: the end of that very incarnation was seen or told. A number below the
-    /// last that ended says nothing: it may be of another process.
+    /// `confirmed-end-frees`: whether the end of exactly that incarnation was seen or reported. A lower number than
+    /// the last ended incarnation proves nothing: it may belong to another process.
     fn has_ended(&self, holder: &Holder) -> bool {
         let member = self.me.members.get(&holder.id);
         member.is_some_and(|member| member.was_end_told(holder.incarnation))

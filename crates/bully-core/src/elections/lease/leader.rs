@@ -1,7 +1,7 @@
-//! The holder: until when it considers itself leader, and to whom it hands over.
+//! The holder: how long it considers itself leader, and to which agent it hands over.
 //!
-//! Decided here: what prolongs a leadership, what ends it early, and when a leadership is handed over. Not here:
-//! how the end of it is published ([`machine`](super::machine)).
+//! Decided here: when a leadership is prolonged, when it ends early, and when it is handed over. Not here: how its
+//! end is published ([`machine`](super::machine)).
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
-    /// The score with which it leads; kept while it drains because it has lost its own.
+    /// The score with which it leads. It is kept while the leader drains because it lost its own score.
     pub score: Score,
-    /// It considers itself leader until then, without another word of the store.
+    /// The agent considers itself leader until then, without another answer of the store.
     pub until: Time,
-    /// The last attempt that was applied. What was asked before it is out of date.
+    /// The last attempt that was applied. Answers to earlier questions are out of date.
     applied: u64,
-    /// When it hands over to an agent that claims the lease.
+    /// The time at which it hands over to an agent that claims the lease.
     pub takeover_at: Option<Time>,
     pub leaving: Option<Leaving>,
 }
@@ -34,12 +34,13 @@ pub(super) struct Leaving {
     pub cooldown: Duration,
 }
 
-/// What a record says to the agent that leads.
+/// The meaning of a record for the agent that leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
-    /// It is the holder, by an attempt of its own.
+    /// The agent is the holder, by an attempt of its own.
     Me,
-    /// Nothing, or what was before this leadership: the store went back to a backup, or the record was deleted.
+    /// No record, or a record from before this leadership: the store went back to a backup, or the record was
+    /// deleted.
     Past,
     /// Another leadership.
     Another,
@@ -57,23 +58,23 @@ impl Leading {
         }
     }
 
-    /// Whether its lease goes on.
+    /// Whether its lease is not yet over.
     pub(super) fn has_lease(&self, now: Time) -> bool {
         now < self.until
     }
 
-    /// Asks for its lease to be renewed.
+    /// Asks the register to renew the lease.
     pub(super) fn renew(&self, core: &mut Core, now: Time, out: &mut Out) {
         core.hold(now, self.term, self.score, out);
     }
 
-    /// The attempt of that number was applied, so no agent took the lease before it was.
+    /// Prolongs the lease: the attempt of that number was applied, so no agent took the lease before it was.
     pub(super) fn prolong(&mut self, core: &Core, request: u64, sent: Time) {
         self.until = self.until.max(core.lease_from(sent));
         self.applied = self.applied.max(request);
     }
 
-    /// Whether that answer, or what is shown unasked, may be older than what this leader knows.
+    /// Whether that answer, or an unasked report, may be older than this leader's knowledge.
     pub(super) fn is_late(&self, request: Option<u64>) -> bool {
         request.is_none_or(|request| request < self.applied)
     }
@@ -88,14 +89,14 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // It could be written only by an agent that has waited for longer than this lease.
+            // Only an agent that has waited for longer than this lease could write it.
             Shows::Past
         } else {
             Shows::Another
         }
     }
 
-    /// Tells the application to end its work, unless it was told.
+    /// Tells the application to end its work, unless it was told before.
     pub(super) fn drain(
         &mut self,
         core: &Core,
@@ -109,9 +110,9 @@ impl Leading {
         self.leaving = Some(Leaving { handover, cooldown });
     }
 
-    /// `released-for-whom-it-names`: the agent to hand over to: the one that was asked for, unless this process knows that
-    /// it cannot lead; otherwise the one of the highest rank that is known to this process, claims the lease, or is listed
-    /// by the store.
+    /// `released-for-whom-it-names`: returns the agent to hand over to. This is the wanted agent, unless this
+    /// process knows that it cannot lead. Otherwise it is the highest-ranked agent among those that this process
+    /// knows, that claim the lease, or that the store lists.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
             let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
@@ -127,13 +128,13 @@ impl Leading {
         });
         let known = core.me.successor(None);
         let known = known.and_then(|id| core.me.members.get(&id)?.rank());
-        // Of a member its row says less than what this process knows.
+        // This process knows more about a member than the store's list says.
         let is_no_member = |rank: &&Rank| core.me.members.get(&rank.id).is_none();
         let listed = core.contender.as_ref().filter(is_no_member).cloned();
         claimant.max(known).max(listed).map(|rank| rank.id)
     }
 
-    /// `heed-the-claim`: hands over to the agent that claims the lease, once the policy says so.
+    /// `heed-the-claim`: hands over to the agent that claims the lease, when the policy allows it.
     pub(super) fn heed(&mut self, core: &Core, now: Time, out: &mut Out) {
         let heeded = core
             .claims
@@ -147,7 +148,7 @@ impl Leading {
         }
     }
 
-    /// Whether the work has had its time; if not, the timer is set to what is left of it.
+    /// Whether the time for the work is over. If not, sets the timer to the rest of it.
     pub(super) fn has_drained(&self, now: Time, out: &mut Out) -> bool {
         let leaving = self.leaving.as_ref();
         leaving

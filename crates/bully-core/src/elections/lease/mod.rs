@@ -1,18 +1,18 @@
-//! A lease in a store: for more agents than should talk to each other.
+//! A lease in a store, for groups with more agents than should talk to each other.
 //!
-//! Its participants say nothing to each other for the election. They know one *register*: a record with compare-and-swap in a
-//! store that the application runs anyway, such as a database. The agent that the record names as its holder
-//! renews it, and leads; the others read it, and one of them takes it over when it was not renewed for long
-//! enough.
+//! The participants send each other no messages for the election. They share one *register*: a record with
+//! compare-and-swap in a store that the application runs anyway, such as a database. The record names an agent as
+//! its holder. The holder renews the record, and leads. The others read it. If it is not renewed for long enough,
+//! one of them takes it over.
 //!
-//! **What you can rely on.** At most one agent considers itself leader, at any instant, as far as the store's
-//! compare-and-swap is linearizable and the rate of each clock errs by no more than 11 %. The term increases with each
-//! leadership, so it is a fencing token; if the record is deleted, or the store goes back to a backup, it does so as long
-//! as no wall clock that was used was ahead of one that is used later. When the store does not answer, no agent
-//! leads after D; when it answers again, one does.
+//! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's
+//! compare-and-swap is linearizable and the rate of each clock errs by at most 11 %. The term increases with each
+//! leadership, so it is a fencing token. If the record is deleted, or the store goes back to a backup, the term
+//! still increases, as long as no wall clock that was used was ahead of one used later. When the store does not
+//! answer, no agent leads after D. When it answers again, one agent leads again.
 //!
-//! The register is no member of the group: a machine asks it by [`RegisterQuestion`], the effect `Ask`, and hears
-//! [`RegisterShown`], the input `Told`.
+//! The register is not a member of the group. A machine sends it a [`RegisterQuestion`] by the effect `Ask`, and
+//! receives a [`RegisterShown`] by the input `Told`.
 //!
 //! # One lease
 //! ```text
@@ -31,35 +31,35 @@
 //! # The rules by name
 //! | rule | what an agent does | decided in |
 //! |---|---|---|
-//! | `nonce-of-one-attempt` | each attempt to write has a number that no other attempt of its incarnation has | `core.rs` |
-//! | `lease-from-send-time` | a lease counts from when the attempt was sent that was then applied: after the time that it waited in this process for the store's turn | `core.rs`, `leader.rs` |
-//! | `renews-when-answered` | a renewal goes before a read. The next one is made when the last was answered, H after it at the earliest; one without an answer is repeated after H, where answers are slow after 2/3 D. So three answers have to fit into a lease: of a renewal, a read, and the next renewal | `attempts.rs`, `reads.rs` |
-//! | `slow-waits` | an agent that waits for an answer of the store for more than 3/4 H (the median of ten) claims no lease, and takes a free one a step later: a preference would move the leadership to an agent that cannot keep it | `reads.rs`, `core.rs` |
-//! | `lease-ends-by-clock` | each step begins with the end of a lease that is over | `machine.rs` |
-//! | `unknown-is-no-success` | an attempt whose outcome is unknown prolongs nothing: the agent reads | `shown.rs` |
-//! | `recognised-by-its-nonce` | an attempt that was applied late is seen by its nonce, and counts from when it was sent | `shown.rs`, `attempts.rs` |
-//! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r), by the reader's clock, since the first answer arrived that showed it | `sight.rs` |
-//! | `longest-lease-seen` | that D is the longest lease that the agent saw in the register, or its own: also while the register has no record, or has a record of an earlier term, which says nothing of the leadership after it, released or not | `sight.rs` |
-//! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. Allowed are the poll and twice the time of an answer (the median of ten), at least the poll and H, at most the poll and D. An answer that is told unasked carries the age of its read. The wait is longer by the part allowed above the poll and H | `reads.rs`, `sight.rs` |
-//! | `a-poll-after-a-quick-answer` | the next read is sent a poll after an answer arrived that took at most H / 2, which leaves no gap; else a poll after the question, so that a slow store is read as often | `reads.rs` |
-//! | `a-gap-begins-anew` | after a longer gap everything that is seen counts from then: the store may have gone back to a backup. So does a lease that is found released, no record at all, or an attempt of its own that was applied | `sight.rs`, `attempts.rs` |
-//! | `unbroken-chain` | a renewal that the store tells unasked, over the record that is known, is seen like one that is read, and no read is needed. What a read shows after that counts as seen without a gap if the store told that very change, over what is known | `sight.rs` |
-//! | `no-second-chance` | what would replace another version than a later read shows is forgotten: it was not applied, and a store that goes back may do it yet | `attempts.rs` |
-//! | `the-newest-answer-counts` | the answer to a read is not heard after that to a later one | `reads.rs` |
-//! | `term-above-all` | a new leadership has a term above every one that its agent saw, and not below the wall clock's | `core.rs` |
-//! | `rank-staggered-slots` | an agent with k others ahead of it, as its process knows, waits k times as long as a reader does, since those ahead may have seen the same that much later; one step more for a better agent of another process that claims the lease; 8 more while it cools down | `core.rs` |
-//! | `confirmed-end-frees` | the lease of an incarnation is free at once when its end is confirmed: by a supervisor of this process, or, where links stand beside the lease, by a supervisor or the sentinel of another one | `core.rs` |
-//! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless a better one is there | `claims.rs` |
-//! | `heed-the-claim` | the holder hands over to a claimant that is better and was there for long enough, by its policy | `claims.rs`, `leader.rs` |
-//! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and says so in the claim; the holder takes its own lease again above it | `core.rs`, `shown.rs` |
-//! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor, which takes it at once; the others let it | `transition.rs`, `sight.rs` |
-//! | `released-for-whom-it-names` | a command may name an agent of another process, which this one does not know: the lease is released for it. Without a name it is released for the best agent that the members, the claim or the list of the store name, else for any. If none has taken it, the one that released it takes it back: eight steps after the others, as long as it cools down | `leader.rs`, `core.rs` |
+//! | `nonce-of-one-attempt` | each attempt to write has its own number within its incarnation | `core.rs` |
+//! | `lease-from-send-time` | the lease starts at the time when the applied attempt was sent to the store, which is after the time that the attempt waited in this process | `core.rs`, `leader.rs` |
+//! | `renews-when-answered` | a renewal goes before a read. The next renewal is sent when the last one was answered, at least H after that one. A renewal without an answer is repeated after H, or after 2/3 D where answers are slow. So three answers have to fit into a lease: to a renewal, to a read, and to the next renewal | `attempts.rs`, `reads.rs` |
+//! | `slow-waits` | an agent whose answers from the store take more than 3/4 H (the median of ten) does not claim the lease, and takes a free lease one step later: otherwise the leadership could move to an agent that cannot keep it | `reads.rs`, `core.rs` |
+//! | `lease-ends-by-clock` | each step first ends a lease that is over | `machine.rs` |
+//! | `unknown-is-no-success` | an attempt with an unknown outcome prolongs nothing: the agent reads | `shown.rs` |
+//! | `recognised-by-its-nonce` | an agent recognises its late-applied attempt by the nonce; the lease starts when that attempt was sent | `shown.rs`, `attempts.rs` |
+//! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r) by the reader's clock, counted from the arrival of the first answer that showed the record | `sight.rs` |
+//! | `longest-lease-seen` | D in that wait is the longest lease that the agent saw in the register, at least its own. This also holds while the register has no record, or a record of an earlier term, released or not: such a record says nothing about the leadership after it | `sight.rs` |
+//! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. The allowed gap is the poll plus twice the time of an answer (the median of ten), at least poll + H and at most poll + D. An answer that comes unasked carries the age of its read. The wait grows by the part of the allowed gap above poll + H | `reads.rs`, `sight.rs` |
+//! | `a-poll-after-a-quick-answer` | if an answer took at most H / 2, the next read is sent one poll after the answer arrived, which leaves no gap. Otherwise it is sent one poll after the question, so that a slow store is read equally often | `reads.rs` |
+//! | `a-gap-begins-anew` | after a longer gap, the wait begins again for everything that is seen, because the store may have gone back to a backup. The same holds for a lease that is found released, for an absent record, and for the agent's own applied attempt | `sight.rs`, `attempts.rs` |
+//! | `unbroken-chain` | a renewal that the store reports unasked, and that replaced the known record, counts like a renewal that was read: no read is needed. A later read counts as seen without a gap if the store reported exactly that change of the known record | `sight.rs` |
+//! | `no-second-chance` | an attempt is forgotten if it would replace another version than a later read shows: it was not applied, but a store that goes back may still apply it | `attempts.rs` |
+//! | `the-newest-answer-counts` | the answer to a read is ignored after the answer to a later read | `reads.rs` |
+//! | `term-above-all` | the term of a new leadership is above every term that its agent saw, and not below the reading of the wall clock | `core.rs` |
+//! | `rank-staggered-slots` | an agent with k others ahead of it, as far as its process knows, waits k polls, because an agent ahead may see the same record one poll later. It waits one step more if a better agent of another process claims the lease, and 8 more while it cools down | `core.rs` |
+//! | `confirmed-end-frees` | the lease of an incarnation is free at once when the end of that incarnation is confirmed: by a supervisor of this process or, where links stand beside the lease, by a supervisor or the sentinel of another process | `core.rs` |
+//! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless the claim of a better agent is there | `claims.rs` |
+//! | `heed-the-claim` | the holder hands over to a better claimant whose claim was there for long enough, by its policy | `claims.rs`, `leader.rs` |
+//! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and writes the higher term into the claim. The holder then takes its own lease again, in a term above that one | `core.rs`, `shown.rs` |
+//! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor. The successor takes it at once; the others wait for the successor | `transition.rs`, `sight.rs` |
+//! | `released-for-whom-it-names` | a command may name an agent of another process, which this process does not know: the lease is released for that agent. Without a name it is released for the best agent that the members, the claim or the list of the store name; if there is none, any agent may take it. If no agent has taken it, the former holder takes it back: eight steps after the others, while it cools down | `leader.rs`, `core.rs` |
 //! | `release-until-confirmed` | a release is written again until the store has confirmed it, or shows another record | `core.rs` |
-//! | `write-over-the-past` | a holder whose record was deleted, or is of an earlier term, writes it again while its lease goes on | `leader.rs` |
+//! | `write-over-the-past` | a holder writes its record again while its lease goes on, if the record was deleted or the store shows an earlier term | `leader.rs` |
 //!
 //! # Role × input
-//! What happens at the end of a step for an agent that does not lead: it follows the holder that the record shows, or
-//! sets the timer of its slot. − is a traced no-op.
+//! At the end of each step, an agent that does not lead follows the holder that the record shows, or sets the timer
+//! of its slot. − is a traced no-op.
 //!
 //! | input | vacant | following | taking | leading |
 //! |---|---|---|---|---|
@@ -78,29 +78,35 @@
 //! | `StepDown`, `Drained` | − | − | − | drain; release |
 //!
 //! # Why no two lead
-//! Let A consider itself leader by an attempt that it sent at s, by its clock, and that was applied. Every reader B
-//! sees that record after s. B takes the lease when it has seen it unchanged for D (1 + r) / (1 - r) by its clock, which
-//! is at least D by A's, and only if the compare-and-swap finds what B saw last: so nothing was applied in between,
-//! and A's lease, which ended at s + D, is over. If A released the lease, it had stopped leading before it asked for that. An attempt of A
-//! that is applied later was asked to replace a record that is not there any more, and fails.
+//! Agent A considers itself leader because of an attempt that A sent at s, by its clock, and that was applied.
+//! Every reader B sees that record after s. B takes the lease when it has seen the record unchanged for D (1 + r) /
+//! (1 - r) by its clock, which is at least D by A's clock, and only if the compare-and-swap finds the version that
+//! B saw last. So nothing was applied in between, and A's lease, which ended at s + D, is over. If A released the
+//! lease, it had stopped leading before it asked for the release. An attempt of A that is applied later would have
+//! to replace a record that no longer exists, so it fails.
 //!
-//! The store may go back to a backup: then B may see again what A has renewed since. That takes the store away for a while,
-//! which B notices as a gap in its reads, and counts from there; A, which leads by what was lost, is over by then or has
-//! written its record again. If the record is deleted, B sees nothing, and waits for the longest lease that it saw.
+//! The store may go back to a backup. Then B may see again a record that A has renewed since. While the store goes
+//! back, it does not answer. B notices this as a gap in its reads, and begins its wait again. A leads by a renewal
+//! that was lost: by the end of B's wait A's lease is over, or A has written its record again. If the record is
+//! deleted, B sees no record, and waits for the longest lease that it saw.
 //!
 //! # Not covered
-//! - A store that goes back within the gap that is allowed, as an asynchronous standby may that takes over at once: 490 ms
-//!   with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms, 328 ms and 5.9 s where it answers slowly.
-//! - A record that is deleted twice, or written for the first time and deleted, between two reads of an agent: it
-//!   sees nothing both times.
-//! - Links beside a lease: a peer may say that an agent has ended, if its rights name that agent. Give a peer the rights for
-//!   its own agents only, and have hosts prove who they are (TLS or a secret).
-//! - An agent that starts after a record was deleted, or after the store went back, cannot know a longer lease than its own.
-//!   So give all agents the same timings; where they are changed one by one, do not restore or delete meanwhile.
+//! - A store that goes back within the allowed gap, for example an asynchronous standby that takes over at once.
+//!   The allowed gap is 490 ms with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms, 328
+//!   ms and 5.9 s where the store answers slowly.
+//! - A record that is deleted twice, or written for the first time and deleted, between two reads of an agent: the
+//!   agent sees no record both times.
+//! - Links beside a lease. A peer may report that an agent has ended, if the peer's rights name that agent. Give a
+//!   peer the rights for its own agents only, and have hosts prove their identity (TLS or a secret).
+//! - An agent that starts after a record was deleted, or after the store went back, knows only its own lease, not a
+//!   longer one. So give all agents the same timings. While you change timings agent by agent, do not restore the
+//!   store or delete the record.
 //!
-//! An agent that saw a longer lease once waits for it until it starts anew, also after all have shorter ones.
+//! An agent that once saw a longer lease waits for that length until it restarts, even after all agents have
+//! shorter leases.
 //!
-//! Not here: how a store is asked, and what it does when it is down ([`RegisterRecord`] is the text that it keeps).
+//! Not here: how a store is asked, and how a store acts when it is down ([`RegisterRecord`] is the text that it
+//! keeps).
 
 mod alarm;
 mod attempts;
@@ -156,7 +162,7 @@ use crate::{
 
 type Out = EffectsOf<Lease>;
 
-/// What hosts call these rules.
+/// Name of these rules between hosts.
 pub const RULES: Rules = Rules::new("lease");
 
 /// One agent's side of an election by a lease in a store; see the [module's page](self).
@@ -169,7 +175,7 @@ pub struct Lease {
 
 #[cfg(any(test, feature = "testkit"))]
 impl Lease {
-    /// The longest lease that it has seen in its store.
+    /// Returns the longest lease that this agent has seen in its store.
     pub fn longest_lease_seen(&self) -> Option<Duration> {
         self.core.sight.as_ref().map(sight::Sight::longest)
     }
@@ -205,9 +211,9 @@ impl Election for Lease {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // The store decides who writes a term, and no two write one.
+            // The store decides which agent writes a term, and no two agents write the same term.
             leaders: Leaders::PerTerm,
-            // All that must survive is in the register.
+            // Everything that must survive a crash is in the register.
             storage: Storage::Nothing,
             clock: ClockKind::CountsSuspend,
             ..Requirements::new(RULES)

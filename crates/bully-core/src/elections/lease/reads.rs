@@ -1,8 +1,7 @@
 //! The reads of a participant at its register, and the time that the answers took.
 //!
-//! Decided here: which answer counts, how far apart two reads may be, how much longer a wait is for that, and which agent
-//! counts as slow. Not
-//! here: the content of an answer ([`sight`](super::sight)).
+//! Decided here: which answer counts, the longest time between two reads, how much longer the wait is because of
+//! it, and which agent counts as slow. Not here: the content of an answer ([`sight`](super::sight)).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -11,20 +10,20 @@ use super::LeaseConfig;
 use crate::elections::message::register::RegisterShown;
 use crate::protocol::Time;
 
-/// The reads that wait for their answers, and the time that the last answers took.
+/// The reads that wait for their answers, and the times that the last answers took.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Reads {
     sent: VecDeque<(u64, Time)>,
-    /// Empty before the first answer, which stands for all that are measured.
+    /// Empty before the first answer. The first answer fills all its entries.
     took: VecDeque<Duration>,
 }
 
-/// An answer of a register: of the store at some time between both.
+/// The times of an answer. The register read the store at some moment between sending and arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looked {
     pub sent: Time,
     pub arrived: Time,
-    /// The longest gap that could be before it.
+    /// Longest gap that was allowed before this answer.
     pub allowed: Duration,
     /// Whether there was a gap, however short: see [`RegisterShown::is_broken`].
     pub is_broken: bool,
@@ -38,8 +37,8 @@ impl Reads {
         self.sent.push_back((request, now));
     }
 
-    /// `the-newest-answer-counts`: the read that this answers, unless a later one was answered. No read before it
-    /// counts any more.
+    /// `the-newest-answer-counts`: returns the times of the read that this answers, unless a later one was
+    /// answered. Earlier reads no longer count.
     pub(super) fn answer(
         &mut self,
         request: u64,
@@ -49,9 +48,9 @@ impl Reads {
     ) -> Option<Looked> {
         let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
         let (_, asked) = self.sent.drain(..=at).next_back()?;
-        // The store was not asked before that.
+        // The store was asked only after the question had waited in this process.
         let sent = asked.after(waited).min(now);
-        // By the answers before this one, so that an answer that hung does not allow for itself.
+        // Uses the answers before this one, so that an answer that hung does not extend its own limit.
         let allowed = self.allowed(config);
         self.measure(now.since(sent), config);
         let arrived = now;
@@ -63,7 +62,7 @@ impl Reads {
         })
     }
 
-    /// `a-poll-after-a-quick-answer`: when the next read is sent.
+    /// `a-poll-after-a-quick-answer`: returns the time at which the next read is sent.
     pub(super) fn next(looked: Looked, config: &LeaseConfig) -> Time {
         let is_short = config.is_short(looked.arrived.since(looked.sent));
         let from = if is_short {
@@ -74,7 +73,7 @@ impl Reads {
         from.after(config.poll())
     }
 
-    /// Notes the time of an answer. One that makes no difference is noted as none at all.
+    /// Notes the time of an answer. A short answer, which makes no difference, is noted as zero.
     fn measure(&mut self, took: Duration, config: &LeaseConfig) {
         let is_short = config.is_short(took);
         let took = if is_short { Duration::ZERO } else { took };
@@ -85,7 +84,7 @@ impl Reads {
         }
     }
 
-    /// The times of an answer that the register gives unasked, by a read that it began `age` ago.
+    /// Returns the times of an answer that the register gives unasked, from a read that began `age` ago.
     pub(super) fn told(&self, age: Duration, now: Time, config: &LeaseConfig) -> Looked {
         let nanos = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
         Looked {
@@ -96,7 +95,8 @@ impl Reads {
         }
     }
 
-    /// `gap-from-sending`: longest time from the sending of a read to the arrival of the next answer.
+    /// `gap-from-sending`: returns the longest allowed time from the sending of a read to the arrival of the next
+    /// answer.
     pub(super) fn allowed(&self, config: &LeaseConfig) -> Duration {
         let (least, most) = (config.heartbeat(), config.timings.lease());
         let answers = self.median().saturating_mul(2).max(least);
@@ -105,27 +105,28 @@ impl Reads {
 }
 
 impl Reads {
-    /// The time of an answer; zero if it makes no difference.
+    /// Returns the median time of an answer; zero if it makes no difference.
     fn median(&self) -> Duration {
         let mut took: Vec<Duration> = self.took.iter().copied().collect();
         took.sort_unstable();
         took.get(took.len() / 2).copied().unwrap_or_default()
     }
 
-    /// The time of an answer, where it is more than the timings assume.
+    /// Returns the time of an answer if it is longer than the timings assume.
     pub(super) fn slow(&self, config: &LeaseConfig) -> Option<Duration> {
         let assumed = config.timings.delay_bound().saturating_mul(2);
         Some(self.median()).filter(|took| *took > assumed)
     }
 
-    /// `slow-waits`: whether its own way to the store is too slow for it to be preferred.
+    /// `slow-waits`: whether this agent's access to the store is too slow for it to be preferred.
     pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
         let bound = config.heartbeat().saturating_mul(3);
         self.median().saturating_mul(4) > bound
     }
 
-    /// `renews-when-answered`: after how long a renewal without an answer is repeated. Where answers are slow that is the
-    /// time of two of them, so that none is under way twice; the third one has to fit into the lease.
+    /// `renews-when-answered`: returns the time after which a renewal without an answer is repeated. Where answers
+    /// are slow, this is the time of two answers, so that no renewal is under way twice. The third answer has to
+    /// fit into the lease.
     pub(super) fn again(&self, config: &LeaseConfig) -> Duration {
         let heartbeat = config.heartbeat();
         if self.median().is_zero() {
@@ -135,7 +136,7 @@ impl Reads {
     }
 }
 
-/// Number of reads that are remembered while they have no answer.
+/// Number of unanswered reads that are remembered.
 const WAITING: usize = 32;
 
 /// Number of answers whose median is the time of an answer.

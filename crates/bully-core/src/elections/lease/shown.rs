@@ -1,6 +1,6 @@
-//! What each role makes of what the register shows and answers.
+//! The reaction of each role to the records and answers of the register.
 //!
-//! Not here: how the role changes ([`transition`](super::transition)), and what is known of the records
+//! Not here: how the role changes ([`transition`](super::transition)), and the knowledge about the records
 //! ([`sight`](super::sight), [`claims`](super::claims)).
 
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl Lease {
     ) {
         let now = looked.arrived;
         self.core.observe(looked, request, lease, claim);
-        // What is told unasked says neither that an attempt failed nor that a release did: these are asked for.
+        // An unasked report does not show that an attempt or a release failed, so those still need a read.
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {
@@ -82,7 +82,7 @@ impl Lease {
             return;
         }
         self.core.release_again(now, request, out);
-        // What was asked before the attempt says nothing about it.
+        // A read that was sent before the attempt proves nothing about it.
         if let State::Taking { request: attempt } = self.state
             && request.is_some_and(|request| request > attempt)
         {
@@ -152,7 +152,8 @@ impl Lease {
         }
         let (term, until) = (leading.term, leading.until);
         if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
-            // `exceed-what-was-seen`: no agent follows this term, so it takes its lease in a higher one.
+            // `exceed-what-was-seen`: no agent follows this term, so this agent takes its lease again in a higher
+            // one.
             core.see(seen);
             self.lose(now, LostReason::Superseded, out);
             return self.reconsider(now, out);
@@ -173,7 +174,7 @@ impl Lease {
         let Some(attempt) = self.core.take_attempt(request) else {
             return self.ignore("an attempt of a leadership that is over");
         };
-        // `lease-from-send-time`: the store was not asked before that.
+        // `lease-from-send-time`: the store was asked only after the attempt had waited in this process.
         let sent = attempt.sent.after(waited).min(now);
         let record = match attempt.record {
             Swapped::Claim(record) => return self.core.claims.applied(record, version, now),
@@ -205,7 +206,7 @@ impl Lease {
         }
     }
 
-    /// Another agent, or an earlier attempt, was first.
+    /// Another agent's attempt, or an earlier one of this agent, was applied first.
     fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core
@@ -217,7 +218,7 @@ impl Lease {
         }
     }
 
-    /// `unknown-is-no-success`: the attempt may have been applied, or may yet be; a read tells.
+    /// `unknown-is-no-success`: the attempt may have been applied, or may still be applied. A read shows which.
     fn on_failed(&mut self, now: Time, request: u64, out: &mut Out) {
         if !self.core.is_attempt(request) {
             return self.ignore("a read that failed");

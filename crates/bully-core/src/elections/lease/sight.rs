@@ -1,8 +1,8 @@
-//! What a participant has seen of its register, and what follows from that.
+//! The record of the register as a participant last saw it, and the conclusions from it.
 //!
-//! Decided here: since when the record is unchanged, whether it was seen without a gap, and from when on the
-//! lease is free. No wall clock is compared between hosts: every time here is of the reader's own clock, and
-//! later than what it is about.
+//! Decided here: since when the record is unchanged, whether it was seen without a gap, and when the lease is free.
+//! No wall clocks are compared between hosts: every time here is by the reader's own clock, and later than the
+//! event to which it belongs.
 
 use std::time::Duration;
 
@@ -18,22 +18,22 @@ use crate::protocol::{AgentId, Incarnation, Term, Time};
 pub(super) struct Sight {
     pub(super) version: Version,
     content: Result<Option<LeaseRecord>, RecordError>,
-    /// When the first answer that showed this arrived. Its writer had begun before.
+    /// Arrival of the first answer that showed this record. Its writer had begun before.
     since: Time,
-    /// When the last question was sent whose answer showed this.
+    /// Sending time of the last question whose answer showed this record.
     asked: Time,
-    /// Whether the content before this one was seen too, without a gap.
+    /// Whether the content before this one was also seen, without a gap.
     is_continuous: bool,
-    /// The longest lease that this agent saw here, or its own.
+    /// Longest lease that this agent saw in this register, its own included.
     longest: Duration,
     /// The highest term of a lease that this agent saw here.
     highest: Term,
-    /// By how much the wait is longer, for the gaps that were allowed.
+    /// Extra length of the wait, for the gaps that were allowed.
     longer: Duration,
 }
 
 impl Sight {
-    /// The sight after a read, or after a write of its own that the store has confirmed; `before` is the last one.
+    /// Returns the sight after a read, or after a confirmed write of this agent. `before` is the previous sight.
     pub(super) fn of(
         cell: Cell<LeaseRecord>,
         looked: Looked,
@@ -47,7 +47,7 @@ impl Sight {
             allowed,
             is_broken,
         } = looked;
-        // `gap-from-sending`: the store may have gone back to a backup after the one and before the other.
+        // `gap-from-sending`: the store may have gone back to a backup between that question and this answer.
         let is_late = |before: &Self| arrived.since(before.asked) > allowed;
         // `unbroken-chain`
         let has_gap = is_broken || before.is_none_or(is_late);
@@ -80,7 +80,7 @@ impl Sight {
         }
     }
 
-    /// The longest lease that was seen.
+    /// Returns the longest lease that was seen.
     #[cfg(any(test, feature = "testkit"))]
     pub(super) const fn longest(&self) -> Duration {
         self.longest
@@ -91,7 +91,7 @@ impl Sight {
         version: &Version,
         content: &Result<Option<LeaseRecord>, RecordError>,
     ) -> bool {
-        // `wait-for-the-unchanged`: each renewal has a nonce of its own, and so another content.
+        // `wait-for-the-unchanged`: each renewal has its own nonce, and so a different content.
         self.version == *version && self.content == *content
     }
 
@@ -103,28 +103,29 @@ impl Sight {
         self.record()?.holder.as_ref()
     }
 
-    /// Whether it can be written: it is a lease of this group, or nothing.
+    /// Whether this agent may write the record: it is a lease of this group, or absent.
     pub(super) const fn is_ours(&self) -> bool {
         self.content.is_ok()
     }
 
-    /// Whether it was read of late.
+    /// Whether it was read within the allowed time.
     pub(super) fn is_recent(&self, now: Time, allowed: Duration) -> bool {
         now.since(self.asked) <= allowed
     }
 
-    /// Whether the content before this one was seen too, without a gap.
+    /// Whether the content before this one was also seen, without a gap.
     pub(super) const fn is_continuous(&self) -> bool {
         self.is_continuous
     }
 
-    /// When every leadership that was seen here is over by any clock, if nothing changes until then.
+    /// Returns the time at which every leadership that was seen here is over by any clock, if nothing changes until
+    /// then.
     pub(super) fn ends(&self, config: &LeaseConfig) -> Time {
         let wait = config.patience(self.longest);
         self.since.after(wait.saturating_add(self.longer))
     }
 
-    /// When the lease can be taken by that agent, if nothing changes until then; `None` if never.
+    /// Returns the time at which that agent can take the lease, if nothing changes until then; `None` if never.
     ///
     /// `has_ended` says whether the end of an incarnation is confirmed.
     pub(super) fn free_at(
@@ -137,12 +138,12 @@ impl Sight {
         let Some(record) = self.content.as_ref().ok()? else {
             return Some(over); // deleted, maybe, while an agent leads
         };
-        // An earlier record says nothing of the leadership that followed it.
+        // An earlier record says nothing about the leadership after it.
         if !self.is_continuous || record.term < self.highest {
             return Some(over);
         }
         Some(match (&record.holder, &record.next) {
-            // Its own, and it does not lead by it any more.
+            // Its own lease, by which it no longer leads.
             (Some(holder), _) if holder.id == *me && holder.incarnation == incarnation => {
                 self.since
             }
@@ -153,7 +154,7 @@ impl Sight {
         })
     }
 
-    /// Whether it was released for that agent, which nobody stands before.
+    /// Whether the lease was released for that agent, so that no other agent goes first.
     pub(super) fn is_for(&self, me: &AgentId) -> bool {
         self.record().is_some_and(|record| {
             record.holder.is_none() && record.next.as_ref().is_some_and(|next| next.id == *me)

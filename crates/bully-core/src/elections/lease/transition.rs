@@ -1,7 +1,7 @@
-//! How the role changes: the only place where it does.
+//! The changes of the role. No other file changes it.
 //!
-//! A lost leadership is published before any other effect of its step, so that nothing of a former leader
-//! leaves after it.
+//! A lost leadership is published before any other effect of its step, so that no effect of a former leader leaves
+//! after its end.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -15,20 +15,20 @@ use super::{
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
 impl Lease {
-    /// Reads, and will again.
+    /// Reads the register, and sets the timer of the next read.
     pub(super) fn look(&mut self, now: Time, out: &mut Out) {
         self.core.read(now, out);
         let poll = self.core.config.poll();
         self.core.alarms.set(BullyTimer::Detect, now, poll, out);
     }
 
-    /// The agent's slot has come.
+    /// Takes the lease: the agent's slot has come.
     pub(super) fn take(&mut self, now: Time, out: &mut Out) {
         let core = &mut self.core;
         let allowed = core.reads.allowed(&core.config);
         let is_recent = |sight: &Sight| sight.is_recent(now, allowed);
         if !core.sight.as_ref().is_some_and(is_recent) {
-            // Too long ago to know that nothing changed: what is read now decides.
+            // The record was read too long ago to be sure that nothing changed: another read decides.
             let poll = core.config.poll();
             core.alarms.set(BullyTimer::Campaign, now, poll, out);
             return core.read(now, out);
@@ -43,20 +43,20 @@ impl Lease {
         }
     }
 
-    /// The attempt to take the lease counts no more.
+    /// Gives up the attempt to take the lease.
     pub(super) fn give_up(&mut self) {
         if let State::Taking { .. } = self.state {
             self.state = State::Vacant;
         }
     }
 
-    /// The record shows that this agent's attempt was applied.
+    /// Begins to lead: the record shows that this agent's attempt was applied.
     pub(super) fn win(&mut self, now: Time, term: Term, request: u64, sent: Time, out: &mut Out) {
         let core = &mut self.core;
         core.releasing = None;
         let until = core.lease_from(sent);
         let Some(score) = core.me.eligible() else {
-            // It was told meanwhile that it cannot lead.
+            // It became ineligible meanwhile.
             core.forget_attempts();
             let to = core.me.successor(None);
             core.releasing = Some(Releasing::new(term, to));
@@ -65,7 +65,7 @@ impl Lease {
             return self.reconsider(now, out);
         };
         if until <= now {
-            core.forget_attempts(); // heard too late: it holds a lease that is over
+            core.forget_attempts(); // seen too late: its lease is already over
             self.give_up();
             return self.reconsider(now, out);
         }
@@ -84,12 +84,12 @@ impl Lease {
         out.notify(Event::Acquired { term });
     }
 
-    /// The work has ended, or had its time: the lease is given back.
+    /// Gives the lease back: the work has ended, or its time is over.
     pub(super) fn resign(&mut self, now: Time, out: &mut Out) {
         let State::Leading(leading) = &self.state else {
             return;
         };
-        // The one that was chosen when the work began to end may be gone by now.
+        // The agent that was chosen when the work began to end may be gone by now.
         let to = Leading::successor(&self.core, now, leading.chosen());
         let term = leading.term;
         let cooldown = leading.leaving.as_ref().map(|leaving| leaving.cooldown);
@@ -124,7 +124,7 @@ impl Lease {
         core.alarms.set(BullyTimer::Detect, now, poll, out);
     }
 
-    /// Whom this agent follows, when it would take the lease, and whether it claims it.
+    /// Decides which leader this agent follows, when it would take the lease, and whether it claims it.
     pub(super) fn reconsider(&mut self, now: Time, out: &mut Out) {
         if matches!(self.state, State::Leading(_) | State::Taking { .. }) {
             self.core.alarms.stop(BullyTimer::Campaign, out);
@@ -168,7 +168,7 @@ impl Lease {
             .filter(|before| shown.as_ref() == Some(&before.leader));
         let was_member = same.is_some_and(|same| same.was_member);
         if was_member && !shown.as_ref().is_some_and(|leader| is_member(&leader.id)) {
-            core.doubt(); // it has left; its lease goes on until it is over
+            core.doubt(); // it has left; its lease still lasts until its end
             shown = None;
         }
         match (before, shown) {
@@ -190,7 +190,7 @@ impl Lease {
         }
     }
 
-    /// Traces that an input changes nothing, and why.
+    /// Traces that an input changes nothing, with the reason.
     pub(super) fn ignore(&self, reason: &'static str) {
         self.core.me.ignore(self.state.role(), reason);
     }
