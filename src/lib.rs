@@ -1,5 +1,5 @@
-//! Leader election for applications built on [actix]: supervised actors elect the one of highest
-//! rank among them, in milliseconds.
+//! Leader election for applications built on [actix]: supervised actors elect the actor of highest rank among them, in
+//! milliseconds.
 //!
 //! ```text
 //!   your actix application
@@ -27,37 +27,37 @@
 //! ```
 //!
 //! # Words
-//! One word for one idea, everywhere in this crate.
+//! Each idea has one word, everywhere in this crate.
 //!
 //! | word | meaning | elsewhere |
 //! |---|---|---|
 //! | *agent* | an actor that takes part in an election | node, process, participant |
-//! | *member* | an agent as its group knows it: a *voter* (is asked, may lead) or an *observer* (is told) | |
-//! | *node*, *host* | a process whose bridge carries groups to others, and its machine | |
+//! | *member* | an agent in the records of its group: a *voter* (it is asked, and may lead) or an *observer* (it only hears the result) | |
+//! | *node*, *host* | a process whose bridge carries groups to others, and the machine that it runs on | |
 //! | *peer* | another node, as a bridge sees it; another agent is "another agent" | |
-//! | *score*, *rank* | what the application gives an agent; score and name together, which decide who outranks whom | priority, id |
-//! | *eligible*, *candidate* | an agent that may be elected; one that holds an election | |
-//! | *term*, *epoch* | the number of an election that was won; which choice of voters it was held with | ballot |
-//! | *incarnation* | which start of an agent it is, counted over its crashes | generation, life |
+//! | *score*, *rank* | the number that the application gives an agent; score and name together, which decide who outranks whom | priority, id |
+//! | *eligible*, *candidate* | an agent that may be elected; an agent that holds an election | |
+//! | *term*, *epoch* | the number of an election that was won; the number of the list of voters that held the election | ballot |
+//! | *incarnation* | the number of an agent's start, counted over its crashes | generation, life |
 //! | *role* | follower, candidate (sent `Elect`), waiting (got `Ok`), leader | |
 //! | `Elect`, `Ok`, `Elected` | the bully's three messages | ELECTION, ANSWER or ALIVE, COORDINATOR or VICTORY |
-//! | *message*, `Envelope<M>` | what one agent says to another; the same with its sender and the sender's incarnation | letter |
-//! | *campaign*, *step down*, *resign* | to hold an election; to give a leadership up; the message that says so | |
-//! | *leadership*, *tenure* | what is held or vacant; one agent's time as leader | |
-//! | *lease*, *promise*, *fence* | how long a leader is sure to be the only one; what a voter grants it; the number that keeps a former one out | |
-//! | *drain*, *hand-over* | the work of a leader ends; the next one takes its place | |
-//! | *singleton*, *gate* | an actor that runs on the leader only; what refuses the writes of former leaders | |
+//! | *message*, `Envelope<M>` | data that one agent sends to another; the message with its sender and the sender's incarnation | letter |
+//! | *campaign*, *step down*, *resign* | to hold an election; to give a leadership up; the message that announces this | |
+//! | *leadership*, *tenure* | the position, which is held or vacant; one agent's time as leader | |
+//! | *lease*, *promise*, *fence* | the time in which a leader is sure to be the only one; a voter's grant of that time; the number that keeps a former leader out | |
+//! | *drain*, *hand-over* | the work of a leader ends; the next leader takes its place | |
+//! | *singleton*, *gate* | an actor that runs on the leader only; an actor or a check that refuses the writes of former leaders | |
 //! | *schedule*, *tick* | work that is due at certain times; one of these times, and its work | cron job |
-//! | *cool-down* | for so long an agent that stepped down is not elected again | |
-//! | *slot*, *rank-staggered delay* | what an agent waits, the longer the lower its rank, before it holds an election | |
-//! | *link*, *route* | a connection that both bridges accept; how a member is reached | |
-//! | *grace period*, *back-off* | for so long a silent agent or peer is waited for; the growing pause before another try | |
+//! | *cool-down* | the time in which an agent that stepped down is not elected again | |
+//! | *slot*, *rank-staggered delay* | the wait of an agent before it holds an election; a lower rank waits longer | |
+//! | *link*, *route* | a connection that both bridges accept; the path to a member | |
+//! | *grace period*, *back-off* | the time for which a silent agent or peer is waited for; the growing pause before another try | |
 //! | *confirmed*, *suspected* | an end that a supervisor saw; an end that silence suggests (`certain`, `suspect` in names) | |
 //! | *partition*, *cut*, *isolate*, *heal*, *crash*, *hang* | the faults of a test | |
 //!
 //! # Every public type
-//! The types of a build without features; the pages of the modules have the others. A first program needs [`prelude`]
-//! alone.
+//! These are the types of a build without features; the pages of the modules have the others. A first program needs
+//! only [`prelude`].
 //!
 //! | module | types |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! The agent as an actix actor: how its incarnations begin, and what arrives in its mailbox.
+//! The agent as an actix actor: the begin of its incarnations, and the messages in its mailbox.
 //!
-//! Decided here: which messages reach the machine. Those of strangers and of incarnations that are
-//! known to have ended are counted and dropped; they never leave a trace in the state.
+//! Decided here: which messages reach the machine. Messages of strangers, and of incarnations that are known to have
+//! ended, are counted and dropped. They never leave a trace in the state.
 
 use std::{fmt, panic::resume_unwind, sync::Arc};
 
@@ -34,15 +34,14 @@ use super::{
 
 /// One election inside one actor: typed messages in, effects out.
 ///
-/// A [builder](super::AgentBuilder) makes it and puts it under a
-/// `Guardian`: after a crash the same address leads to a new
-/// incarnation that knows nothing of the former one.
+/// A [builder](super::AgentBuilder) makes it and puts it under a `Guardian`: after a crash the same address leads to a
+/// new incarnation that knows nothing of the former one.
 pub struct Agent<E: Election> {
     pub(super) spec: Arc<Spec<E>>,
     pub(super) shared: Arc<SharedState>,
     pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
 
-    // One incarnation.
+    // State of one incarnation.
     pub(super) incarnation: Incarnation,
     pub(super) machine: E,
     pub(super) snapshot: Option<Arc<Snapshot<E::Message>>>,
@@ -50,28 +49,29 @@ pub struct Agent<E: Election> {
     pub(super) deadline: Deadline,
     pub(super) rng: Rng,
     pub(super) drain: Drain,
-    /// A scan for subscribers that have stopped is due.
+    /// Whether a scan for stopped subscribers is due.
     pub(super) scan_is_due: bool,
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
-    /// Since the last deadline everything has waited for a record.
+    /// Whether everything waited for a record since the last deadline.
     pub(super) has_waited: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
-    /// Boxed, and `None` where all of it is: nearly always there is a leader, and nobody asks for anything.
+    /// Boxed, and `None` when all its fields are empty. Usually there is a leader, and no change of voters is asked
+    /// for.
     pub(super) seldom: Option<Box<Seldom>>,
 }
 
-/// What an agent keeps only while there is something unusual. Its task is allocated in steps of 128 bytes, so a word
-/// more in each agent may cost that much.
+/// State that an agent keeps only in unusual situations. An agent's task is allocated in steps of 128 bytes, so one
+/// more word in each agent may cost 128 bytes.
 #[derive(Debug, Default)]
 pub(super) struct Seldom {
     pub(super) asked_change: Option<AskedChange>,
     pub(super) vacancy: Option<Vacancy>,
 }
 
-/// The contents of a store, as an incarnation finds them.
+/// The contents of a store when an incarnation begins.
 #[derive(Debug)]
 pub(super) struct StoredState<D> {
     pub(super) generation: Generation,
@@ -79,7 +79,7 @@ pub(super) struct StoredState<D> {
 }
 
 impl<D> StoredState<D> {
-    /// Takes the store over, if there is one: from then on no earlier incarnation saves there.
+    /// Takes the store over, if there is one. After that no earlier incarnation can save there.
     pub(super) fn take_over(store: Option<&dyn TermStore<D>>) -> Result<Self, StoreError> {
         let Some(store) = store else {
             return Ok(Self {
@@ -87,7 +87,7 @@ impl<D> StoredState<D> {
                 record: None,
             });
         };
-        // Taken over before the record is read: what an earlier incarnation saves later is refused.
+        // Taken over before the record is read: a later save of an earlier incarnation is refused.
         let generation = store.begin()?;
         Ok(Self {
             generation,
@@ -97,7 +97,7 @@ impl<D> StoredState<D> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Changes what is seldom kept, and frees its room when it is empty.
+    /// Changes the rarely used state, and frees its memory when it is empty.
     pub(super) fn with_seldom<R>(&mut self, change: impl FnOnce(&mut Seldom) -> R) -> R {
         let mut seldom = self.seldom.take().unwrap_or_default();
         let result = change(&mut seldom);
@@ -106,7 +106,7 @@ impl<E: Election> Agent<E> {
         result
     }
 
-    /// Says once for each incarnation that it has no memory, and what that costs.
+    /// Logs once for each incarnation that it has no record, and how long it abstains.
     fn log_recovery(&self) {
         if let Some(recovers) = self.machine.prospects().recovers {
             let abstains = recovers.until.since(self.shared.now());
@@ -117,7 +117,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// An incarnation that has not begun.
+    /// Makes an incarnation that has not begun.
     pub(super) fn new(
         spec: Arc<Spec<E>>,
         shared: Arc<SharedState>,
@@ -156,19 +156,19 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// The next incarnation; `None` when there must not be one.
+    /// Makes the next incarnation; returns `None` when there must not be one.
     fn next_incarnation(&self) -> Option<Self> {
         if self.shared.is_over() {
             return None;
         }
-        // An agent that forgot what it promised could promise it again to another agent.
+        // An agent that forgot a promise could give the same promise to another agent.
         let stored = StoredState::take_over(self.store.as_deref()).inspect_err(|reason| {
             error!(node = %self.spec.id, %reason, "record not readable");
             let failure = Some(reason.to_string());
             self.shared.vitals().note_saved(failure, self.shared.now());
         });
         let stored = match stored {
-            // One more crash for the restart policy, which tries again later.
+            // This counts as one more crash for the restart policy, which tries again later.
             Err(reason) if reason.outlook().is_worth_a_try() => {
                 resume_unwind(Box::new("the record cannot be read at the moment"))
             }
@@ -191,10 +191,10 @@ impl<E: Election> Agent<E> {
         })
     }
 
-    /// The machine hears a message, unless its sender is a stranger or has ended.
+    /// Gives a message to the machine, unless its sender is a stranger or has ended.
     ///
-    /// A change of the membership arrives in the mailbox before the messages of a new incarnation do,
-    /// so a sender that the snapshot at hand does not know is a stranger.
+    /// A change of the membership arrives in the mailbox before the messages of a new incarnation do. So a sender that
+    /// is not in the present snapshot is a stranger.
     pub(super) fn receive(&mut self, envelope: Envelope<E::Message>, ctx: &mut Context<Self>) {
         let Envelope {
             from,
@@ -232,7 +232,7 @@ impl<E: Election> Agent<E> {
     /// Pulls the newest membership.
     fn pull_members(&mut self, ctx: &mut Context<Self>) {
         if !self.is_present(ctx) {
-            return; // its name may have a new holder, which pulls by it
+            return; // the name may have a new holder, which pulls the members itself
         }
         let Some(known) = &self.snapshot else {
             return;
@@ -251,16 +251,16 @@ impl<E: Election> Agent<E> {
         self.step(Input::SetScore(score), ctx);
     }
 
-    /// The work of that subscriber has ended.
+    /// Notes that the work of that subscriber has ended.
     fn drained(&mut self, subscriber: SubscriberId, ctx: &mut Context<Self>) {
         self.shared.subscribers().drained(subscriber);
         let view = self.machine.view(self.shared.now());
         self.follow_up(&view, ctx);
     }
 
-    /// Adds a subscriber, and tells it the present state first.
+    /// Adds a subscriber, and sends it the present state first.
     fn subscribe(&self, id: SubscriberId, to: &Recipient<Notice>, kind: SubscriberKind) {
-        // Held to the end: a `Lost` of another thread could else arrive before this `Acquired`.
+        // The lock is held to the end: otherwise a `Lost` of another thread could arrive before this `Acquired`.
         let mut subscribers = self.shared.subscribers();
         subscribers.add(id, to, kind);
         let tell = |event| {
@@ -344,7 +344,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, command: AgentCommand, ctx: &mut Context<Self>) {
-        // The name may have a new holder by now, whose score this one must not set.
+        // The name may have a new holder by now. This agent must not set that holder's score.
         if !self.is_present(ctx) {
             return;
         }
@@ -371,7 +371,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                     self.step(Input::StepDown { to: None }, ctx);
                 }
             }
-            // It ends by itself, and outlasts a crash of this incarnation.
+            // The task ends by itself, and outlasts a crash of this incarnation.
             AgentCommand::Run(AgentTask(task)) => drop(actix::spawn(task)),
             AgentCommand::Recheck => {
                 let view = self.machine.view(self.shared.now());
@@ -390,7 +390,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
             AgentCommand::Drained => {
-                // Asked again: another subscriber may have come since the handle asked.
+                // Checked again: another subscriber may have come since the handle checked.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);

@@ -1,4 +1,4 @@
-//! The heart: one input goes into the machine, and its effects are carried out in order.
+//! One step of an agent: one input goes into the machine, and its effects are carried out in order.
 //!
 //! ```text
 //!            ┌── lost? published first
@@ -10,9 +10,8 @@
 //!            gained? published last ──┘
 //! ```
 //!
-//! Decided here: that order, what follows a step (draining, leaving), and that an incarnation which
-//! was ended from outside takes no step any more. Not here: what any of it means. A steady step
-//! allocates nothing.
+//! Decided here: that order, the actions after a step (draining, leaving), and that an incarnation takes no more steps
+//! once another thread has ended it. Not here: the meaning of inputs and effects. A steady step allocates nothing.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -27,14 +26,14 @@ use crate::{
 use super::{Agent, pool, saving::RecordWait, timers::draw};
 
 impl<E: Election> Agent<E> {
-    /// One input, and all that follows from it.
+    /// Handles one input, and carries out all its effects.
     pub(super) fn step(&mut self, input: InputOf<E>, ctx: &mut Context<Self>) {
         if !matches!(self.readiness, Readiness::Free) {
             return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
         let span = self.shared.span().entered();
-        // The clock is read before the question: what an incarnation promises from here on counts
-        // from a moment at which no other one could have begun.
+        // The clock is read before the presence is checked: a promise of this incarnation then counts from a moment at
+        // which no other incarnation could have begun.
         let now = self.shared.now();
         if !self.is_present(ctx) {
             return;
@@ -45,18 +44,18 @@ impl<E: Election> Agent<E> {
         self.machine.handle(now, input, &mut out);
 
         let view = self.view(now);
-        // A leadership that is lost and won again in one step is withdrawn in between.
+        // If one step loses a leadership and wins it again, the leadership is withdrawn in between.
         let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
         let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
         self.shared.shrink(self.incarnation, kept);
         self.carry_out(&mut out.drain(), &view, ctx);
         pool::put::<E>(out);
-        drop(span); // what follows may be a step, with a span of its own
+        drop(span); // the follow-up may be another step, with a span of its own
         self.follow_up(&view, ctx);
     }
 
-    /// Whether this incarnation goes on. `leave` may have ended it from another thread while it
-    /// hung, and its name may have a new holder: then it sends, stores and leads nothing any more.
+    /// Returns whether this incarnation goes on. `leave` may have ended it from another thread while it hung, and its
+    /// name may have a new holder. Then this incarnation sends nothing, stores nothing and does not lead any more.
     pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
         let is_present = self.shared.is_present(self.incarnation);
         if !is_present {
@@ -65,7 +64,7 @@ impl<E: Election> Agent<E> {
         is_present
     }
 
-    /// Carries out what is to be done, up to a record that is not durable yet.
+    /// Carries out the effects, up to a record that is not durable yet.
     fn carry_out(
         &mut self,
         effects: &mut dyn Iterator<Item = EffectOf<E>>,
@@ -73,12 +72,13 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
-            // Timers need no question, and an event of an ended incarnation is told to no subscriber.
+            // Timers need no check. Events need none either: subscribers are not told the events of an ended
+            // incarnation.
             let is_seen_outside = matches!(
                 effect,
                 Effect::Persist(_) | Effect::Send { .. } | Effect::Ask(_)
             );
-            // Asked before each: another thread may end this incarnation in the middle of a step.
+            // Checked before each effect: another thread may end this incarnation in the middle of a step.
             if is_seen_outside && !self.is_present(ctx) {
                 return;
             }
@@ -117,7 +117,7 @@ impl<E: Election> Agent<E> {
         }
         self.shared.grow(self.incarnation, view);
         if self.drain == Drain::Asked {
-            // A step that wins a leadership may also begin to hand it over.
+            // One step may win a leadership and begin to hand it over.
             self.shared.drain(self.incarnation);
         }
         self.shared.tell_of_expiry(view);
@@ -136,7 +136,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// The rest of the step waits for the record, and so does everything else.
+    /// Saves a record. The rest of the step and all other work of the agent wait for it.
     fn save(&mut self, effects: Vec<EffectOf<E>>, record: E::Durable, ctx: &mut Context<Self>) {
         self.readiness = Readiness::Saving(effects);
         let saved = |saved: Option<_>, agent: &mut Self, ctx: &mut Context<Self>| match saved {
@@ -163,18 +163,18 @@ impl<E: Election> Agent<E> {
             return self.stop(ctx);
         }
         self.machine.note_write(took);
-        // Said once for each incarnation: every save would else take the group's lock.
+        // Noted once for each incarnation: otherwise every save would take the group's lock.
         if !mem::replace(&mut self.has_saved, true) {
             self.spec.group.note_record(&self.spec.id);
         }
-        // By the clock as it is now: the lease may have run out while the disk was busy.
+        // Uses the clock as it is now: the lease may have run out while the disk was busy.
         let view = self.view(self.shared.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
         drop(span);
         self.follow_up(&view, ctx);
     }
 
-    /// Tells the application, and keeps in mind what it has to answer.
+    /// Tells the application an event, and notes whether the work has to end.
     fn tell(&mut self, event: &Event) {
         match event {
             Event::Draining { .. } => {
@@ -190,13 +190,13 @@ impl<E: Election> Agent<E> {
         self.shared.tell(self.incarnation, event);
     }
 
-    /// After a step: goes on with a hand-over whose work has ended, and stops an agent that leaves.
+    /// After a step: continues a hand-over whose work has ended, and stops an agent that leaves.
     pub(super) fn follow_up(&mut self, view: &View, ctx: &mut Context<Self>) {
         if !matches!(self.readiness, Readiness::Free) {
             return;
         }
         if self.drain == Drain::Asked && self.shared.is_drained() {
-            // Before the step, which ends in `follow_up` again: the machine is told once.
+            // Set before the step, which calls `follow_up` again: so the machine is told once.
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
@@ -210,8 +210,9 @@ impl<E: Election> Agent<E> {
         self.probe_disk(ctx);
     }
 
-    /// An agent that leaves goes when it leads no more and the others have been told: otherwise they would wait for the
-    /// end of a lease that nobody has. Not for longer than they would.
+    /// Stops an agent that leaves, once it no longer leads and the others have been told. Otherwise the others would
+    /// wait for the end of a lease that has no holder. The agent waits at most as long as the others would wait for
+    /// that lease.
     fn go_if_asked(&mut self, ctx: &mut Context<Self>) {
         match self.leaving {
             LeaveRequest::Asked | LeaveRequest::Released if !self.machine.is_releasing() => {
@@ -226,7 +227,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// A subscriber that stopped has no work, and sends no message of its end.
+    /// Forgets subscribers that stopped: they have no work, and send no message about their end.
     fn scan_for_stopped(&mut self, ctx: &mut Context<Self>) {
         self.scan_is_due = false;
         if self.drain == Drain::Asked {
@@ -242,11 +243,11 @@ impl<E: Election> Agent<E> {
         ctx.stop();
     }
 
-    /// The deadline of the first timer was reached.
+    /// Handles the timers that are due, when the deadline of the first one is reached.
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
         self.note_lateness(now);
-        // Only those that are due now: a timer that is set again and again waits for its turn.
+        // Only the timers that are due now: a timer that is set again and again does not delay the others.
         for _ in 0..self.timers.due(now) {
             if !matches!(self.readiness, Readiness::Free) {
                 return; // the others stay due
@@ -277,7 +278,7 @@ impl<E: Election> Agent<E> {
 
     fn rearm(&self, ctx: &Context<Self>) {
         match self.next_due() {
-            // To set it anew could wake the task once more for nothing.
+            // To set the same deadline again could wake the task once more without need.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),
             None => self.deadline.clear(),
@@ -285,26 +286,26 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// How often a hand-over that waits scans for subscribers that have stopped.
+/// Interval at which a hand-over that waits scans for stopped subscribers.
 const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.
 #[derive(Debug)]
 pub(super) enum Readiness<E: Election> {
     Free,
-    /// A record is on its way to the store; this is the rest of the step.
+    /// A record is being saved; this is the rest of the step.
     Saving(Vec<EffectOf<E>>),
     /// This incarnation has ended.
     Stopped,
 }
 
-/// How far a hand-over is.
+/// Progress of a hand-over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drain {
     No,
     /// The work has to end.
     Asked,
-    /// The machine was told that it has ended.
+    /// The machine was told that the work has ended.
     Done,
 }
 
@@ -313,6 +314,6 @@ pub(super) enum Drain {
 pub(super) enum LeaveRequest {
     No,
     Asked,
-    /// Nothing keeps it but the word to the others.
+    /// The agent only waits until the others have been told.
     Released,
 }

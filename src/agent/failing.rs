@@ -1,14 +1,14 @@
-//! How long an agent whose work fails waits before it steps down, and for how long it lets others go first afterwards.
+//! The pauses of an agent whose work fails: before it steps down, and before it may be elected again.
 //!
 //! Decided here, without a clock or a runtime:
 //!
 //! | rule | |
 //! |---|---|
-//! | `wait-after-failure` | Work fails when it ends by itself or panics, and its agent was not asked to step down. Within a minute of the leadership's begin the agent waits before it steps down: 1 s, and twice as long for each short leadership of the group before it, up to a minute. So work that fails everywhere moves the leadership once a minute, and not as fast as the network. |
-//! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour of leading ends that. So work that fails on one host runs on the others. |
+//! | `wait-after-failure` | Work fails when it ends by itself or panics, and its agent was not asked to step down. If that happens within a minute of the leadership's begin, the agent waits before it steps down: 1 s, and twice as long for each short leadership of the group before it, up to a minute. So work that fails everywhere moves the leadership once a minute, and not as fast as the network. |
+//! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour as leader ends that. So work that fails on one host runs on the others. |
 //!
 //! An agent counts the leaderships of its group since it was given work.
-//! Not here: failures and their finding (`work.rs`), and the cool-down of each election.
+//! Not here: how failures are found (`work.rs`), and the cool-down of each election.
 
 use std::time::Duration;
 
@@ -18,33 +18,33 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A leadership that is shorter counts for the next wait: it may have waited for a minute itself.
+/// A shorter leadership counts for the next wait: it may have waited for a minute itself.
 const SHORT: Duration = Duration::from_secs(120);
 
 /// The consequence of work that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Consequence {
-    /// For how long the agent waits before it steps down.
+    /// Time for which the agent waits before it steps down.
     pub(super) wait: Duration,
-    /// For how long it lets others go first afterwards, at least.
+    /// Shortest time for which it lets others go first afterwards.
     pub(super) held_back: Duration,
 }
 
 /// The leaderships of a group since this agent was given work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FailingWork {
-    /// Number of short leaderships, one after the other.
+    /// Number of short leaderships in a row.
     row: u32,
-    /// The present leadership, or the last one, and when it began.
+    /// The present leadership or the last one; `began` is its start.
     leader: Option<(AgentId, Incarnation)>,
     began: Time,
     is_over: bool,
-    /// Number of failures of this agent's work since it has led for an hour.
+    /// Number of failures of this agent's work since it last led for an hour.
     failures: u32,
 }
 
 impl FailingWork {
-    /// The work of this agent failed, which leads since `led_for`.
+    /// Notes that this agent's work failed, after the agent had led for `led_for`.
     pub(super) fn fail(
         &mut self,
         me: (&AgentId, Incarnation),
@@ -69,7 +69,7 @@ impl FailingWork {
         Consequence { wait, held_back }
     }
 
-    /// The agent hears of a leadership.
+    /// Notes an event of a leadership.
     pub(super) fn hear(&mut self, me: (&AgentId, Incarnation), event: &Event, now: Time) {
         match event {
             Event::Acquired { .. } => self.begin(me, true, now),

@@ -1,8 +1,8 @@
 //! Work that runs while an agent leads, and only then.
 //!
-//! Decided here: when such a future is made, when it is dropped, and what follows if it panics. It
-//! runs in its caller's task, and the agent's clock is read before each poll: nothing of the work
-//! runs after its leadership. Until it was dropped the end of its agent is only suspected.
+//! Decided here: when such a future is made, when it is dropped, and what follows a panic. The future runs in its
+//! caller's task. The agent's clock is read before each poll: nothing of the work runs after its leadership. Until the
+//! future is dropped, the end of its agent is only suspected.
 
 use std::{
     future::poll_fn,
@@ -32,11 +32,11 @@ use super::{
 };
 
 impl<E: Election> ElectionHandle<E> {
-    /// Runs `work` whenever this agent leads; ends when the agent has left or ended for good.
+    /// Runs `work` whenever this agent leads; returns when the agent has left or ended for good.
     ///
-    /// The future runs in the caller's task. It is dropped when the leadership is lost, and made
-    /// anew at the next one. When it ends by itself, what follows depends on whether the agent
-    /// was [stepping down](LeaderGuard::stepping_down):
+    /// The future runs in the caller's task. It is dropped when the leadership is lost, and made again at the next
+    /// leadership. When it ends by itself, the next step depends on whether the agent was [stepping
+    /// down](LeaderGuard::stepping_down):
     ///
     /// | the future | then |
     /// |---|---|
@@ -45,20 +45,20 @@ impl<E: Election> ElectionHandle<E> {
     /// | ends otherwise within a minute | the work has failed: the agent waits, steps down, and lets others go first |
     /// | panics | the same, and it is logged and counted: [`OnPanic::StepDown`] |
     ///
-    /// **Work that fails.** An agent whose work fails within a minute of its leadership's begin waits before it steps down:
-    /// 1 s, and twice as long for each short leadership of the group before, up to a minute. So work that fails everywhere is
-    /// tried once a minute. Then the agent lets others go first for a minute, twice as long after each failure, up to an
-    /// hour; so work that fails on one host runs on another. An hour of leading ends that, and [`campaign`](Self::campaign)
-    /// ends the latter. A job that is done within a minute gets the same pauses: let it wait for
-    /// [`stepping_down`](LeaderGuard::stepping_down) instead.
+    /// **Work that fails.** If the work fails within a minute of the leadership's begin, the agent waits before it
+    /// steps down: 1 s, and twice as long for each short leadership of the group before, up to a minute. So work that
+    /// fails everywhere is tried once a minute. Then the agent lets others go first for a minute, twice as long after
+    /// each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets both
+    /// pauses; [`campaign`](Self::campaign) ends the second one. A job that is done within a minute gets the same
+    /// pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
     ///
-    /// The agent's clock is read before each poll of the work, so that nothing of it runs after the
-    /// leadership, a suspend of the host included. Work that waits for something is dropped as soon as the host is back
-    /// from a suspend in which its lease ran out, or up to 100 ms later where the kernel cannot wait for that
+    /// The agent's clock is read before each poll of the work, so nothing of it runs after the leadership, even if the
+    /// host was suspended. Work that waits is dropped as soon as the host is back from a suspend in which the lease ran
+    /// out, or up to 100 ms later on a host whose kernel cannot wait for that moment
     /// ([`Clock::is_boot_time`](crate::clock::Clock::is_boot_time)).
     ///
-    /// Several may run side by side; a hand-over waits for all of them, up to the limit set. Drop
-    /// what `lead` returned, and the work is dropped with it; the agent goes on leading.
+    /// Several lead futures may run side by side; a hand-over waits for all of them, up to the limit set. To drop the
+    /// future that `lead` returned drops the work as well; the agent goes on leading.
     ///
     /// # Errors
     /// [`LeadError::NoRuntime`] outside of a runtime with timers, before anything was done.
@@ -83,11 +83,10 @@ impl<E: Election> ElectionHandle<E> {
         self.lead_with(OnPanic::StepDown, work)
     }
 
-    /// As [`lead`](Self::lead), with another answer to work that panics.
+    /// As [`lead`](Self::lead), with another reaction to work that panics.
     ///
     /// # Errors
-    /// [`LeadError::NoRuntime`] as there; [`LeadError::GaveUp`] when a panic ended the agent's
-    /// part in the election.
+    /// [`LeadError::NoRuntime`] as in `lead`; [`LeadError::GaveUp`] when a panic made the agent leave the election.
     pub fn lead_with<F, W>(
         &self,
         on_panic: OnPanic,
@@ -97,7 +96,7 @@ impl<E: Election> ElectionHandle<E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        // Now, and not at the first poll: a future that is never polled is work that does not run.
+        // Noted now, not at the first poll: the work of a future that is never polled does not run.
         let mut given = GivenWork::new(&self.shared);
         async move {
             given.begin();
@@ -134,11 +133,11 @@ impl<E: Election> ElectionHandle<E> {
                 incarnation: tenure.incarnation,
             };
             let began = self.shared.now();
-            // Work that is begun again is of the same leadership.
+            // Work that begins again belongs to the same leadership.
             let since = led.filter(|(serial, _)| *serial == tenure.serial);
             let (_, since) = *led.insert(since.unwrap_or((tenure.serial, began)));
             let end = running.attend(tenure, &mut work).await;
-            // Noted first: a hand-over must not wait out the backoff of work that has ended.
+            // Dropped first: a hand-over must not wait for the backoff of work that has ended.
             drop(running);
             let led_for = self.shared.now().since(since);
             let (next, has_failed) = match end {
@@ -153,7 +152,7 @@ impl<E: Election> ElectionHandle<E> {
                     self.give_up(tenure, has_failed.then_some(led_for)).await?;
                 }
                 AfterWork::Again { after } => {
-                    // The next tenure begins its work without the backoff of this one.
+                    // The next tenure begins its work without the backoff of this tenure.
                     let over = self.shared.until_over(tenure.serial);
                     within(after, over).await.map_err(LeadError::from)?;
                 }
@@ -169,14 +168,15 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
-    /// Steps down, since the work of that tenure has ended; if it failed, it had led for `failed`.
+    /// Steps down after the work of that tenure has ended. `failed` is the time for which the agent had led when its
+    /// work failed.
     async fn give_up(
         &self,
         tenure: AgentTenure,
         failed: Option<Duration>,
     ) -> Result<(), LeadError> {
         let (shared, serial) = (&self.shared, tenure.serial);
-        // Work that ended because the agent drains asks for nothing more.
+        // The agent drains already, so work that ended needs no step down.
         if shared.is_draining() {
             return Ok(());
         }
@@ -196,40 +196,38 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// The answer to work of [`lead`](ElectionHandle::lead) that panics; `lead_with` takes it.
+/// The reaction to work of [`lead`](ElectionHandle::lead) that panics; an argument of `lead_with`.
 ///
-/// Whatever it is, the panic is contained, logged at `error`, and counted in
-/// [`Status::work_panics`](super::Status::work_panics), of which
-/// [`changes`](ElectionHandle::changes) tells.
+/// With each variant the panic is contained, logged at `error`, and counted in
+/// [`Status::work_panics`](super::Status::work_panics), which [`changes`](ElectionHandle::changes) reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnPanic {
-    /// The agent steps down politely, as if the work were done, and another agent may try. The work is
-    /// made anew at the agent's next leadership. The default.
+    /// The agent steps down politely, as if the work were done, and another agent may try. The work is made again at
+    /// the agent's next leadership. The default.
     #[default]
     StepDown,
-    /// The work is made anew after the policy's backoff, as long as the agent leads. When the
-    /// budget is spent: as [`GiveUp`](Self::GiveUp).
+    /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent: as
+    /// [`GiveUp`](Self::GiveUp).
     Restart(RestartPolicy),
-    /// The work is made anew after the policy's backoff, as long as the agent leads. When the
-    /// budget is spent: as [`StepDown`](Self::StepDown), so that its cool-down lets another agent
-    /// work. Panics count over leaderships: an agent that leads again within the policy's window
-    /// steps down at the next panic.
+    /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent: as
+    /// [`StepDown`](Self::StepDown), so that its cool-down lets another agent work. Panics count over leaderships: an
+    /// agent that leads again within the policy's window steps down at the next panic.
     RestartOrStepDown(RestartPolicy),
     /// The agent leaves: it hands over, stops, and `lead_with` returns [`LeadError::GaveUp`].
     GiveUp,
 }
 
-/// The panics of one lead future's work, and what they lead to.
+/// The panics of one lead future's work, and the decision after each.
 struct Panics<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
-    /// How often the work may still begin again, if it may at all.
+    /// Restarts that are left; `None` when the work never begins again.
     budget: Option<RestartBudget>,
     /// The step after a panic that the budget does not cover.
     otherwise: AfterWork,
 }
 
-/// The step after the work's end.
+/// The next step after the end of the work.
 #[derive(Clone, Copy)]
 enum AfterWork {
     StepDown,
@@ -272,7 +270,7 @@ impl<'a, E: Election> Panics<'a, E> {
     }
 }
 
-/// A lead future from the call that made it to its end.
+/// A lead future, from the call that made it to its end.
 struct GivenWork {
     shared: Arc<SharedState>,
     was_polled: bool,
@@ -315,7 +313,7 @@ impl UnpolledWatch {
     }
 }
 
-/// Its arbiter may end before the agent: the next lead future starts another one.
+/// The arbiter of this task may end before the agent. The next lead future then starts another watch.
 impl Drop for UnpolledWatch {
     fn drop(&mut self) {
         if let Some(shared) = self.0.upgrade() {
@@ -324,27 +322,27 @@ impl Drop for UnpolledWatch {
     }
 }
 
-/// How often it is warned that a leader's work was never polled.
+/// Interval of the warnings that a leader's work was never polled.
 const UNPOLLED: Duration = Duration::from_secs(10);
 
 impl Drop for GivenWork {
     fn drop(&mut self) {
         let Self { shared, was_polled } = self;
         shared.vitals().note_work(|work| work.dropped(*was_polled));
-        // Outside of a runtime everything ends.
+        // Outside of a runtime everything ends, so there is no warning.
         if *was_polled && has_timers() {
             shared.warn_of_work();
         }
     }
 }
 
-/// A lead future that runs; its end is noted however it comes about.
+/// A lead future that runs. `drop` notes its end, whatever ended it.
 struct RunningWork<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
     incarnation: Incarnation,
 }
 
-/// How the work under one leadership ended.
+/// The end of the work under one leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum WorkEnd {
     /// The leadership is over.
@@ -356,7 +354,7 @@ enum WorkEnd {
 }
 
 impl<E: Election> RunningWork<'_, E> {
-    /// Runs the work until it ends or the leadership does. The future is dropped on return.
+    /// Runs the work until the work or the leadership ends. The future is dropped on return.
     async fn attend<F, W>(&self, tenure: AgentTenure, work: &mut F) -> WorkEnd
     where
         F: FnMut(LeaderGuard) -> W,
@@ -375,8 +373,8 @@ impl<E: Election> RunningWork<'_, E> {
             Err(reason) => return WorkEnd::Panicked(reason),
         };
         let outcome = poll_fn(|task| {
-            // `over` waits for a timer, which may be late, and stops in a suspend: the clock
-            // has the last word before anything of the work runs.
+            // `over` waits for a timer, which may be late and stops during a suspend. So the clock is checked before
+            // any of the work runs.
             let is_over = over.as_mut().poll(task).is_ready()
                 || shared.remaining_of(tenure.serial) == Remaining::Over;
             if is_over {
@@ -388,7 +386,7 @@ impl<E: Election> RunningWork<'_, E> {
             }
         });
         let outcome = outcome.await;
-        // What the work held may panic when it is dropped: that is a panic of the work as well.
+        // A value that the work holds may panic when it is dropped. That is a panic of the work as well.
         match contain(|| drop(work)) {
             Err(reason) if outcome == WorkEnd::Finished => WorkEnd::Panicked(reason),
             Err(reason) => {
@@ -403,7 +401,7 @@ impl<E: Election> RunningWork<'_, E> {
 impl<E: Election> Drop for RunningWork<'_, E> {
     fn drop(&mut self) {
         self.handle.shared.exit(self.incarnation);
-        // A hand-over may wait for just this work, and no other message makes the agent look.
+        // A hand-over may wait for just this work, and no other message makes the agent check.
         // do_send: one for each work that has ended, and a hand-over waits for it.
         self.handle.addr.do_send(AgentCommand::Recheck);
     }

@@ -1,10 +1,11 @@
-//! The wait for a record to be durable, in which the agent does nothing else.
+//! The wait for a record to be durable. The agent does nothing else meanwhile.
 //!
-//! Decided here: what ends that wait, and that it is no silent one. A save whose error passes, or needs room, is tried
-//! again with the same record, ever less often: nothing that depends on the record has left, so nothing is half done. The
-//! agent's timers wait as well, so a store that hangs or fails is warned of from here, when it has had the time of an
-//! election: with the warning that there is no leader, or by itself where the agent knows one, since it would not notice
-//! its end. Not here: which error passes (`bully_register::Outlook`).
+//! Decided here: when that wait ends, and when a warning is due meanwhile. If a save fails with an error that may pass,
+//! or for lack of space, the same record is saved again, with growing pauses. Nothing that depends on the record has
+//! been sent, so nothing is half done. The agent's timers wait as well. So this module warns of a store that hangs or
+//! fails, once the wait has lasted as long as an election. An agent without a leader gives the warning that there is no
+//! leader; an agent that knows a leader gives a warning of its own, since it would not notice the leader's end. Not
+//! here: which errors may pass (`bully_register::Outlook`).
 
 use std::{
     future::ready,
@@ -26,21 +27,22 @@ use crate::{
 
 use super::{Agent, vacancy::AGAIN, vitals::VitalSigns};
 
-/// Ends when the record is durable, or cannot be; with `None` when the incarnation has ended before.
+/// Ends when the record is durable, or when it cannot become durable; with `None` when the incarnation has ended
+/// before.
 pub(super) struct RecordWait<E: Election> {
     record: E::Durable,
     attempt: Attempt,
     /// Number of failures.
     failures: u32,
     since: Instant,
-    /// The next warning, once the store was found to take its time.
+    /// The timer of the next warning; set at the first poll that finds the store slow.
     warning: Option<Pin<Box<Sleep>>>,
 }
 
-/// What an agent says of its store while a record is not stored.
+/// An agent's report on its store while a record is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoreFailure {
-    /// What the store said last.
+    /// The last error of the store.
     pub(super) reason: String,
     /// Time of the first failure in a row.
     pub(super) since: Time,
@@ -49,7 +51,7 @@ pub(super) struct StoreFailure {
 }
 
 impl StoreFailure {
-    /// One more failure, and none before it is over.
+    /// Notes one more failure; `since` stays the time of the first one.
     pub(super) fn note(
         known: &mut Option<Box<Self>>,
         reason: String,
@@ -72,7 +74,7 @@ impl VitalSigns {
         failure.is_some_and(|failure| failure.is_tried_again)
     }
 
-    /// The incarnation that waited has ended.
+    /// Notes that the incarnation that waited has ended.
     pub(super) fn end_wait_for_store(&mut self) {
         if let Some(failure) = &mut self.store_failure {
             failure.is_tried_again = false;
@@ -82,7 +84,7 @@ impl VitalSigns {
 
 enum Attempt {
     Saves(Saving),
-    /// The next one begins after this.
+    /// The next attempt begins after this pause.
     Pauses(Pin<Box<Sleep>>),
 }
 
@@ -97,7 +99,7 @@ impl<E: Election> RecordWait<E> {
         }
     }
 
-    /// Saves the record until that ends well, or for good.
+    /// Saves the record until that succeeds, or fails for good.
     fn poll_saved(
         &mut self,
         agent: &Agent<E>,
@@ -165,14 +167,14 @@ impl<E: Election> ActorFuture<Agent<E>> for RecordWait<E> {
         task: &mut Task<'_>,
     ) -> Poll<Self::Output> {
         let wait = self.get_mut();
-        // Asked at each poll: a record that waited while its incarnation was ended is not written.
+        // Checked at each poll: if the incarnation ends during the wait, its record is not written.
         if !agent.shared.is_present(agent.incarnation) {
             return Poll::Ready(None);
         }
         if let Poll::Ready(saved) = wait.poll_saved(agent, task) {
             return Poll::Ready(Some(saved));
         }
-        // Not earlier: until then the store is not what an election waits for too long.
+        // Not earlier: before that an election does not wait too long for the store.
         let Some(slow) = wait.since.checked_add(agent.shared.assumed().patience) else {
             return Poll::Pending;
         };
