@@ -1,8 +1,8 @@
-//! What an agent, its handles and its lead futures share.
+//! State that an agent, its handles and its lead futures share.
 //!
-//! Decided here: the order in which a leadership becomes known. It shrinks before anything else
-//! happens, and grows after everything else has happened; it is never read through the mailbox.
-//! Not here: which thread may publish it (`leadership.rs`).
+//! Decided here: the order in which a leadership becomes known. A loss is published before anything else happens, a
+//! gain after everything else has happened. The leadership is never read through the mailbox. Not here: which thread
+//! may publish it (`leadership.rs`).
 //!
 //! ```text
 //!   an incarnation ends:  the leadership is over ─▶ lead futures told ─▶ Lost to subscribers ─▶ the group
@@ -41,18 +41,18 @@ use super::{
     vitals::{Assumptions, Vitals},
 };
 
-/// The shared state of one agent, of all its incarnations.
+/// The state of one agent, shared by all its incarnations.
 pub(super) struct SharedState {
     pub(super) settings: Arc<dyn AgentSettings>,
     clock: Arc<dyn Clock>,
     leadership: LeadershipMachine,
     vitals: Vitals,
     meter: AgentMeter,
-    /// A lock of its own: events are sent under it, so that those of two threads arrive in one
-    /// order at every subscriber. To send wakes tasks, and takes a millisecond where there are
-    /// thousands of subscribers; readers of the leadership must not wait for that.
+    /// A lock of its own. Events are sent under it, so that the events of two threads arrive in the same order at every
+    /// subscriber. Sending wakes tasks, which takes a millisecond for thousands of subscribers; readers of the
+    /// leadership must not wait for that.
     subscribers: Mutex<Subscribers>,
-    /// What upper layers keep of this agent.
+    /// Values that upper layers attach to this agent.
     attached: Attachments,
     pub(super) record: AgentRecord,
 }
@@ -76,17 +76,17 @@ impl SharedState {
         }
     }
 
-    /// What the agent publishes of itself beside its leadership.
+    /// The values that the agent publishes beside its leadership.
     pub(super) fn vitals(&self) -> &Vitals {
         &self.vitals
     }
 
-    /// The agent has a leader after that time without one; or `None`, and it has none.
+    /// Notes in the metrics how long the agent had no leader before it got one; `None` while it has none.
     pub(super) fn note_led(&self, leaderless: Option<Duration>) {
         series(&*self.settings).led_after(leaderless);
     }
 
-    /// Brings what is only sampled up to date, if that is due.
+    /// Takes a new sample of the metrics that are only sampled, if one is due.
     pub(super) fn sample(&self, now: Time) {
         let counts = || Sample {
             group: self.group(),
@@ -96,19 +96,19 @@ impl SharedState {
         self.meter.sample(now, counts);
     }
 
-    /// Has counts shown whenever those of the agent are.
+    /// Adds a function that shows more counts whenever the agent's counts are shown.
     pub(super) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.meter.also(show);
     }
 
-    /// Logs and measures what subscribers were told.
+    /// Logs and counts an event that the subscribers were told.
     fn note_told(&self, event: &Event, is_change: bool) {
         self.write_event(event);
         log::log(event, is_change);
         series(&*self.settings).told(event, is_change);
     }
 
-    /// Why there is no leader, or why this one leads.
+    /// Finds the reasons why there is no leader, or why the present one leads.
     pub(super) fn diagnosis(&self) -> Diagnosis {
         let facts = Facts {
             id: self.id().clone(),
@@ -128,38 +128,36 @@ impl SharedState {
         Diagnosis::new(self.membership().name().to_owned(), facts)
     }
 
-    /// What the members of its group share.
+    /// The requirements that the members of its group share.
     pub(super) fn requirements(&self) -> Option<Requirements> {
         self.membership().requirements()
     }
 
-    /// What the agent's configuration assumes.
+    /// The assumptions of the agent's configuration.
     pub(super) fn assumed(&self) -> Assumptions {
         Assumptions::new(self.settings.kind(), self.settings.timings())
     }
 
-    /// How many may lead at once: what the tokens of this agent's leaderships are good for.
+    /// How many agents may lead at once. This decides how far the tokens of this agent's leaderships can be trusted.
     pub(super) fn leaders(&self) -> Leaders {
         self.settings.leaders()
     }
 
     // ---- by the agent, in a step ------------------------------------------------------------
 
-    /// Whether that incarnation is the present one and has not ended, not even by a handle on
-    /// another thread.
+    /// Returns whether that incarnation is the present one and has not ended, not even by a handle on another thread.
     pub(super) fn is_present(&self, by: Incarnation) -> bool {
         self.leadership.is_present(by)
     }
 
-    /// Publishes what a step took away, before any of its effects; `kept` is `None` if the step lost
-    /// the leadership.
+    /// Publishes a loss of a step before any of its effects; `kept` is `None` if the step lost the leadership.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) {
         if self.leadership.shrink(by, kept) {
             self.membership().forget_leader(self.id(), by);
         }
     }
 
-    /// Publishes what a step gave, after all of its effects.
+    /// Publishes a gain of a step after all of its effects.
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
         let note = |leader: &Leader| self.membership().note_leader(leader.clone());
         let now = self.now();
@@ -177,7 +175,7 @@ impl SharedState {
         }
     }
 
-    /// What a view adds to the lease of a leadership that holds.
+    /// Returns how far a view extends the lease of a leadership that holds.
     fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
         let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
         if !has_lease || view.leading.is_none() {
@@ -201,7 +199,7 @@ impl SharedState {
         }
     }
 
-    /// The work under the present leadership has to end.
+    /// Notes that the work under the present leadership has to end.
     pub(super) fn drain(&self, by: Incarnation) {
         self.leadership.drain(by);
     }
@@ -222,12 +220,12 @@ impl SharedState {
 
     // ---- when an incarnation begins and ends ------------------------------------------------
 
-    /// The next incarnation begins; says whether it may.
+    /// Begins the next incarnation; returns whether it may begin.
     pub(super) fn begin(&self, next: Incarnation) -> bool {
         self.leadership.begin(next)
     }
 
-    /// The present incarnation, or the agent, has ended: revokes what it led, then tells the group.
+    /// Ends the present incarnation, or the agent: revokes its leadership, then tells the group.
     pub(super) fn end(&self, scope: Scope) {
         let ended = self.leadership.end(scope);
         self.write_end(scope);
@@ -242,19 +240,19 @@ impl SharedState {
         }
     }
 
-    /// The span of what the agent logs.
+    /// The span of the agent's log lines.
     pub(super) fn span(&self) -> Span {
         log::span(&*self.settings)
     }
 
-    /// Logs what happened outside of a step.
+    /// Logs an event outside of a step.
     pub(super) fn log(&self, told: Option<Event>) {
         if let Some(event) = told {
             self.span().in_scope(|| self.note_told(&event, false));
         }
     }
 
-    /// Nothing acts on that incarnation's leadership any more.
+    /// Tells the group that nothing acts on that incarnation's leadership any more.
     fn confirm(&self, ended: IncarnationEnd) {
         self.membership().down(self.id(), ended.incarnation);
         match ended.departure {
@@ -267,86 +265,85 @@ impl SharedState {
         }
     }
 
-    /// Calls that once everything is free that the agent held: its name, its store, its work.
+    /// Calls `farewell` once when the agent's name, its store and its work are free again.
     pub(super) fn when_gone(&self, farewell: impl FnOnce() + Send + 'static) {
         self.leadership.when_gone(farewell);
     }
 
-    /// The agent leaves when its incarnation ends.
+    /// Marks the agent: it leaves when its incarnation ends.
     pub(super) fn leave(&self) {
         self.leadership.leave();
     }
 
-    /// Sets what the next incarnation begins with.
+    /// Sets the score of the next incarnation.
     pub(super) fn set_score(&self, score: Option<Score>) {
         self.leadership
             .change_eligibility(|eligibility| eligibility.set_score(score));
     }
 
-    /// The score that counts at present: that one, unless what the agent is tied to is gone.
+    /// Returns the score that counts at present: the given score, unless the object that the agent is tied to is gone.
     pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
         self.leadership
             .read_eligibility(|eligibility| eligibility.counting(score))
     }
 
-    /// Replaces what the agent is tied to; says what follows.
+    /// Ties the agent to another object; returns the consequence.
     pub(super) fn tie(&self, tie: Tie) -> NewTie {
         self.leadership
             .change_eligibility(|eligibility| eligibility.tie(tie))
     }
 
-    /// What the agent was tied to by that number is gone; says whether another score counts by
-    /// that.
+    /// Notes that the object with that number is gone; returns whether this changes the score that counts.
     pub(super) fn break_tie(&self, number: u64) -> bool {
         self.leadership
             .change_eligibility(|eligibility| eligibility.break_tie(number))
     }
 
-    /// Whether the agent is tied to that one still.
+    /// Returns whether the agent is still tied to the object with that number.
     pub(super) fn has_tie(&self, number: u64) -> bool {
         self.leadership
             .read_eligibility(|eligibility| eligibility.has_tie(number))
     }
 
-    /// What the next incarnation begins with.
+    /// The score of the next incarnation.
     pub(super) fn score(&self) -> Option<Score> {
         self.leadership.read_eligibility(Eligibility::score)
     }
 
     // ---- by lead futures --------------------------------------------------------------------
 
-    /// A lead future begins to work, unless there is nothing for it to do.
+    /// Begins the work of a lead future, unless it has nothing to do.
     pub(super) fn enter(&self, done: Option<u64>) -> Option<AgentTenure> {
         self.leadership.enter(self.now(), done)
     }
 
-    /// A lead future of that incarnation has been dropped.
+    /// Notes that a lead future of that incarnation has been dropped.
     pub(super) fn exit(&self, incarnation: Incarnation) {
         if let Some(ended) = self.leadership.exit(incarnation) {
             self.confirm(ended);
         }
     }
 
-    /// The work of a lead future has panicked.
+    /// Notes that the work of a lead future has panicked.
     pub(super) fn note_work_panic(&self, reason: &str) {
         self.note_failed_work(format!("it panicked: {reason}"));
         self.leadership.note_work_panic();
         series(&*self.settings).work_panicked();
     }
 
-    /// The work of a lead future has not gone on for too long.
+    /// Notes that the work of a lead future has made no progress for too long.
     pub(super) fn note_work_stall(&self) {
         self.note_failed_work("it made no progress in time".to_owned());
         self.leadership.note_work_stall();
         series(&*self.settings).work_stalled();
     }
 
-    /// For how long that tenure still holds, as things are.
+    /// Time for which that tenure still holds, without another renewal.
     pub(super) fn remaining_of(&self, serial: u64) -> Remaining {
         self.leadership.remaining_of(self.now(), serial)
     }
 
-    /// For how long the present leadership still holds, as things are.
+    /// Time for which the present leadership still holds, without another renewal.
     pub(super) fn remaining(&self) -> Remaining {
         self.leadership.remaining(self.now())
     }
@@ -368,12 +365,12 @@ impl SharedState {
         self.membership().name()
     }
 
-    /// Where the agents' applications speak to each other.
+    /// The group in which the agents' applications exchange messages.
     pub(super) fn companion(&self) -> Option<Group<AppMessage>> {
         self.membership().companion()
     }
 
-    /// What upper layers keep of this agent.
+    /// Values that upper layers attach to this agent.
     pub(super) const fn attached(&self) -> &Attachments {
         &self.attached
     }
@@ -391,12 +388,12 @@ impl SharedState {
         self.clock.now()
     }
 
-    /// Whether the agent's clock runs on while the host is suspended, as timers do not.
+    /// Returns whether the agent's clock runs on while the host is suspended; timers do not.
     pub(super) fn counts_suspend(&self) -> bool {
         self.clock.counts_suspend()
     }
 
-    /// Whether the kernel can wait for a moment of the agent's clock.
+    /// Returns whether the kernel can wait for a moment of the agent's clock.
     pub(super) fn is_boot_time(&self) -> bool {
         self.clock.is_boot_time()
     }
@@ -406,18 +403,18 @@ impl SharedState {
             .is_leading_by(|until| self.clock.is_before(until))
     }
 
-    /// Whether no other incarnation follows.
+    /// Returns whether no other incarnation follows.
     pub(super) fn is_over(&self) -> bool {
         self.leadership.is_over()
     }
 
-    /// Ends when everything is free that the agent held.
+    /// Waits until the agent's name, its store and its work are free again.
     pub(super) async fn gone(&self) {
         let mut updates = self.updates();
         while !self.leadership.is_gone() && updates.changed().await.is_ok() {}
     }
 
-    /// The newest status; a leadership that has run out does not show.
+    /// The newest status; a leadership that has run out is not shown.
     pub(super) fn status(&self) -> Status {
         let (status, leads) = self.leadership.status(self.now());
         if leads {
@@ -427,13 +424,13 @@ impl SharedState {
         }
     }
 
-    /// Wakes its holder when the status changes: subscribe first, then look.
+    /// A receiver that wakes its holder when the status changes. Subscribe first, then read the status.
     pub(super) fn updates(&self) -> Updates {
         self.leadership.updates()
     }
 
     pub(super) fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
-        // Each change under the lock is whole at once, so there is nothing to be poisoned.
+        // Each change under the lock is one complete step, so a panic leaves no half-done change.
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

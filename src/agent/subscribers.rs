@@ -1,13 +1,12 @@
-//! The subscribers of an agent, which hear of its events, and whose work a hand-over waits for.
+//! The subscribers of an agent. They hear its events, and a hand-over waits for their work.
 //!
-//! Decided here: that `Acquired` and `Lost` alternate for every subscriber, whenever it came and
-//! however the leadership ended, and that a hand-over waits for a *set* of draining subscribers: one
-//! message of each, and no message of one that has stopped. An incarnation that has ended, by
-//! whatever thread, tells nothing any more.
+//! Decided here: `Acquired` and `Lost` alternate for every subscriber, whenever it came and however the leadership
+//! ended. A hand-over waits for a *set* of draining subscribers: one message of each, and none of a subscriber that has
+//! stopped. An incarnation that has ended, by any thread, tells nothing any more.
 //!
-//! Nothing is left out where a subscriber's mailbox is full: an event goes in beyond its capacity.
-//! There are as many events as leaderships change, and a subscriber that missed one would be wrong
-//! for as long as the next leadership lasts.
+//! Every event is delivered: if a subscriber's mailbox is full, the event goes in beyond its capacity. There are only
+//! as many events as leaderships change, and a subscriber that missed one would be wrong for as long as the next
+//! leadership lasts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +16,15 @@ use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
 
 use super::message::Notice;
 
-/// The subscribers, and what they were told last.
+/// The subscribers, and the last events that they were told.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
     /// In the order in which they subscribed.
     all: BTreeMap<SubscriberId, Subscriber>,
     last_id: SubscriberId,
-    /// Those whose work a hand-over waits for.
+    /// The subscribers whose work a hand-over waits for.
     working: BTreeSet<SubscriberId>,
-    /// Up to here the working ones were last looked at.
+    /// The last id of the previous scan of the working subscribers.
     scanned_to: SubscriberId,
     /// The term in which they were told that this agent leads.
     acquired: Option<Term>,
@@ -46,17 +45,17 @@ struct Subscriber {
     kind: SubscriberKind,
 }
 
-/// What a subscriber does while the agent leads.
+/// Role of a subscriber while the agent leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SubscriberKind {
-    /// It listens only.
+    /// It only listens.
     Listening,
-    /// It works, and says when that work has ended.
+    /// It works, and sends a message when that work has ended.
     Draining,
 }
 
 impl Subscribers {
-    /// An id for a recipient that is about to subscribe.
+    /// Returns an id for a recipient that is about to subscribe.
     pub(super) fn next_id(&mut self) -> SubscriberId {
         self.last_id += 1;
         self.last_id
@@ -68,9 +67,8 @@ impl Subscribers {
         self.all.insert(id, Subscriber { to, kind });
     }
 
-    /// Tells every subscriber an event of that incarnation, unless it has ended: an
-    /// agent that hung when it was made to leave may still be in the middle of a step. Says whether
-    /// they were told.
+    /// Tells every subscriber an event of that incarnation, unless the incarnation has ended. (An agent that hung when
+    /// it was made to leave may still be in the middle of a step.) Returns whether they were told.
     pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) -> bool {
         self.ended < Some(by) && self.tell_all(agent, event)
     }
@@ -98,8 +96,8 @@ impl Subscribers {
                 return false;
             };
             let (agent, event) = (agent.clone(), event.clone());
-            // `try_send` would lose nothing either, because a recipient that has just been upgraded
-            // has one slot of its own in a full mailbox; but it would leave a handle there each time.
+            // `try_send` would lose nothing either, because a recipient that has just been upgraded has one slot of its
+            // own in a full mailbox. But each call would leave a handle there.
             // do_send: as many as leaderships begin and end, and a subscriber must hear of a loss.
             to.do_send(Notice { agent, event });
             to.connected() || {
@@ -110,7 +108,7 @@ impl Subscribers {
         true
     }
 
-    /// Whether this event says that another agent leads than the log named last, or none any more.
+    /// Returns whether this event names another leader than the last log line, or the end of the known leader.
     pub(super) fn is_change(&mut self, event: &Event) -> bool {
         let now = match event {
             Event::NewLeader(leader) => Some(&leader.id),
@@ -129,22 +127,21 @@ impl Subscribers {
         is_change
     }
 
-    /// The incarnation has ended: tells subscribers that take it for the leader.
-    /// Returns what they were told.
+    /// Ends an incarnation: tells the subscribers that consider it the leader. Returns the event that they were told.
     pub(super) fn end(&mut self, agent: &AgentId, incarnation: Incarnation) -> Option<Event> {
         self.ended = self.ended.max(Some(incarnation));
         self.lose(agent, LostReason::Ended)
     }
 
-    /// The leadership has ended without an event of the agent's machine. Returns what they were told.
+    /// Ends a leadership without an event of the agent's machine. Returns the event that the subscribers were told.
     pub(super) fn lose(&mut self, agent: &AgentId, reason: LostReason) -> Option<Event> {
         let term = self.acquired?;
         let event = Event::Lost { term, reason };
         self.tell_all(agent, &event).then_some(event)
     }
 
-    /// The agent leads: a leadership that had run out may hold again, and the subscribers were told
-    /// that it had. Returns what they were told.
+    /// Tells subscribers that the agent leads again, if they were told that its leadership had run out. Returns the
+    /// event that they were told.
     pub(super) fn regain(&mut self, agent: &AgentId, by: Incarnation, term: Term) -> Option<Event> {
         if self.acquired.is_some() {
             return None;
@@ -158,9 +155,8 @@ impl Subscribers {
         self.acquired
     }
 
-    /// Whether the caller has to start a task that waits for the end of the leadership: there are
-    /// subscribers that were told of one, and there is no such task until
-    /// [`expiry_task_ended`](Self::expiry_task_ended).
+    /// Returns whether the caller has to start a task that waits for the end of the leadership: some subscribers were
+    /// told of a leadership, and no such task exists until [`expiry_task_ended`](Self::expiry_task_ended).
     pub(super) fn needs_expiry_task(&mut self) -> bool {
         let needs = self.acquired.is_some() && !self.all.is_empty() && !self.has_expiry_task;
         self.has_expiry_task |= needs;
@@ -178,23 +174,23 @@ impl Subscribers {
         self.scanned_to = 0;
     }
 
-    /// A hand-over that has begun waits for this one as well.
+    /// Makes a hand-over that has begun wait for this subscriber as well.
     pub(super) fn wait_for(&mut self, id: SubscriberId) {
         self.working.insert(id);
     }
 
-    /// The work of this one has ended.
+    /// Notes that the work of this subscriber has ended.
     pub(super) fn drained(&mut self, id: SubscriberId) {
         self.working.remove(&id);
     }
 
-    /// Whether a hand-over waits for no subscriber.
+    /// Returns whether a hand-over waits for no subscriber.
     pub(super) fn is_drained(&self) -> bool {
         self.working.is_empty()
     }
 
-    /// Forgets those among the next few that have stopped without a message. Their end is told by
-    /// nothing, so they have to be looked at; in one turn as many as cost less than a step may.
+    /// Forgets the subscribers among the next few that have stopped without a message. No message reports their end, so
+    /// the agent has to scan for them. One scan is short enough to cost less than a step may.
     pub(super) fn forget_stopped(&mut self) {
         let from = self.scanned_to.saturating_add(1);
         let few: Vec<SubscriberId> = self.working.range(from..).take(A_FEW).copied().collect();
@@ -211,7 +207,7 @@ impl Subscribers {
         }
     }
 
-    /// The draining subscriber, if it is the only one.
+    /// Returns the draining subscriber, if it is the only one.
     pub(super) fn only_draining(&self) -> OnlyDraining {
         let mut connected = self.draining().filter(|id| self.is_connected(*id));
         match (connected.next(), connected.next()) {
@@ -234,7 +230,7 @@ impl Subscribers {
     }
 }
 
-/// How many draining subscribers there are.
+/// Number of draining subscribers, as far as callers need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnlyDraining {
     None,
@@ -242,5 +238,5 @@ pub(super) enum OnlyDraining {
     Several,
 }
 
-/// How many subscribers are looked at in one turn.
+/// Largest number of subscribers in one scan.
 const A_FEW: usize = 1_000;

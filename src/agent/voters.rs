@@ -1,8 +1,9 @@
 //! The voters of an agent's group, and changes of them while the group runs.
 //!
-//! Decided here: how long a change is asked for, and what its caller hears. Who may vote, and what a change takes, is the
-//! election's ([`epoch`](crate::elections::quorum::epoch)); an agent only passes the question on, and it does no
-//! harm to ask twice. So a question that stays without an answer (the leader crashed, or there is none) is asked again.
+//! Decided here: how long a change is asked for, and the answer that its caller gets. The election decides who may
+//! vote, and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the question on,
+//! and a second question does no harm. So a question without an answer (the leader crashed, or there is none) is asked
+//! again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,11 +23,11 @@ use super::{
     Agent, ElectionHandle, Finding, Lifecycle, message::AgentCommand, shared::SharedState, wait,
 };
 
-/// How long an answer is waited for before the change is asked for once more. Longer than a change takes where nothing
-/// fails, shorter than a user's patience.
+/// Time without an answer after which the change is asked for once more. It is longer than a change takes when nothing
+/// fails, and short enough for a user who waits.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 
-/// What a caller hears of its change.
+/// The answer to a caller's change.
 pub(super) type ChangeOutcome = Result<Changed, ChangeError>;
 
 /// A change that this agent was asked for.
@@ -39,20 +40,20 @@ pub(super) struct AskedChange {
 /// The voters of a group, as its agents in this process know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voters {
-    /// How often they were changed, from the number that was configured on.
+    /// The epoch: the configured number, plus one for each change since then.
     pub epoch: u64,
     /// Their names, in order.
     pub ids: Arc<[AgentId]>,
 }
 
-/// Why the voters were not changed, or are not known to be.
+/// Reason why the voters were not changed, or why the result is not known.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VotersError {
     /// The leader, or the agent that was asked, refuses the change. Nothing was changed.
     #[error("the change is refused: {0}")]
     Refused(#[from] ChangeError),
-    /// Nobody answered in all that time. The change may still come.
+    /// There was no answer in that time. The change may still come.
     #[error(
         "no answer within {within:?}: the change may still come, so look at `voters()`, and ask again once there is a leader"
     )]
@@ -74,24 +75,24 @@ pub enum VotersError {
 debug_is_text!(VotersError);
 
 impl ElectionHandle<AnyBully> {
-    /// The voters of the agent's group; `None` where there are none to choose.
+    /// The voters of the agent's group; `None` for a group without a list of voters.
     pub fn voters(&self) -> Option<Voters> {
         let requirements = self.shared.requirements()?;
         let (epoch, ids) = (requirements.epoch, requirements.names?);
         Some(Voters { epoch, ids })
     }
 
-    /// Makes a learner a voter while the group runs: one voter more. Any agent of the group may be asked; it passes the
-    /// question on to the leader.
+    /// Makes a learner a voter while the group runs: the group gets one more voter. Any agent of the group may be
+    /// asked; it passes the question on to the leader.
     ///
-    /// The leader's work ends first, as for a step down; then a quorum of the voters decides the next list, and they elect
-    /// a leader by it. No agent leads for about as long as an election takes. The list outlasts restarts: an agent that
-    /// starts with an older one learns of it.
+    /// The leader's work ends first, as for a step down. Then a quorum of the voters decides the next list, and they
+    /// elect a leader by it. There is no leader for about as long as an election takes. The list outlasts restarts: an
+    /// agent that starts with an older list learns the newer one.
     ///
-    /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact): the leader's bridges
-    /// connect to it, as to one that may only observe, and once the learner is heard, all bridges of the group do. A
-    /// learner that is not heard is waited for until `within` has passed, where its contact is named, and refused with
-    /// [`ChangeError::NotSeen`] at once where it is not.
+    /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact). The leader's bridges
+    /// connect to it, as to a peer that may only observe. Once the learner is heard, all bridges of the group connect
+    /// to it. If a learner is not heard, the call waits until `within` has passed, provided that its contact is named.
+    /// Without a contact the change is refused with [`ChangeError::NotSeen`] at once.
     ///
     /// # Errors
     /// [`VotersError`]. After [`VotersError::TimedOut`] and [`VotersError::Ended`] the change may still come.
@@ -99,7 +100,8 @@ impl ElectionHandle<AnyBully> {
         self.change_voters(VoterChange::Add(new), within).await
     }
 
-    /// Takes a voter out of the list while the group runs. It may run on, as a learner. See [`add_voter`](Self::add_voter).
+    /// Removes a voter from the list while the group runs. It may run on, as a learner. See
+    /// [`add_voter`](Self::add_voter).
     ///
     /// # Errors
     /// As [`add_voter`](Self::add_voter).
@@ -111,9 +113,9 @@ impl ElectionHandle<AnyBully> {
         self.change_voters(VoterChange::Remove(old), within).await
     }
 
-    /// Puts a learner in the place of a voter while the group runs, for instance of one whose host is lost, as one
-    /// decision. The new one needs another name: whoever had the old one may have votes in flight. See
-    /// [`add_voter`](Self::add_voter).
+    /// Replaces a voter by a learner while the group runs, for instance a voter whose host is lost. Both changes are
+    /// one decision. The new voter needs another name, because votes of the old holder of the name may still be in
+    /// flight. See [`add_voter`](Self::add_voter).
     ///
     /// # Errors
     /// As [`add_voter`](Self::add_voter).
@@ -137,7 +139,7 @@ impl<E: Election> ElectionHandle<E> {
     ) -> Result<Changed, VotersError> {
         let requirements = self.shared.requirements();
         if requirements.is_none_or(|shared| shared.names.is_none()) {
-            // With its last agent a group loses its rules as well.
+            // A group that lost its last agent has lost its rules as well.
             let has_ended = self.current().lifecycle == Lifecycle::Ended;
             return Err(if has_ended {
                 VotersError::Ended
@@ -146,7 +148,7 @@ impl<E: Election> ElectionHandle<E> {
             });
         }
         let _waits = Waits::begin(&self.shared);
-        // The last refusal of one that may not last.
+        // The last refusal, if it may pass.
         let mut refused = None;
         let asked = async {
             loop {
@@ -162,7 +164,8 @@ impl<E: Election> ElectionHandle<E> {
                         refused = Some(reason);
                     }
                     Ok(Some(Ok(outcome))) => return outcome.map_err(VotersError::Refused),
-                    // The agent crashed, or another caller asks for the same: not faster than the agent comes back.
+                    // The agent crashed, or another caller asks for the same change. The pause gives the agent time to
+                    // come back.
                     Ok(Some(Err(_))) => {}
                     Ok(None) => continue,
                     Err(wait::NoTimers) => return Err(VotersError::NoRuntime),
@@ -183,7 +186,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// Somebody waits for a change, which a diagnosis of the agent tells.
+/// A caller waits for a change; a diagnosis of the agent shows this.
 struct Waits<'a>(&'a SharedState);
 
 impl<'a> Waits<'a> {
@@ -200,7 +203,7 @@ impl Drop for Waits<'_> {
 }
 
 impl<E: Election> Agent<E> {
-    /// A user asks for a change of the voters: one at a time.
+    /// Handles a user's question for a change of the voters: one at a time.
     pub(super) fn ask_change(
         &mut self,
         change: Box<VoterChange>,
@@ -222,7 +225,7 @@ impl<E: Election> Agent<E> {
         self.step(Input::ChangeVoters(change), ctx);
     }
 
-    /// What the election says of the voters.
+    /// Handles an event of the election about the voters.
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
             VotersEvent::Installed(decree) => self.enter_epoch(decree),
@@ -246,7 +249,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// The group goes on in the epoch of that list, and whoever carries it to other hosts knows their contacts.
+    /// Moves the group to the epoch of that list; the code that carries the group to other hosts learns the contacts.
     fn enter_epoch(&self, decree: &Decree) {
         let (group, id) = (&self.spec.group, &self.spec.id);
         let Some(requirements) = group.requirements() else {
@@ -263,8 +266,8 @@ impl<E: Election> Agent<E> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Two groups of voters that were configured, of different epochs, may have a leader each, so that no agent warns that
-    /// it has none. The one that is elected later looks for the other.
+    /// Two configured lists of voters with different epochs may have a leader each. Then no agent warns that it has no
+    /// leader. The leader that is elected later looks for the other group.
     pub(super) fn look_at_epochs_later(&self, ctx: &mut Context<Self>) {
         if self.spec.leaders == Leaders::PerTerm {
             ctx.run_later(LEARNED, |agent, _| agent.warn_of_epochs());
@@ -287,10 +290,10 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// An agent that is linked has heard by then of an epoch that was decided, unless its node keeps it from that.
+/// Time after which a linked agent has heard of an epoch that was decided, unless its node prevents that.
 const LEARNED: Duration = Duration::from_secs(10);
 
-/// Whether a question that was refused for that reason is worth to be asked again: the leader's host connects to the
+/// Returns whether a question that was refused for that reason is worth asking again: the leader's host connects to the
 /// contact of a voter that it has not heard.
 fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
     let (new, _) = change.parts();
@@ -298,7 +301,7 @@ fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
     has_contact && matches!(reason, ChangeError::NotSeen { .. })
 }
 
-/// What an agent takes part as: one with a store that is not listed, a learner, only follows.
+/// The kind of member that an agent is: an agent with a store that is not in the list is a learner, and only follows.
 pub(crate) fn member_kind(
     requirements: &Requirements,
     id: &AgentId,
