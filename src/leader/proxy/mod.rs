@@ -11,23 +11,23 @@
 //! ```
 //!
 //! # What you can rely on
-//! - **At most once.** A message is given to one actor at most, of whichever leader. One that was refused, with
-//!   certainty, is sent again; one of which nothing is known never is.
-//! - **Order.** Messages of one proxy are given to actors in the order in which they were taken, whichever agent
-//!   leads meanwhile; the leader's own messages wait for those before them as well. In elections that may have
-//!   two leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each of them.
-//! - **The leader only.** The receiving agent's leadership is asked for right before the actor gets a message. What
-//!   waits in the actor's mailbox may outlast the leadership: a write that must not come late carries a
+//! - **At most once.** A message is given to one actor at most, of any leader. A message that was certainly refused is
+//!   sent again; a message with an unknown outcome is never sent again.
+//! - **Order.** Messages of one proxy are given to actors in the order in which they were taken, whichever agent leads
+//!   meanwhile. The leader's own messages also wait for the messages before them. In elections that may have two
+//!   leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each of them.
+//! - **The leader only.** The receiving agent's leadership is checked right before the actor gets a message. A message
+//!   in the actor's mailbox may outlast the leadership: a write that must not come late carries a
 //!   [fence](crate::leader::fence).
-//! - **Bounds.** So many messages and bytes wait, and no more; what is dropped or refused is counted
-//!   ([`ProxyCounts`]). An actor is handed no more than its mailbox takes; what waits at the leader for it is bounded as
-//!   well, and beyond that the senders' buffers fill.
-//! - **Loss.** A message may be lost with a link, with the leader, or with this process: then it is unknown to its
-//!   sender, who hears of it where an answer is awaited ([`ProxyError::Unknown`]).
+//! - **Bounds.** The number and the bytes of waiting messages have limits; dropped and refused messages are counted
+//!   ([`ProxyCounts`]). An actor gets no more messages than its mailbox takes. The messages that wait for it at the
+//!   leader have a limit as well; beyond that the senders' buffers fill.
+//! - **Loss.** A message may be lost with a link, with the leader, or with this process. Its outcome is then unknown to
+//!   its sender, who learns this if it waits for an answer ([`ProxyError::Unknown`]).
 //!
 //! # Where to go next
-//! `sender.rs` and `receiver.rs` decide, without a runtime; `state.rs` is what all threads use, `inbox.rs` what the
-//! agent's endpoint does, `frame.rs` the bytes, `builder.rs` the start.
+//! `sender.rs` and `receiver.rs` decide, without a runtime. `state.rs` is the part that all threads use, `inbox.rs` the
+//! work of the agent's endpoint, `frame.rs` the bytes, `builder.rs` the start.
 
 mod builder;
 mod counts;
@@ -51,7 +51,7 @@ pub(crate) use inbox::unregistered;
 use actix::Message;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What can be sent by a [`LeaderProxy`]: any message of actix that crosses between hosts, and whose answer does.
+/// A message that a [`LeaderProxy`] can send: any message of actix that crosses between hosts, and whose answer does.
 ///
 /// The types are those of a [`RemoteMessage`](crate::remote::RemoteMessage): flat, without maps. An answer of `()`
 /// is fine.
@@ -69,12 +69,12 @@ impl<M> LeaderMessage for M where
 {
 }
 
-/// What follows when a message has no room in a proxy's buffer.
+/// The reaction to a message that has no room in a proxy's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The oldest that waits is dropped, and counted.
+    /// The oldest waiting message is dropped, and counted.
     DropOldest,
-    /// The newest is refused, and counted.
+    /// The newest message is refused, and counted.
     RefuseNewest,
 }

@@ -1,10 +1,10 @@
-//! Which messages of a run a leader takes: a machine without actor, clock or chance.
+//! Decides which messages of a run a leader takes: a machine without actor, clock or chance.
 //!
-//! Decided here: that the messages of a run are taken in their order, each once, and that a run of which one message
-//! was refused is over for good: none of it is taken later, whatever has changed by then; nor is what waits of it for the
-//! actor. A message counts as delivered once the actor has it. So the sender may send
-//! what was refused to another leader. What is known of a sender on one node says nothing of one on another node, since
-//! their incarnations have no order. Not here: whether this agent leads; the caller asks at each message.
+//! Decided here: the messages of a run are taken in their order, each once. If one message of a run is refused, the
+//! run is over for good: none of its later messages is ever taken, and its messages that wait for the actor are
+//! dropped. A message counts as delivered once the actor has it. So the sender may send refused messages to another
+//! leader. Each node of a sender has a state of its own, since the incarnations of two nodes have no order. Not here:
+//! whether this agent leads; the caller checks this at each message.
 
 use std::collections::BTreeMap;
 
@@ -19,23 +19,23 @@ use super::exchange::Life;
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
     sessions: BTreeMap<(AgentId, NodeDigest), Session>,
-    /// Whether a sender was ever forgotten: one that is not known may have been met before.
+    /// Whether a sender was ever forgotten: an unknown sender may then be an old one.
     has_forgotten: bool,
 }
 
-/// What was taken of one sender.
+/// The state of one sender's run.
 #[derive(Debug)]
 pub(super) struct Session {
     incarnation: Incarnation,
     run: u64,
-    /// Those before this number were delivered; `None` if that is not known.
+    /// Messages before this number were delivered; `None` if the number is not known.
     next: Option<u64>,
-    /// Number of further messages that have come, and wait for the actor.
+    /// Number of further messages that have arrived and wait for the actor.
     waiting: u64,
     is_closed: bool,
 }
 
-/// Messages of a run that have come: from the number `first` on.
+/// Messages of a run that have arrived: from the number `first` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) from: Life,
@@ -44,20 +44,20 @@ pub(super) struct Arrival {
     pub(super) count: u64,
 }
 
-/// What becomes of an arrival.
+/// The decision about an arrival.
 #[derive(Debug)]
 pub(super) enum Judgement<'a> {
-    /// It is taken, but for its first `skip` messages, which were taken before: deliver one after the other, with
-    /// [`Session::deliver`] for each, or have it [wait](Session::wait), or [`Session::close`] it.
+    /// The messages are taken, except the first `skip` messages, which were taken before. For each of the others, call
+    /// [`Session::deliver`] or [`Session::wait`], or end the run with [`Session::close`].
     Take { session: &'a mut Session, skip: u64 },
-    /// The run is over; those before `next` were delivered.
+    /// The run is over; the messages before `next` were delivered.
     Refuse { next: Option<u64> },
-    /// It is of a former run.
+    /// The arrival belongs to a former run.
     Ignore,
 }
 
 impl Receiver {
-    /// Judges what has come from a sender. A question about a run is an arrival without messages.
+    /// Judges an arrival of a sender. A question about a run is an arrival without messages.
     pub(super) fn judge(&mut self, from: &AgentId, arrival: Arrival) -> Judgement<'_> {
         let Arrival {
             from: Life { node, incarnation },
@@ -72,7 +72,7 @@ impl Receiver {
             .or_insert_with(|| Session {
                 next: (first == 0 || !has_forgotten).then_some(0),
                 waiting: 0,
-                // What stood before it was lost on its way.
+                // The messages before it were lost on their way.
                 is_closed: first != 0,
                 incarnation,
                 run,
@@ -84,7 +84,7 @@ impl Receiver {
             (session.incarnation, session.run) = (incarnation, run);
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         } else if run > session.run {
-            // Nothing of it was taken yet, or this would not be the first that is heard of it.
+            // No message of it was taken yet: otherwise this would not be the first news of the run.
             session.run = run;
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         }
@@ -101,14 +101,14 @@ impl Receiver {
         Judgement::Take { session, skip }
     }
 
-    /// The run of that sender, if what waits of it is still to be delivered.
+    /// Returns the run of that sender, if its waiting messages are still to be delivered.
     pub(super) fn open(&mut self, from: &AgentId, life: Life, run: u64) -> Option<&mut Session> {
         let session = self.sessions.get_mut(&(from.clone(), life.node))?;
         let is_same = session.incarnation == life.incarnation && session.run == run;
         (is_same && !session.is_closed).then_some(session)
     }
 
-    /// Forgets senders that are no members on that node, once there are many of them.
+    /// Forgets senders that are not members on that node, once there are many senders.
     pub(super) fn forget(&mut self, is_member: impl Fn(&AgentId, NodeDigest) -> bool) {
         if self.sessions.len() > MANY {
             self.has_forgotten = true;
@@ -118,43 +118,43 @@ impl Receiver {
 }
 
 impl Session {
-    /// The next message is delivered.
+    /// Notes that the next message is delivered.
     pub(super) fn deliver(&mut self) {
         self.next = self.next.map(|next| next.saturating_add(1));
     }
 
-    /// The next message waits for the actor.
+    /// Notes that the next message waits for the actor.
     pub(super) fn wait(&mut self) {
         self.waiting = self.waiting.saturating_add(1);
     }
 
-    /// The first waiting message is delivered.
+    /// Notes that the first waiting message is delivered.
     pub(super) fn deliver_waiting(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
         self.deliver();
     }
 
-    /// No more of the run is taken until it [goes on](Self::resume).
+    /// Takes no more messages of the run until [`resume`](Self::resume).
     pub(super) fn suspend(&mut self) {
         self.is_closed = true;
     }
 
-    /// See [`suspend`](Self::suspend).
+    /// Ends [`suspend`](Self::suspend).
     pub(super) fn resume(&mut self) {
         self.is_closed = false;
     }
 
-    /// No more of the run is taken, now or later; says up to which number it was.
+    /// Takes no more messages of the run, now or later; returns the number up to which it was delivered.
     pub(super) fn close(&mut self) -> Option<u64> {
         (self.is_closed, self.waiting) = (true, 0);
         self.next
     }
 
-    /// Up to which number the run was delivered.
+    /// The number up to which the run was delivered.
     pub(super) fn next(&self) -> Option<u64> {
         self.next
     }
 }
 
-/// Sessions of so many senders are kept in any case.
+/// Number of senders whose sessions are always kept.
 const MANY: usize = 4_096;

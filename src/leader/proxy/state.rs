@@ -1,8 +1,8 @@
-//! One proxy as all threads see it: puts the machines to work.
+//! The state of one proxy that all threads share; it drives the machines.
 //!
-//! Decided here: that a message goes to the actor at once where the own agent leads, nothing waits before it and the
-//! actor has room, and that the endpoint does everything else, on its arbiter. Not here: which messages are sent
-//! (`sender.rs`) and taken (`receiver.rs`), and how the endpoint treats arrivals (`inbox.rs`).
+//! Decided here: a message goes to the actor at once if the own agent leads, no message waits before it and the actor
+//! has room; the endpoint does everything else, on its arbiter. Not here: which messages are sent (`sender.rs`) and
+//! taken (`receiver.rs`), and how the endpoint handles arrivals (`inbox.rs`).
 
 use std::{
     collections::BTreeMap,
@@ -43,27 +43,27 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     pub(super) endpoint: Arc<EndpointState>,
     pub(super) agent: AgentReader,
     pub(super) handling: Handling<M>,
-    /// The messages at the actor that are not handled.
+    /// The messages at the actor that are not handled yet.
     pub(super) intake: Arc<Intake>,
-    /// The longest message.
+    /// Size of the longest message.
     pub(super) longest: usize,
     pub(super) bounds: ProxyBounds,
-    /// Whether a message may go to the actor here without the lock: the own agent leads as far as the endpoint
-    /// knows, and nothing waits. Written under the lock only.
+    /// Whether a message may go to the actor here without the lock: the endpoint knows the own agent as the leader, and
+    /// no message waits. Written under the lock only.
     is_direct: AtomicBool,
-    /// So many messages did.
+    /// Number of messages that went to the actor that way.
     direct: AtomicU64,
     inner: Mutex<Inner<M>>,
 }
 
-/// Which actor handles messages while the own agent leads.
+/// The actor that handles messages while the own agent leads.
 pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
     Nobody,
     Fixed(Recipient<M>),
-    /// Asked at each message.
+    /// `find` is called at each message.
     Found {
         find: Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>,
-        /// Used for as long as the same actor is found: each clone has a place of its own in a full mailbox.
+        /// Reused while the same actor is found: each clone has a slot of its own in a full mailbox.
         last: Mutex<Option<Arc<Recipient<M>>>>,
     },
 }
@@ -76,10 +76,10 @@ impl<M: LeaderMessage> Handling<M> {
         }
     }
 
-    /// Calls `give` with the actor and what it is to get.
+    /// Calls `give` with the actor and its message.
     ///
     /// # Errors
-    /// Why there is no actor, and what it would have got.
+    /// The reason why no actor exists, and the message for it.
     pub(super) fn with<V, T>(
         &self,
         value: V,
@@ -109,7 +109,7 @@ impl<M: LeaderMessage> Handling<M> {
     }
 }
 
-/// What waits to be sent, or is on its way.
+/// A message that waits to be sent, or is on its way.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub(super) bytes: Bytes,
@@ -122,16 +122,16 @@ pub(super) struct Inner<M: LeaderMessage> {
     pub(super) receiver: Receiver,
     pub(super) asks: BTreeMap<u64, Ask<M>>,
     pub(super) counts: ProxyCounts,
-    /// Why the leader took nothing when it was tried last.
+    /// Reason of the last refusal by a leader.
     pub(super) last: Option<Refusal>,
-    /// What other agents have sent, and waits for the actor.
+    /// Messages of other agents that wait for the actor.
     pub(super) arrived: ArrivedQueue,
     pub(super) retries: Retries,
-    /// Whether the own messages come first where there is little room.
+    /// Whether the own messages come first when there is little room.
     pub(super) is_own_turn: bool,
-    /// What is still to be acknowledged, to whom.
+    /// Deliveries that are still to be acknowledged, by sender.
     pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,
-    /// The members that were looked at last.
+    /// Version of the members at the last check.
     pub(super) version: u64,
     is_over: bool,
 }
@@ -143,14 +143,14 @@ pub(super) struct Ask<M: LeaderMessage> {
     pub(super) to: Option<(AgentId, Life)>,
 }
 
-/// Where the answer goes.
+/// The channel of the answer.
 type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, ProxyError>>;
 
-/// How an answer comes.
+/// The path of an answer.
 pub(super) enum Answer<M: LeaderMessage> {
-    /// From the actor itself, here.
+    /// The actor answers directly, here.
     Direct(oneshot::Receiver<Result<M::Result, MailboxError>>),
-    /// By the endpoint.
+    /// The endpoint passes the answer on.
     Queued(u64, oneshot::Receiver<Result<M::Result, ProxyError>>),
 }
 
@@ -194,7 +194,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Takes a message that wants no answer.
+    /// Takes a message that needs no answer.
     pub(super) fn put(&self, message: M, overflow: Overflow) -> Result<(), ProxyError> {
         let given = self.give_at_once(message, |to, message| {
             self.intake.hand(to, message, size_of::<M>())
@@ -205,14 +205,14 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.queue(&message, overflow, None).map(drop)
     }
 
-    /// The same with the policy that was chosen.
+    /// As [`put`](Self::put), with the configured policy.
     pub(super) fn put_or_count(&self, message: M) {
         if let Err(reason) = self.put(message, self.bounds.overflow) {
             debug!(name = %self.name, %reason, "message for the leader refused");
         }
     }
 
-    /// Takes a message that wants an answer.
+    /// Takes a message that needs an answer.
     pub(super) fn ask(&self, message: M) -> Result<Answer<M>, ProxyError> {
         let mut direct = None;
         let given = self.give_at_once(message, |to, message| {
@@ -227,15 +227,15 @@ impl<M: LeaderMessage> ProxyState<M> {
         Ok(Answer::Queued(id, answered))
     }
 
-    /// Gives a message to the actor here, if this agent leads, no other message waits and the actor has room; else gives
-    /// it back.
+    /// Gives a message to the actor here, if this agent leads, no other message waits and the actor has room. Otherwise
+    /// returns the message.
     fn give_at_once(
         &self,
         message: M,
         give: impl FnOnce(&Recipient<M>, M) -> Result<(), M>,
     ) -> Option<M> {
-        // Without the lock, which takes as long as all else here: a message of this thread that waits has cleared
-        // this, and the messages of two threads have no order.
+        // Without the lock, which takes as long as everything else here. If a message of this thread waits, this flag
+        // is cleared already, and the messages of two threads have no order.
         if !self.is_direct.load(Acquire) || !self.agent.is_leader() {
             return Some(message);
         }
@@ -248,7 +248,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Notes whether the next message may go to the actor here; called with the lock.
+    /// Notes whether the next message may go to the actor here; called under the lock.
     pub(super) fn note_direct(&self, inner: &Inner<M>) {
         let is_next = inner.sender.is_clear() && inner.sender.wants(self.agent.id());
         self.is_direct.store(is_next && !inner.is_over, Release);
@@ -267,7 +267,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             Err(why)
         };
         let bytes = match encoded {
-            // As long as it is: the room that it was encoded in is free for the next one.
+            // Copied to its exact length, so that the buffer is free for the next message.
             Ok(bytes) => Bytes::copy_from_slice(&bytes),
             Err(reason) => return refuse(inner, reason.into()),
         };
@@ -292,7 +292,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         Ok(id)
     }
 
-    /// The sender of an ask waits no longer; says what to tell it.
+    /// Notes that the sender of an ask waits no longer; returns the error for it.
     pub(super) fn give_up(&self, id: u64, within: std::time::Duration) -> ProxyError {
         let mut inner = self.lock();
         inner.asks.remove(&id);
@@ -312,7 +312,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Whether the leader is known by a store alone: no link reaches it.
+    /// Returns whether the leader is known only from a store, and no link reaches it.
     fn is_unlinked(&self) -> bool {
         let Some(leader) = self.agent.current().leader else {
             return false;
@@ -322,7 +322,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.agent.offers().keeps == Keeps::Store && !is_reached
     }
 
-    /// What became of messages.
+    /// Counts of the messages and their outcomes.
     pub(super) fn counts(&self) -> ProxyCounts {
         let inner = self.lock();
         ProxyCounts {
@@ -335,7 +335,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// The agent has ended.
+    /// Ends the proxy after its agent has ended.
     pub(super) fn end(&self) {
         let mut inner = self.lock();
         inner.is_over = true;
@@ -355,13 +355,13 @@ impl<M: LeaderMessage> ProxyState<M> {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner<M>> {
-        // What an application's code panics at under the lock leaves the machines whole.
+        // A panic of the application's code under the lock leaves the machines complete.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<M: LeaderMessage> Inner<M> {
-    /// Counts what has become of messages, and tells those who wait for answers.
+    /// Counts the outcomes of messages, and tells the callers that wait for answers.
     pub(super) fn settle(&mut self, settled: &Settled<Outgoing>) {
         let counts = &mut self.counts;
         let count =
@@ -376,7 +376,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// Tells those who wait for the answers to these messages.
+/// Tells the callers that wait for the answers to these messages.
 fn fail<M: LeaderMessage>(
     asks: &mut BTreeMap<u64, Ask<M>>,
     messages: &[KeptMessage<Outgoing>],

@@ -1,9 +1,9 @@
-//! Watches the wall clock, once for all schedules of an agent that lead.
+//! Watches the wall clock, once for all leading schedules of an agent.
 //!
-//! Decided here: how often the clock is looked at, that it was set if it went otherwise than the time that passes, and what
-//! follows from a clock that does not fit those of others: no schedule runs, and a contender whose clock fits takes over.
-//! After a suspend the clock counts as set, since the runtime's timers stood still. Not here: whether a clock fits
-//! (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine/`).
+//! Decided here: how often the clock is read; the clock counts as set if it moved otherwise than the time that passed;
+//! and the consequence of a clock that does not fit the other clocks: no schedule runs, and a contender whose clock
+//! fits takes over. After a suspend the clock counts as set, since the runtime's timers stood still. Not here: whether
+//! a clock fits (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine/`).
 
 use std::{
     fmt,
@@ -37,23 +37,23 @@ use super::{
     register::AHEAD,
 };
 
-/// Time between two looks at the wall clock while a schedule leads.
+/// Time between two readings of the wall clock while a schedule leads.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// Longest step of a clock that does not count as set. Slewing moves a clock by less between two looks, and a shorter
-/// step makes no tick late.
+/// Longest step of a clock that does not count as set. Slewing moves a clock by less between two readings, and a
+/// shorter step makes no tick late.
 const TOLERANCE: Duration = Duration::from_millis(20);
 
 /// Time between two comparisons of a clock that fits.
 const COMPARES: Duration = Duration::from_secs(10);
 
-/// The same of a clock that does not fit, or of which that is not known.
+/// Time between two comparisons of a clock that does not fit, or that has not been judged.
 const COMPARES_AGAIN: Duration = Duration::from_secs(1);
 
 /// Time after which a leader whose clock is off tries once more to hand over.
 const HANDS_OVER_AGAIN: Duration = Duration::from_secs(60);
 
-/// See the [module](self).
+/// Watches one wall clock. See the [module](self).
 #[derive(Debug)]
 pub(super) struct ClockWatch {
     clock: Arc<dyn WallClock>,
@@ -62,7 +62,7 @@ pub(super) struct ClockWatch {
     /// Number of schedules that lead.
     leading: AtomicUsize,
     is_watched: AtomicBool,
-    /// What it is compared with. Agents that keep the marks themselves refuse a mark by their own clocks.
+    /// The clocks for comparison. Agents that keep the marks themselves refuse a mark by their own clocks.
     others: Option<OtherClocks>,
     trust: watch::Sender<ClockTrust>,
 }
@@ -76,11 +76,11 @@ struct OtherClocks {
     is_warned: AtomicBool,
 }
 
-/// Whether schedules may go by the clock.
+/// Whether schedules may trust the clock.
 #[derive(Clone, Copy, Debug)]
 enum ClockTrust {
     Unchecked,
-    /// It fitted at that moment; `None` where it is not compared.
+    /// The clock fitted at that moment; `None` if it is not compared.
     Fits(Option<Now>),
     Off,
 }
@@ -88,19 +88,19 @@ enum ClockTrust {
 /// Hands the leadership over to that contender.
 pub(super) type HandOver = Rc<dyn Fn(&AgentId)>;
 
-/// A schedule that leads, as long as it is kept.
+/// A leading schedule; it counts until this value is dropped.
 pub(super) struct WatchedClock {
     watch: Arc<ClockWatch>,
     hand_over: HandOver,
 }
 
 impl ClockWatch {
-    /// A clock that is compared with no other.
+    /// Makes a watch of a clock that is compared with no other.
     pub(super) fn new(clock: Arc<dyn WallClock>) -> Arc<Self> {
         Self::make(clock, None)
     }
 
-    /// A clock that is compared with those that the store of the agent's lease knows.
+    /// Makes a watch of a clock that is compared with the clocks in the store of the agent's lease.
     pub(super) fn beside_others(
         clock: Arc<dyn WallClock>,
         agent: &AgentReader,
@@ -131,7 +131,7 @@ impl ClockWatch {
         })
     }
 
-    /// Watches for one schedule more, in a task of this thread.
+    /// Watches for one more schedule, in a task of this thread.
     pub(super) fn watch(self: &Arc<Self>, hand_over: &HandOver) -> WatchedClock {
         self.leading.fetch_add(1, AcqRel);
         let watched = WatchedClock {
@@ -165,9 +165,9 @@ impl ClockWatch {
             }
             if self.leading.load(Acquire) == 0 {
                 self.rest();
-                // A swap, because a store may be seen by another thread only after the next line has read.
+                // A swap, because another thread may see a plain store only after this thread has read the next line.
                 self.is_watched.swap(false, AcqRel);
-                // A schedule that began just before that has found a watch, and started none.
+                // A schedule that began just before that found a watch, and started no other.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
                     ending.0 = None;
@@ -179,7 +179,7 @@ impl ClockWatch {
         }
     }
 
-    /// No schedule leads: the next one compares the clock first.
+    /// Notes that no schedule leads: the next one compares the clock first.
     fn rest(&self) {
         if let Some(others) = &self.others {
             self.trust.send_replace(ClockTrust::Unchecked);
@@ -238,7 +238,7 @@ impl ClockWatch {
 }
 
 impl OtherClocks {
-    /// The clocks, and the moment at which they are known.
+    /// Reads the clocks, and the moment at which they were known.
     async fn read(&self, watch: &ClockWatch) -> (KnownClocks, Now) {
         let others = self.keeper.clocks_now(&self.id).await;
         let alive = others.iter().filter(|other| other.is_alive).count();
@@ -264,7 +264,7 @@ impl OtherClocks {
     }
 }
 
-/// When the clock was compared, and the leadership handed over.
+/// Times of the last comparison of the clock and of the last hand-over.
 struct Compared {
     begun: Time,
     due: Time,
@@ -290,7 +290,7 @@ impl Compared {
     }
 }
 
-/// Notes that nobody watches any more, if the arbiter of the watch ends.
+/// Notes that no task watches any more, if the arbiter of the watch ends.
 struct WatchEnding(Option<Arc<ClockWatch>>);
 
 impl Drop for WatchEnding {
@@ -302,7 +302,7 @@ impl Drop for WatchEnding {
 }
 
 impl WatchedClock {
-    /// Starts the watch, unless it goes on: it ends with the arbiter of the schedule that began it.
+    /// Starts the watch again if it has ended: it ends with the arbiter of the schedule that began it.
     pub(super) fn ensure(&self) {
         if !self.watch.is_watched.swap(true, AcqRel) {
             let run = Arc::clone(&self.watch).run(Rc::clone(&self.hand_over));
@@ -310,12 +310,13 @@ impl WatchedClock {
         }
     }
 
-    /// Ends when the clock is set, from now on.
+    /// A future that ends when the clock is set after this call.
     pub(super) fn set(&self) -> Notified<'_> {
         self.watch.set.notified()
     }
 
-    /// The present moment. A clock that was set by more than a little counts once it was compared; until then it goes on.
+    /// The present moment. After a larger step the clock is trusted only once it was compared; until then the returned
+    /// time goes on as before.
     pub(super) fn now(&self) -> Now {
         let now = self.watch.read();
         if let ClockTrust::Fits(Some(then)) = *self.watch.trust.borrow() {
@@ -327,7 +328,7 @@ impl WatchedClock {
         now
     }
 
-    /// Ends when schedules may go by the clock.
+    /// Waits until schedules may trust the clock.
     pub(super) async fn trusted(&self) {
         let mut trust = self.watch.trust.subscribe();
         while !matches!(*trust.borrow_and_update(), ClockTrust::Fits(_)) {
@@ -336,7 +337,7 @@ impl WatchedClock {
         }
     }
 
-    /// Ends when they must not. Without a timer: ten thousand schedules may wait here.
+    /// Waits until they must not trust it. It uses no timer: ten thousand schedules may wait here.
     pub(super) async fn untrusted(&self) {
         let mut trust = self.watch.trust.subscribe();
         let fits = |trust: &ClockTrust| matches!(trust, ClockTrust::Fits(_));
@@ -345,7 +346,7 @@ impl WatchedClock {
     }
 }
 
-/// Time after which a schedule that waits for the clock sees whether the watch goes on.
+/// Interval at which a schedule that waits for the clock checks that the watch goes on.
 const ENSURES: Duration = Duration::from_secs(5);
 
 impl fmt::Debug for WatchedClock {
@@ -360,12 +361,12 @@ impl Drop for WatchedClock {
     }
 }
 
-/// How far two clocks are apart.
+/// Difference of two clocks.
 fn apart(a: WallTime, b: WallTime) -> Duration {
     a.since(b).max(b.since(a))
 }
 
-/// Whether the wall clock went otherwise than the time that passed.
+/// Returns whether the wall clock moved otherwise than the time that passed.
 fn is_set(last: Now, now: Now) -> bool {
     let expected = last.wall.after(now.time.since(last.time));
     apart(now.wall, expected) > TOLERANCE

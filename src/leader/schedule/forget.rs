@@ -1,8 +1,8 @@
 //! Removes the marks that no leader has asked for in 30 days from the store of a lease.
 //!
-//! Decided here: which records are removed, and how often they are looked for. A record is removed only as it was read, so
-//! that a leader that writes it meanwhile keeps it. A store that cannot list, or cannot remove, keeps all. Not here: the age of
-//! a mark (`age.rs`).
+//! Decided here: which records are removed, and how often the store is searched. A record is removed only if it has not
+//! changed since it was read, so a leader that writes it meanwhile keeps it. A store that cannot list or remove records
+//! keeps all of them. Not here: the age of a mark (`age.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -25,16 +25,16 @@ use crate::{
 
 use super::mark_record::MarkRecord;
 
-/// Time after an agent's first question before it looks: an application starts its schedules meanwhile.
+/// Time between an agent's first question and its first search: an application starts its schedules meanwhile.
 const FIRST: Duration = Duration::from_secs(600);
 
-/// Time between two looks.
+/// Time between two searches.
 const EVERY: Duration = Duration::from_secs(24 * 3_600);
 
 /// The schedules that run in one place.
 pub(super) type RunningNames = Arc<Mutex<BTreeSet<AgentId>>>;
 
-/// When an agent looks for such marks, and the look that runs.
+/// Time of an agent's next search, and the search that runs.
 #[derive(Default)]
 pub(super) struct Forgetting {
     due: Option<Time>,
@@ -42,7 +42,7 @@ pub(super) struct Forgetting {
 }
 
 impl Forgetting {
-    /// The agent asks as the leader. `running`: the schedules that run there.
+    /// Notes a question of the agent, which leads. `running`: the schedules that run there.
     pub(super) fn asked(&mut self, keeper: &Arc<Keeper>, wall: WallTime, running: &RunningNames) {
         let now = keeper.now();
         let due = *self.due.get_or_insert_with(|| now.after(FIRST));
@@ -50,13 +50,13 @@ impl Forgetting {
             self.due = Some(now.after(EVERY));
             let running = running.lock().unwrap_or_else(PoisonError::into_inner);
             let looks = forget(Arc::clone(keeper), wall, running.clone());
-            // A store that panics is a store that does not answer: the agent looks again the next day.
+            // A store that panics counts as a store that does not answer: the agent searches again the next day.
             let looks = AssertUnwindSafe(looks).catch_unwind();
             self.running = Some(looks.map(drop).boxed_local());
         }
     }
 
-    /// Goes on with the look that runs.
+    /// Continues the search that runs.
     pub(super) fn poll(&mut self, task: &mut Context<'_>) {
         if let Some(running) = &mut self.running
             && let Poll::Ready(()) = running.poll_unpin(task)
@@ -91,7 +91,7 @@ async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>)
     }
 }
 
-/// The records that may be removed: each is of the schedule that its key names, which does not run here.
+/// The records that may be removed: each belongs to the schedule in its key, which does not run here.
 fn forgotten<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],

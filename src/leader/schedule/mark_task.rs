@@ -1,8 +1,9 @@
 //! The task that reads and writes the marks of an agent's schedules in the store of its lease.
 //!
-//! Decided here: how many operations run at one time, that a slow operation is given up with its outcome unknown, that
-//! one operation at a time tries a store that fails, and that the task ends with the agent and not with its arbiter. Not here: the content of reads
-//! and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause after a failure and what an operator is told of it (`register/keeper/`).
+//! Decided here: how many operations run at one time; a slow operation is given up with its outcome unknown; one
+//! operation at a time tries a store that fails; the task ends with the agent and not with its arbiter. Not here: the
+//! content of reads and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause after a failure and its
+//! reports for an operator (`register/keeper/`).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -36,15 +37,15 @@ use super::{
     service::{AnswerRoutes, ScheduleAnswer},
 };
 
-/// Most operations at one time. A renewal of the lease goes to the same store beside them, and waits for at most these.
+/// Most operations at one time. A renewal of the lease goes to the same store, and waits for at most these operations.
 const MOST_AT_ONCE: usize = 16;
 
-/// Most questions that wait for the task: one of each schedule of a leader with many. A leader asks again if its question
-/// finds no room.
+/// Most questions that wait for the task: one for each schedule of a leader with many schedules. A leader asks again if
+/// the queue is full.
 const QUEUE: usize = 16_384;
 
-/// The task of an agent. It runs on the arbiter of the schedule that asks first; if that arbiter ends, the next question
-/// starts a task anew, which reads each record again.
+/// The task of an agent. It runs on the arbiter of the schedule that asks first. If that arbiter ends, the next
+/// question starts a new task, which reads each record again.
 #[derive(Debug)]
 pub(super) struct MarkTasks {
     agent: WeakAgentReader,
@@ -75,12 +76,12 @@ impl MarkTasks {
         }
     }
 
-    /// How an operator calls the store.
+    /// The name of the store for an operator.
     pub(super) fn store(&self) -> &str {
         self.keeper.name()
     }
 
-    /// Asks for the agent, which leads. Without an answer it asks again.
+    /// Asks for the agent, which leads. If no answer comes, the agent asks again.
     pub(super) fn ask(&self, said: ScheduleMessage) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &*running {
@@ -97,7 +98,7 @@ impl MarkTasks {
                     warn!(node = %self.id, "the arbiter of the schedules' marks has ended: another one goes on");
                 }
                 let questions = self.start();
-                // There is room for the first one.
+                // The new queue has room for the first question.
                 questions.try_send(said).ok();
                 *running = Some(questions);
             }
@@ -141,9 +142,9 @@ struct MarkTask {
     waiting: VecDeque<(AgentId, MarkOperation)>,
     running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, StoreDone)>>,
     back_off: BackOff,
-    /// Until a store that fails is tried again.
+    /// The pause until a failing store is tried again.
     pause: Option<Pin<Box<Sleep>>>,
-    /// Schedules whose record is foreign. It is told once, although the leader asks again and again.
+    /// Schedules with a foreign record. Each is reported once, although the leader asks again and again.
     foreign: BTreeSet<AgentId>,
     forgetting: Forgetting,
 }
@@ -220,7 +221,7 @@ impl MarkTask {
             StoreDone::Swap(swap) => mark.swapped(swap),
         };
         if let MarkStep::Run(operation) = step {
-            // First, so that the schedule that tries a failing store comes to its write.
+            // In front, so that the schedule that tries a failing store reaches its write.
             self.waiting.push_front((schedule, operation));
             return;
         }
@@ -262,7 +263,7 @@ impl MarkTask {
         }
     }
 
-    /// Begins what may begin now.
+    /// Begins the operations that may begin now.
     fn begin(&mut self) {
         let (mut most, now) = (MOST_AT_ONCE, self.keeper.now());
         self.pause = None;
@@ -295,7 +296,7 @@ async fn perform(keeper: Arc<Keeper>, schedule: AgentId, operation: MarkOperatio
     let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"));
     let (register, key) = match keeper.of_schedule(&schedule) {
         Ok(place) => place,
-        // Each part of the key is a name by itself, so it is one.
+        // Each part of the key is a valid name, so the key is valid as well.
         Err(reason) => {
             return StoreDone::Read(Err(RegisterError::unreachable(io::Error::other(reason))));
         }

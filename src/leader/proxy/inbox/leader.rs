@@ -1,8 +1,9 @@
-//! How an agent treats the messages of other agents' proxies, and answers them.
+//! How an agent handles the messages of other agents' proxies, and answers them.
 //!
-//! Decided here: when a leader says how far it has come: at once to a question, after some messages, and after a
-//! while; and that messages wait, in order of arrival, while the actor has no room. Not here: whether a message is
-//! taken; that is for the [`Receiver`](super::super::receiver::Receiver) and the agent's leadership.
+//! Decided here: when a leader reports how many messages it has delivered (at once after a question, after some
+//! messages, and after some time), and that messages wait in order of arrival while the actor has no room. Not here:
+//! whether a message is taken; the [`Receiver`](super::super::receiver::Receiver) and the agent's leadership decide
+//! this.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +26,7 @@ use super::super::{
 };
 use super::arrived::ArrivedMessage;
 
-/// What a leader has delivered, and has not said so yet.
+/// Deliveries that a leader has not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::leader::proxy) struct Unacknowledged {
     from: Life,
@@ -37,7 +38,7 @@ pub(in crate::leader::proxy) struct Unacknowledged {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Messages of another agent's proxy, or its question.
+    /// Handles messages of another agent's proxy, or its question.
     pub(super) fn take(
         &self,
         here: &InboxContext<'_>,
@@ -107,7 +108,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Keeps a message until the actor has room; `false` if there is none for it here either, and its run was refused.
+    /// Keeps a message until the actor has room. Returns `false` if there is no room to keep it either; its run is then
+    /// refused.
     fn keep(
         &self,
         inner: &mut Inner<M>,
@@ -143,7 +145,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         true
     }
 
-    /// Gives the actor what waits for it; says whether it took all.
+    /// Gives the waiting messages to the actor; returns whether it took all of them.
     pub(super) fn deliver_arrived(&self, inner: &mut Inner<M>, here: &InboxContext<'_>) -> bool {
         let leads_in = here.agent.current().leading;
         while let Some(message) = inner.arrived.pop() {
@@ -151,7 +153,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             let Some(session) = inner.receiver.open(from, head.from, head.run) else {
                 continue;
             };
-            // Code of the application runs in there. One at which it panics is not tried again, and its run is over.
+            // This runs code of the application. A message that makes it panic is not tried again, and its run is over.
             session.suspend();
             let given = self.give_to(here, from, (*head, leads_in), message.ask, &message.bytes);
             session.resume();
@@ -199,7 +201,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         Ok(())
     }
 
-    /// Refuses the rest of a run, and with it what waits of it.
+    /// Refuses the rest of a run, including its messages that wait here.
     fn refuse(
         &self,
         inner: &mut Inner<M>,
@@ -214,7 +216,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.answer(here, to, head, Some(why), next);
     }
 
-    /// The actor has a message whose sender waits for the answer.
+    /// Gives the actor a message whose sender waits for the answer.
     fn ask_for(
         &self,
         from: &AgentId,
@@ -231,7 +233,7 @@ impl<M: LeaderMessage> ProxyState<M> {
                 None => AskReply::Gone.write(life, ask),
             };
             let message = AppMessage::new(name, REPLY, &reply);
-            endpoint.send(&to, message).ok(); // else its sender is told that nothing is known
+            endpoint.send(&to, message).ok(); // if this fails, the sender is told that the outcome is unknown
         }));
     }
 
@@ -257,7 +259,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         here.send(to, &self.name, ANSWER, &answer.write());
     }
 
-    /// Says how far runs have come, where it is time for that; says when it is the next time.
+    /// Acknowledges the runs for which it is time; returns when the next acknowledgement is due.
     pub(super) fn acknowledge(
         &self,
         inner: &mut Inner<M>,
@@ -318,7 +320,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// What is sent to an agent without a proxy of that name: that nothing there takes it.
+/// The answer to an agent that asks for a proxy name without a proxy: nothing here takes the message.
 pub(crate) fn unregistered(
     state: &EndpointState,
     snapshot: &Snapshot<AppMessage>,
@@ -341,10 +343,10 @@ pub(crate) fn unregistered(
     state.send(&envelope.from, message).ok()
 }
 
-/// Whether a run was sent to this endpoint, and not to a former one of this name, here or on another node: only the
-/// one that it was sent to can know what became of it.
+/// Returns whether a run was sent to this endpoint, and not to a former endpoint of this name, here or on another node.
+/// Only the endpoint that it was sent to can know the outcome.
 fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessage>) -> bool {
-    // By the name under which this node is known now: that is where the sender saw the endpoint.
+    // Uses the name under which this node is known now: the sender saw the endpoint under that name.
     let here = Life {
         node: snapshot.node(),
         incarnation: state.incarnation(),
@@ -352,7 +354,7 @@ fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessag
     head.to == here
 }
 
-/// After so many messages a leader says how far it has come.
+/// Number of messages after which a leader acknowledges.
 const ACKNOWLEDGE: u64 = 64;
-/// And after so long.
+/// Time after which a leader acknowledges.
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(10);

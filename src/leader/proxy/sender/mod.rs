@@ -1,4 +1,4 @@
-//! What a proxy sends next, and what is known of what it sent: a machine without actor, clock or chance.
+//! Decides what a proxy sends next, and keeps the state of sent messages: a machine without actor, clock or chance.
 //!
 //! ```text
 //!   push ─▶ buffer ── next ──▶ in flight ── acknowledged ──▶ delivered
@@ -6,14 +6,14 @@
 //!             └──── refused ──────┘   └── no answer, or the leader is gone ──▶ unknown, never sent again
 //! ```
 //!
-//! Messages go out in *runs*: the messages of one run have numbers from 0, go to one leader in one term, and
-//! no other run begins before each of them is delivered, refused or unknown. That is all that order takes: the
-//! leader that refuses one message of a run refuses all that follow in it, and never takes any of them later, so what
-//! it has refused may be sent again, in its order, to it or to another one.
+//! Messages are sent in *runs*. The messages of one run have numbers from 0, and go to one leader in one term. No other
+//! run begins before each of them is delivered, refused or unknown. This is enough for order: a leader that refuses one
+//! message of a run refuses all later messages of it, and never takes any of them later. So refused messages may be
+//! sent again, in their order, to the same leader or to another one.
 //!
-//! Decided here: which messages are buffered and for how many there is room, what a run may have in flight, when a
+//! Decided here: which messages are buffered and how many fit, how many messages of a run may be in flight, when a
 //! redirect is followed, and when an outcome counts as unknown. Not here: which messages a leader takes
-//! (`receiver.rs`), and how any of this travels.
+//! (`receiver.rs`), and how messages travel.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -28,17 +28,17 @@ use super::{
 
 mod runs;
 
-/// The sending side of one proxy; `P` is what it sends.
+/// The sending side of one proxy; `P` is the type of its messages.
 #[derive(Debug)]
 pub(super) struct Sender<P> {
     bounds: ProxyBounds,
     buffer: VecDeque<KeptMessage<P>>,
-    /// Of the present run, in order.
+    /// Messages of the present run, in order.
     flight: VecDeque<KeptMessage<P>>,
     bytes: usize,
     /// Bytes of the messages in flight.
     flying: usize,
-    /// Most messages in flight: fewer after a leader's actor had no room.
+    /// Most messages in flight: a lower number after a leader's actor had no room.
     window: usize,
     ids: u64,
     runs: u64,
@@ -46,10 +46,10 @@ pub(super) struct Sender<P> {
     /// The leader, as the own agent sees it.
     view: Option<Target>,
     redirect: Redirect,
-    /// Nothing is sent before.
+    /// Nothing is sent before this time.
     paused_until: Time,
     pauses: u32,
-    /// Runs in a row of which nothing arrived.
+    /// Number of runs in a row of which no message arrived.
     lost_runs: u32,
 }
 
@@ -59,18 +59,18 @@ struct Run {
     number: u64,
     to: Target,
     first: u64,
-    /// When it was last heard of, or the first of those in flight was sent.
+    /// Time of the last answer, or of sending the first of the messages in flight.
     heard: Time,
     asked: Time,
 }
 
-/// What a former leader has said of its successor.
+/// The successor that a former leader has named.
 #[derive(Debug, PartialEq, Eq)]
 enum Redirect {
-    /// None since the own agent's view has changed.
+    /// No redirect since the own agent's view has changed.
     None,
     Followed(Target),
-    /// It was followed, and is followed no more.
+    /// A redirect was followed before, and none is followed any more.
     Spent,
 }
 
@@ -94,10 +94,10 @@ impl<P> Sender<P> {
         }
     }
 
-    /// Takes a message; gives back those that were dropped for it.
+    /// Takes a message; returns the messages that were dropped for it.
     ///
     /// # Errors
-    /// The message itself, where there is no room for it: nothing was changed.
+    /// The message itself, if there is no room for it: nothing was changed.
     pub(super) fn push(
         &mut self,
         size: usize,
@@ -109,7 +109,7 @@ impl<P> Sender<P> {
             sender.len() < sender.bounds.messages
                 && sender.bytes.saturating_add(size) <= sender.bounds.bytes
         };
-        // Judged first: nothing is dropped for a message that has no room in the end.
+        // Checked first: no message is dropped for a message that has no room in the end.
         let can_ever = match overflow {
             Overflow::RefuseNewest => room(self),
             Overflow::DropOldest => {
@@ -133,13 +133,13 @@ impl<P> Sender<P> {
         Ok((id, dropped))
     }
 
-    /// A number for a message that takes no room here.
+    /// Returns a number for a message that takes no room here.
     pub(super) fn next_id(&mut self) -> u64 {
         self.ids = self.ids.saturating_add(1);
         self.ids
     }
 
-    /// The own agent sees this leader now.
+    /// Notes the leader that the own agent sees now.
     pub(super) fn see(&mut self, now: Time, view: Option<Target>) {
         if self.view != view {
             self.view = view;
@@ -149,8 +149,8 @@ impl<P> Sender<P> {
         }
     }
 
-    /// Of what was sent to an endpoint that has ended, or whose agent has moved, nothing is heard any more: `present`
-    /// says which life of an agent's endpoint is there.
+    /// Gives up the messages that were sent to an endpoint that has ended, or whose agent has moved: no answer comes
+    /// any more. `present` returns the present life of an agent's endpoint.
     pub(super) fn see_ends(&mut self, present: impl Fn(&AgentId) -> Option<Life>) -> Settled<P> {
         let has_ended = |to: &Target| {
             present(&to.id).is_none_or(|life| {
@@ -166,7 +166,7 @@ impl<P> Sender<P> {
         Settled::default()
     }
 
-    /// The messages of a run up to that number were delivered.
+    /// Notes that the messages of a run up to that number were delivered.
     pub(super) fn acknowledged(&mut self, now: Time, from: &Answerer<'_>, next: u64) -> Settled<P> {
         let mut settled = Settled::default();
         if !self.is_present(from) {
@@ -186,7 +186,8 @@ impl<P> Sender<P> {
         settled
     }
 
-    /// The leader takes no more of a run. Up to `next` it has delivered them; `None`: it does not know that.
+    /// Notes that the leader takes no more of a run. It has delivered the messages before `next`; `None` if it does not
+    /// know the number.
     pub(super) fn refused(
         &mut self,
         now: Time,
@@ -229,7 +230,7 @@ impl<P> Sender<P> {
                     self.lost_runs.saturating_add(1)
                 };
                 self.pause(now);
-                // It never arrives, whatever the reason: those behind it would wait for ever.
+                // This message never arrives, whatever the reason: the messages behind it would wait for ever.
                 if self.lost_runs >= LOST_RUNS
                     && let Some(item) = self.buffer.pop_front()
                 {
@@ -242,8 +243,8 @@ impl<P> Sender<P> {
         settled
     }
 
-    /// What is to be sent at this moment, if anything; ask again until there is nothing. Then
-    /// [`wakes_at`](Self::wakes_at) says when to ask next.
+    /// Returns the next thing to send at this moment, if there is one. Call it until it returns nothing;
+    /// [`wakes_at`](Self::wakes_at) then says when to call it next.
     pub(super) fn next(
         &mut self,
         now: Time,
@@ -276,7 +277,7 @@ impl<P> Sender<P> {
             return None;
         }
         match &self.run {
-            // Those in flight first: a message of the next run could overtake them.
+            // The messages in flight come first: a message of the next run could overtake them.
             Some(run) if run.to != wanted => return None,
             Some(_) => {}
             None => {
@@ -321,7 +322,7 @@ impl<P> Sender<P> {
         })
     }
 
-    /// When something is to be done at the latest.
+    /// The latest time at which [`next`](Self::next) must be called again.
     pub(super) fn wakes_at(&self) -> Option<Time> {
         let run = self.run.as_ref().filter(|_| !self.flight.is_empty());
         let answer = run.map(|run| run.asked.min(run.heard.after(self.bounds.patience)));
@@ -330,7 +331,7 @@ impl<P> Sender<P> {
         answer.into_iter().chain(pause).min()
     }
 
-    /// Gives a message up; says whether it was sent.
+    /// Gives a message up; returns whether it was sent.
     pub(super) fn cancel(&mut self, id: u64) -> Cancelled {
         let at = self.buffer.iter().position(|item| item.id == id);
         match at.and_then(|at| self.buffer.remove(at)) {
@@ -342,38 +343,38 @@ impl<P> Sender<P> {
         }
     }
 
-    /// The messages that [`Next::Batch`] means.
+    /// The messages of a [`Next::Batch`].
     pub(super) fn in_flight(&self, last: usize) -> impl Iterator<Item = &KeptMessage<P>> {
         let before = self.flight.len().saturating_sub(last);
         self.flight.iter().skip(before)
     }
 
-    /// Whether nothing waits and nothing is in flight, so that a message may go its way at once.
+    /// Returns whether no message waits and none is in flight, so that a message may be delivered at once.
     pub(super) fn is_clear(&self) -> bool {
         self.buffer.is_empty() && self.flight.is_empty()
     }
 
-    /// Whether the leader is the endpoint of that incarnation.
+    /// Returns whether the wanted leader is the agent with that name.
     pub(super) fn wants(&self, id: &AgentId) -> bool {
         self.wanted().is_some_and(|to| to.id == *id)
     }
 
-    /// Whether the own agent sees that one already.
+    /// Returns whether the own agent sees that leader already.
     pub(super) fn sees(&self, view: Option<&Target>) -> bool {
         self.view.as_ref() == view
     }
 
-    /// Whether a leader is known, be it by a redirect.
+    /// Returns whether a leader is known, also by a redirect.
     pub(super) fn has_leader(&self) -> bool {
         self.wanted().is_some()
     }
 
-    /// Messages that are kept.
+    /// Number of messages that are kept.
     pub(super) fn len(&self) -> usize {
         self.buffer.len().saturating_add(self.flight.len())
     }
 
-    /// Takes everything, at the end.
+    /// Removes and returns all messages, at the end.
     pub(super) fn drain(&mut self) -> (Vec<KeptMessage<P>>, Vec<KeptMessage<P>>) {
         self.run = None;
         (self.bytes, self.flying) = (0, 0);
@@ -401,11 +402,11 @@ fn count(items: usize) -> u64 {
     u64::try_from(items).unwrap_or(u64::MAX)
 }
 
-/// After so much silence a leader is asked what has become of a run.
+/// Time without an answer after which a leader is asked about a run.
 const ASK_AFTER: Duration = Duration::from_millis(200);
-/// In flight at least, whether the leader's actor has room or not.
+/// Smallest limit of messages in flight, whether the leader's actor has room or not.
 const NARROWEST: usize = 16;
-/// Growth of the window at each word of a delivery, in messages.
+/// Growth of the window at each acknowledgement of a delivery, in messages.
 const WIDER: usize = 16;
-/// After so many runs of which nothing arrived, the first message is given up.
+/// Number of runs in a row without any arrival after which the first message is given up.
 const LOST_RUNS: u32 = 4;

@@ -1,7 +1,7 @@
-//! How a run ends, and to whom the next one goes.
+//! How a run ends, and which leader gets the next one.
 //!
-//! Decided here: that a redirect is followed once until the own agent sees another leader, how long a refused message
-//! waits before it is sent again, and that a run of which nothing is heard is given up.
+//! Decided here: a redirect is followed once until the own agent sees another leader; the time that a refused message
+//! waits before it is sent again; a run without an answer is given up.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl<P> Sender<P> {
         }
     }
 
-    /// The longer, the more often nothing came of it.
+    /// Pauses the sending. The pause grows with each attempt that achieves nothing.
     pub(super) fn pause(&mut self, now: Time) {
         let longer = 1_u32.checked_shl(self.pauses.min(MOST_DOUBLED));
         self.pauses = self.pauses.saturating_add(1);
@@ -39,7 +39,7 @@ impl<P> Sender<P> {
         (self.pauses, self.paused_until) = (0, now);
     }
 
-    /// Counts those before that number as delivered.
+    /// Counts the messages before that number as delivered.
     pub(super) fn land(&mut self, next: u64) -> u64 {
         let Some(run) = &mut self.run else { return 0 };
         let mut landed: u64 = 0;
@@ -54,7 +54,8 @@ impl<P> Sender<P> {
         landed
     }
 
-    /// A run whose leader leads no more ends once nothing of it is in flight; until then it is asked for.
+    /// Ends a run whose leader leads no more, once nothing of it is in flight; until then that leader is asked about
+    /// it.
     pub(super) fn turn_over(&mut self, now: Time) {
         let wanted = self.wanted();
         let is_over = |run: &Run| wanted != Some(&run.to);
@@ -77,7 +78,7 @@ impl<P> Sender<P> {
         Settled::default()
     }
 
-    /// Of those in flight nothing is known any more.
+    /// Gives the messages in flight up: their outcome is unknown.
     pub(super) fn give_up_run(&mut self) -> Settled<P> {
         self.run = None;
         self.flying = 0;
@@ -93,5 +94,5 @@ impl<P> Sender<P> {
 
 /// The first pause before a refused message is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
-/// It doubles so often at most.
+/// Most doublings of that pause.
 const MOST_DOUBLED: u32 = 5;
