@@ -1,25 +1,25 @@
-//! The parameters of the ASTRA rules: how long to wait for what.
+//! The parameters of the ASTRA rules.
 
 use std::time::Duration;
 
 use crate::protocol::Timings;
 
-/// What an ASTRA election needs to know beside who takes part; the same at every member.
+/// The parameters of an ASTRA election; the same at every member.
 ///
-/// A leader always gives way to any agent that is higher in rank: these rules know neither a
-/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. It leads on until that agent announces itself, after
-/// the deadline. No setting gives the rules as they were written, by which a group may have no leader for the deadline after
-/// each change of a score ([`astra`](super)).
+/// A leader always gives way to any higher-ranked agent: these rules know neither a
+/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. The leader leads on until that agent
+/// announces itself, after the deadline. No setting gives the original rules, by which a group may have no leader
+/// for the deadline after each change of a score ([`astra`](super)).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AstraConfig {
-    /// How long to wait for what. Default: [`Timings::astra`], whose deadline is ASTRA's 2 seconds.
+    /// Waits and deadlines. Default: [`Timings::astra`], whose deadline is ASTRA's 2 seconds.
     ///
-    /// A failure detector among them is not used: no heartbeats are sent here.
+    /// The failure detector of these timings is not used: no heartbeats are sent here.
     pub timings: Timings,
-    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
+    /// Longest time in which the work of a leader that steps down must end. Default: 5 s.
     pub drain: Duration,
-    /// For how long an agent that stepped down lets the others go first, unless its score is set or
-    /// it is told to campaign. Default: 60 s.
+    /// Time in which an agent that stepped down lets the others go first. It ends early if the agent's score is set
+    /// or the agent is told to campaign. Default: 60 s.
     pub cooldown: Duration,
 }
 

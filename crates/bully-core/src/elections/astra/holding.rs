@@ -1,7 +1,7 @@
 //! An agent that is holding an election, as ASTRA's belief `holding("election")` says.
 //!
-//! It has asked every voter that may be there, but for those of `failed_election`, and wins if none
-//! answers `ok` before the deadline, which ASTRA's agent sleeps through: 2 seconds.
+//! The agent has asked every voter that may be there, except those of `failed_election`. It wins if no voter
+//! answers `ok` before the deadline of 2 seconds, through which ASTRA's agent sleeps.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,17 @@ use crate::protocol::{AgentId, Leader, Member, Presence, Round, Score, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HoldingElection {
     round: Round,
-    /// ASTRA's beliefs of that name: those that asked, and rank below this agent while it has its
-    /// score.
+    /// ASTRA's beliefs of that name: the agents that asked this one, and rank below its present score.
     failed_election: BTreeSet<AgentId>,
     deadline: Time,
-    /// The agent that leads, as it says itself, and its score. Boxed: a larger state makes every agent of the default rules
-    /// larger, too.
+    /// The present leader by its own announcement, and its score. Boxed, because a larger state would also enlarge
+    /// every agent of the default rules.
     former: Option<Box<(Leader, Score)>>,
 }
 
 impl HoldingElection {
-    /// Asks, unless there is no agent to ask or the agent does not compete.
+    /// Asks the other voters. Leads at once if there is no voter to ask, and gives up if this agent does not
+    /// compete.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,
         step: &mut Step<'_>,
@@ -52,9 +52,9 @@ impl HoldingElection {
         if !asked.is_empty() {
             step.ask(&asked, round, score);
         } else if failed_election.is_empty() {
-            return Err(Change::Lead); // alone: there is no agent to wait for
+            return Err(Change::Lead); // alone: no other agent to wait for
         }
-        // No agent yields by these rules, so the deadline is sat out even if all others rank below.
+        // No agent yields by these rules, so the agent waits for the deadline even if all others rank below it.
         step.out.set_timer(BullyTimer::Deadline, wait);
         Ok(Self {
             round,
@@ -68,14 +68,14 @@ impl HoldingElection {
         step.out.cancel_timer(BullyTimer::Deadline);
     }
 
-    /// Another agent holds an election, too. This one starts no second election, but it answers.
+    /// Answers another agent that holds an election. This agent starts no second election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if step.outranks(elect.score, from) {
             step.answer_ok(from, elect);
             self.failed_election.insert(from.clone());
             return Next::Stay;
         }
-        // It would be answered `ok` there: it need not wait for that.
+        // The other agent would answer `ok`, so this one need not wait for that answer.
         self.defer(from)
     }
 
@@ -84,7 +84,7 @@ impl HoldingElection {
         if self.round == ok.round {
             self.defer(from)
         } else {
-            // As written, ASTRA's late `ok` ends the next election.
+            // By ASTRA's original rules, a late `ok` ends the next election.
             Next::ignore(step, "an answer to another round")
         }
     }
@@ -111,7 +111,7 @@ impl HoldingElection {
         Next::follow(said)
     }
 
-    /// A successor that the leader names may lead at once.
+    /// Forgets the leader that has resigned, unless it names a successor: the successor may lead at once.
     pub(super) fn on_resign(&mut self, from: &AgentId, resign: &Resign) -> Next {
         if resign.successor.is_none() {
             let former = &mut self.former;
@@ -120,8 +120,8 @@ impl HoldingElection {
         Next::Stay
     }
 
-    /// The deadline stays: with scores that change more often than that, no election would ever end. Those that asked may
-    /// rank above this agent now, and are asked the next time.
+    /// Keeps the deadline: otherwise no election would ever end while scores change more often. The agents that
+    /// asked may rank above this agent now, so they are asked the next time.
     pub(super) fn on_score(&mut self, step: &Step<'_>) -> Next {
         self.failed_election.clear();
         match self.former.as_deref() {

@@ -1,8 +1,8 @@
 //! An agent that leads.
 //!
-//! Decided here: when it stops: when a better agent announces itself, and not when that one asks (`lead-on`). It stops before
-//! it says anything that lets another agent lead, so that two agents do not lead at one time as long as the deadline exceeds
-//! twice the delay ([`announced`](super::announced)).
+//! Decided here: when it stops. It stops when a better agent announces itself, not when that agent asks
+//! (`lead-on`). It stops before it sends anything that lets another agent lead. So two agents never lead at the
+//! same time, as long as the deadline exceeds twice the delay ([`announced`](super::announced)).
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub term: Term,
-    /// The score that it announces; the last one while it steps down because it has lost it.
+    /// The score that it announces. If it lost its score and steps down, this is the last one.
     score: Score,
     handover: Option<Handover>,
 }
@@ -31,7 +31,7 @@ impl Tenure {
         Ok(Self::begin(term, score, step))
     }
 
-    /// Leads in a term that it has announced.
+    /// Begins to lead in a term that it has announced.
     pub(super) fn begin(term: Term, score: Score, step: &mut Step<'_>) -> Self {
         step.out.notify(Event::Acquired { term });
         Self {
@@ -52,7 +52,7 @@ impl Tenure {
         }
     }
 
-    /// The leadership ends here, before anything else is said.
+    /// Ends the leadership before any other message is sent.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
         step.out.notify(Event::Lost { term, reason });
@@ -68,7 +68,7 @@ impl Tenure {
             return self.announce_again(step);
         }
         self.lose(LostReason::Superseded, step);
-        // It may wait for that word: `lead-after-the-former`.
+        // The announcer may wait for this message: `lead-after-the-former`.
         let successor = Some(said.from.clone());
         step.out
             .send(said.from, Resign::plain(self.term, successor));
@@ -86,7 +86,8 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
-        // Whatever ranked below this leader still does. Where it falls it may be outranked, and a better agent asks.
+        // After a rise, every agent below this leader stays below. After a fall, the leader may be outranked, and a
+        // better agent asks.
         if score < before {
             return self.announce_again(step);
         }
@@ -122,9 +123,9 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership and says so; then the agent cools down.
+    /// Ends the leadership and sends `Resign`; then the agent cools down.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
-        // Chosen once more: the agent that was named may have gone while the work ended.
+        // Chosen again, because the named agent may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);
@@ -140,7 +141,7 @@ impl Tenure {
             let slot = step.slot(None);
             Next::Become(Change::Idle { slot })
         } else {
-            // No other agent is there: it comes back, in the last slot.
+            // No other agent is there, so this one leads again, in the last slot.
             Next::Become(Change::Vacant { gone: None })
         }
     }

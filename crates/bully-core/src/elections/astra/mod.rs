@@ -1,23 +1,24 @@
-//! The bully election as the ASTRA agent `BullyElection` has it, repaired.
+//! The bully election by the rules of the ASTRA agent `BullyElection`, repaired.
 //!
-//! ASTRA is a language for agents that act on beliefs; its published bully election is twelve rules
-//! long and has twelve faults (`tests/elections/traces/` shows each of them beside its repair). This machine keeps
-//! its rules and its words: an agent is *holding an election*, it sleeps until the *2-second deadline*,
-//! and it believes `failed_election(X)` of agents that rank below it. There are no heartbeats and no
-//! terms to compare: ranks alone decide, and an agent has to start.
+//! ASTRA is a language for agents that act on beliefs. Its published bully election has twelve rules and twelve
+//! faults (`tests/elections/traces/` shows each fault beside its repair). This machine keeps the rules and the
+//! words of ASTRA: an agent is *holding an election*, it sleeps until the *2-second deadline*, and it believes
+//! `failed_election(X)` of agents that rank below it. The machine has no heartbeats and compares no terms. Ranks
+//! alone decide, and an agent has to start the election.
 //!
-//! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at
-//! most one agent leads at a time; where scores change, the messages of a link have to arrive in order. And once
-//! nothing is on its way any more, every agent follows the highest in rank, if some agent was told to campaign. Nothing limits for how long a leader that hangs
-//! considers itself leader: no agent waits for its heartbeats. The default rules
-//! ([`bully`](super::bully)) notice such a leader, and need no agent that starts.
+//! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at most one
+//! agent leads at a time. Where scores change, the messages of a link have to arrive in order. When no message is
+//! on its way any more, every agent follows the highest in rank, if some agent was told to campaign. A leader that
+//! hangs may consider itself leader without a limit in time, because no agent waits for its heartbeats. The default
+//! rules ([`bully`](super::bully)) notice such a leader, and need no agent to start them.
 //!
-//! Scores may change more often than an election takes. A leader that is outranked leads on until the better agent announces
-//! itself, and that one leads as soon as it has heard that the former leader stopped. So no agent leads for one message delay, or
-//! for one more deadline if the former leader does not answer.
+//! Scores may change more often than an election takes. An outranked leader leads on until the better agent
+//! announces itself. The better agent leads when it has heard that the former leader stopped. So no agent leads for
+//! one message delay, or for one more deadline if the former leader does not answer.
 //!
-//! No setting gives the rules as they were written. By them an agent that holds an election forgets its leader, and a leader that
-//! a weaker agent asks holds an election itself. So a group may have no leader for the deadline T after each change of a score.
+//! No setting gives the original rules of ASTRA. By the original rules, an agent that holds an election forgets its
+//! leader, and a leader that a weaker agent asks holds an election itself. So a group may have no leader for the
+//! deadline T after each change of a score.
 //!
 //! # One election, and one failover
 //! ```text
@@ -39,27 +40,27 @@
 //!      │◀───────────── Ok ┤                             a defers; b sits the deadline out
 //!      │◀──────── Elected ┤                             b leads
 //! ```
-//! The end of a leader is known where it crashed beside others in a process, or where a bridge was told
-//! of it. Otherwise no agent notices, until an agent campaigns.
+//! The end of a leader is known if it crashed in the same process as others, or if a bridge was told of the end.
+//! Otherwise no agent notices the end until an agent campaigns.
 //!
-//! # ASTRA's rules, and what became of them
+//! # ASTRA's rules, and their repair
 //! | rule | as the ASTRA agent has it | here | decided in |
 //! |---|---|---|---|
 //! | `hold-election` | `+!bully_election() : score(S) & participants(L)`: `+holding("election")`, drop one `leader(X)`, send `elect(me, S)` to all with `receiver ~= me \| failed_election(receiver)` | asks every other voter that may be there and is *not* believed `failed_election`; has no leader meanwhile | `holding.rs` |
-//! | `win-at-deadline` | `system.sleep(2000)`; if still `holding("election")`: send `elected(me)` to all; drop all `failed_election(X)` | the deadline belongs to one election, so an old one that wakes late wins nothing; the winner holds no election any more, and follows itself even if it was not among the participants | `holding.rs`, `leader.rs` |
+//! | `win-at-deadline` | `system.sleep(2000)`; if still `holding("election")`: send `elected(me)` to all; drop all `failed_election(X)` | the deadline belongs to one election, so an old deadline that wakes late wins nothing; the winner no longer holds an election, and follows itself even if it was not among the participants | `holding.rs`, `leader.rs` |
 //! | `answer-from-above` | `elect(name, S)`, if `S < my_score`: `+failed_election(name)`, send `result("ok")`; `!!bully_election()` if not holding | equal scores are decided by the name; an agent that holds an election or defers does not begin another; a leader announces itself to the asker | `follower.rs`, `holding.rs`, `deferring.rs`, `leader.rs` |
 //! | `give-way-from-below` | – | an agent that ranks below the asker is silent; if it holds an election, it stops and defers | `holding.rs` |
-//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | counts for the election that it answers; its sender leaves `failed_election`, and so does an asker from above; and an announcement that does not come within 2.5 deadlines starts another election | `holding.rs`, `deferring.rs` |
-//! | `follow-elected` | `elected(N)` from `N`: `+leader(N)` | replaces the leader; but an agent that ranks below this one, or below its leader, is asked again and not believed | `follower.rs`, `leader.rs` |
-//! | `replace-ended` | – | the leader's end holds an election, and so does the end of the agent that is deferred to | `follower.rs`, `deferring.rs` |
-//! | `follow-score` | – | an agent whose score rises above its leader's holds an election; a leader whose score falls says so; the deadline of an election stays | `machine.rs`, `leader.rs`, `holding.rs` |
-//! | `lead-on` | – | a leader that a better agent asks says so to it, and leads on until that one announces itself; so does a winner that has announced itself | `leader.rs`, `announced.rs` |
-//! | `lead-after-the-former` | – | a winner that knows of a leader announces itself, and leads when that one says `Resign` or has ended, or after one more deadline; who gave way meanwhile passes that word on | `announced.rs`, `follower.rs` |
-//! | `hand-over` | – | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the agent that left cools down: it ranks lowest meanwhile | `leader.rs`, `follower.rs` |
+//! | `defer-on-ok` | `result("ok")` while `holding("election")`: `-holding("election")` | `Ok` counts for the election that it answers. Its sender leaves `failed_election`, and so does an asker from above. If the announcement does not come within 2.5 deadlines, the agent starts another election | `holding.rs`, `deferring.rs` |
+//! | `follow-elected` | `elected(N)` from `N`: `+leader(N)` | replaces the leader; but if the announcer ranks below this agent, or below its leader, the agent asks the voters again and does not follow it | `follower.rs`, `leader.rs` |
+//! | `replace-ended` | – | if the leader ends, the agent holds an election; likewise if the agent to which it defers ends | `follower.rs`, `deferring.rs` |
+//! | `follow-score` | – | an agent whose score rises above its leader's holds an election; a leader whose score falls announces the new score; the deadline of an election stays | `machine.rs`, `leader.rs`, `holding.rs` |
+//! | `lead-on` | – | a leader that a better agent asks answers it with an announcement, and leads on until the better agent announces itself; so does a winner that has announced itself | `leader.rs`, `announced.rs` |
+//! | `lead-after-the-former` | – | a winner that knows of a leader announces itself, and leads when that leader says `Resign` or has ended, or after one more deadline; an agent that gave way meanwhile passes the `Resign` on | `announced.rs`, `follower.rs` |
+//! | `hand-over` | – | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the former leader cools down: it ranks lowest meanwhile | `leader.rs`, `follower.rs` |
 //!
 //! # Role × input
-//! − is a traced no-op. "Above" and "below" compare the sender's rank with that of this agent; an agent
-//! that cannot be elected, or cools down, ranks below all others.
+//! − is a traced no-op. "Above" and "below" compare the sender's rank with that of this agent. An agent that cannot
+//! be elected, or cools down, ranks below all others.
 //!
 //! | input | idle | following | holding an election | deferring | announced | leading |
 //! |---|---|---|---|---|---|---|
@@ -77,9 +78,9 @@
 //! | `SetScore` | − | above the leader: hold an election | −; `None`: idle | as holding | `Elected` to all; `None`: `Resign`, idle | lower: `Elected` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | − | drain; resign |
 //!
-//! An agent that cannot ask (it is not eligible, or cools down) goes by the term instead where two leaders
-//! announce themselves. Before `Start` nothing happens; a message of an agent that is no member, or of an
-//! incarnation that is over, is dropped by the driver.
+//! An agent that cannot ask (it is not eligible, or cools down) decides by the term if two leaders announce
+//! themselves. Before `Start` every input is ignored. The driver drops a message of an agent that is not a member,
+//! or of an incarnation that is over.
 
 mod announced;
 mod change;
@@ -112,8 +113,8 @@ use crate::protocol::{
 
 type Step<'a> = step::StepOf<'a, AstraConfig>;
 
-/// The same name as that of the default rules, which speak the same messages: hosts that have one and the
-/// other understood each other always.
+/// The name of the default rules, which speak the same messages: hosts with these rules and hosts with the default
+/// rules have always understood each other.
 const RULES: Rules = Rules::new("available");
 
 /// One agent's side of an ASTRA election; see the [module's page](self).
@@ -155,7 +156,7 @@ impl Election for Astra {
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         Ok(Requirements {
-            // An agent leads that no higher one told to stop: no side of a partition hears the other.
+            // A leader leads until a higher agent stops it, and neither side of a partition hears the other.
             leaders: Leaders::PerSide,
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
@@ -180,7 +181,7 @@ impl Election for Astra {
     fn view(&self, _now: Time) -> View {
         let view = View::new(role(self.state.as_ref()), self.core.highest_term);
         match &self.state {
-            // No heartbeats are awaited, so nothing limits for how long it considers itself leader.
+            // No agent waits for heartbeats, so nothing limits the time for which it considers itself leader.
             Some(State::Leading(tenure)) => {
                 view.leads(self.core.me.as_leader(tenure.term), Time::MAX)
             }

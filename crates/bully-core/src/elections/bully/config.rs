@@ -1,34 +1,34 @@
-//! The rules' parameters: how long to wait, when a leader gives way.
+//! The parameters of the bully rules: the waits, and when a leader gives way.
 
 use std::time::Duration;
 
 use crate::elections::policy::{NegativeMargin, Preemption};
 use crate::protocol::{Score, Timings};
 
-/// What a bully election needs to know beside who takes part; the same at every member.
+/// The parameters of a bully election; the same at every member.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BullyConfig {
-    /// How long to wait for what.
+    /// Waits and intervals.
     pub timings: Timings,
     /// When a leader gives way to an agent of a higher rank. Default: [`Preemption::Immediately`].
     pub preemption: Preemption,
-    /// By how much a challenger's score must exceed the leader's. Default: by anything at all,
-    /// the name deciding between equals. No part may be negative.
+    /// Least difference by which a challenger's score must exceed the leader's. Default: none; between equal scores
+    /// the name decides. No part may be negative.
     pub margin: Option<Score>,
-    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
+    /// Longest time in which the work of a leader that steps down must end. Default: 5 s.
     pub drain: Duration,
-    /// For how long an agent that stepped down lets others go first, unless its score is set or it
-    /// is told to campaign. Default: 60 s.
+    /// Time in which an agent that stepped down lets others go first. It ends early if the agent's score is set or
+    /// the agent is told to campaign. Default: 60 s.
     ///
-    /// An agent that cools down has a slot all the same, eight slots further back, and asks first: no
-    /// other agent may be there, or all that are may cool down. So a cool-down delays the next leader by
-    /// at most 8 S + T + 2 d, whichever agents are left; see
-    /// [`worst_case_failover`](Timings::worst_case_failover) for what it delays.
+    /// An agent that cools down still has a slot, eight slots further back, and asks first: perhaps no other agent
+    /// is there, or all agents that are there cool down. So a cool-down delays the next leader by at most 8 S + T +
+    /// 2 d, whichever agents are left; see [`worst_case_failover`](Timings::worst_case_failover) for the time to
+    /// which this is added.
     pub cooldown: Duration,
 }
 
 impl BullyConfig {
-    /// Checks what can be wrong; an agent whose configuration does not pass does not start.
+    /// Checks all parameters. An agent whose configuration does not pass does not start.
     ///
     /// # Errors
     /// [`NegativeMargin`] where a part of the margin is negative.

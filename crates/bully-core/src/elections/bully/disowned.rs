@@ -1,7 +1,6 @@
-//! `later-process-leads`: an agent most of whose peers know a later process of its name.
+//! `later-process-leads`: an agent when most of its peers know a later process of its name.
 //!
-//! Decided here: how it gives up in each role. It is not eligible meanwhile, which is decided in
-//! `elections/step.rs`.
+//! Decided here: how it gives up in each role. It is not eligible meanwhile; `elections/step.rs` decides that.
 
 use super::{
     Step,
@@ -10,7 +9,7 @@ use super::{
 };
 
 impl State {
-    /// The next step of such an agent; `None` if nothing changes.
+    /// Returns the next step of such an agent; `None` if nothing changes.
     pub(super) fn on_disowned(&self, step: &mut Step<'_>) -> Option<Next> {
         if !step.core.me.is_disowned() {
             return None;

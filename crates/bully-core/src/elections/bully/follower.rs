@@ -1,9 +1,9 @@
 //! An agent that holds no election and does not lead: it follows a leader, or the leadership is vacant.
 //!
-//! Decided here: when a silent leader is given up, and what an agent does about a vacant leadership. The
-//! *fast path*: an agent that followed a leader and learns of its end announces itself unasked if it is
-//! the first in its own snapshot; the others wait for their slots. No agent announces itself unasked at
-//! boot or after a restart, except in a closed group, where the snapshot knows all agents.
+//! Decided here: when a silent leader is given up, and how an agent acts on a vacant leadership. The *fast path*:
+//! an agent that followed a leader and learns of its end announces itself unasked, if it is the first in its own
+//! snapshot. The others wait for their slots. At boot or after a restart an agent announces itself unasked only in
+//! a closed group, where the snapshot knows all agents.
 
 use super::{
     Elect, Step,
@@ -22,15 +22,15 @@ use crate::{
 /// No leader is known, and this agent holds no election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vacant {
-    /// Without a slot this agent waits for an announcement: it is not eligible.
+    /// `None`: this agent is not eligible, and waits for an announcement.
     pub(super) slot: Option<Slot>,
 }
 
-/// When an agent may do something about a vacant leadership.
+/// The time at which an agent may act on a vacant leadership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Slot {
     due: Time,
-    /// How many go first.
+    /// Number of agents that go first.
     position: usize,
     attempt: Attempt,
 }
@@ -43,7 +43,7 @@ impl Vacant {
             let after = After::jittered(wait, timings.jitter());
             step.out.set_timer(BullyTimer::Campaign, after);
             Slot {
-                // The driver draws the jitter, so the clock is compared with the time without it.
+                // The driver draws the jitter, so the clock is compared with the time without jitter.
                 due: step.now.after(wait),
                 position: plan.slot,
                 attempt: plan.attempt,
@@ -52,7 +52,7 @@ impl Vacant {
         Self { slot }
     }
 
-    /// When its slot comes, if it has one.
+    /// Returns the time of its slot, if it has one.
     pub(super) fn acts_at(&self) -> Option<Time> {
         self.slot.map(|slot| slot.due)
     }
@@ -66,7 +66,7 @@ impl Vacant {
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
-            // An agent that is not eligible never leads: it has nothing to wait with.
+            // An agent that is not eligible never leads, so it does not become `Waiting`.
             let is_eligible = step.core.is_eligible();
             return if is_eligible {
                 Next::Become(Change::wait_for(from, step))
@@ -75,8 +75,8 @@ impl Vacant {
             };
         }
         step.answer_ok(from, elect);
-        // Only the first in rank answers a question with one of its own, so that one question does not
-        // make all agents ask.
+        // Only the first in rank answers a question with a question of its own, so that one question does not make
+        // all agents ask.
         match step.core.me.ahead(None, 1) {
             Some(0) => Next::Become(Change::AskVoters {
                 outranked: [from.clone()].into(),
@@ -87,7 +87,7 @@ impl Vacant {
         }
     }
 
-    /// An agent may be eligible now, or at another position of the order.
+    /// Takes a new slot: the agent may have become eligible, or its position in the order may have changed.
     pub(super) const fn take_slot() -> Next {
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Ask,
@@ -100,7 +100,7 @@ impl Vacant {
         refused.unwrap_or_else(|| step.accept(said, None))
     }
 
-    /// Fewer may be ahead of this agent than when its slot was set.
+    /// Takes an earlier slot if fewer agents are ahead than when the slot was set.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         let Some(slot) = self.slot else {
             return if step.core.is_eligible() {
@@ -110,7 +110,7 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // In a cool-down the slot is eight slots back: it would seem to move up each time.
+        // In a cool-down the slot is eight slots further back, so each snapshot would seem to move it up.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,
@@ -132,22 +132,22 @@ impl Vacant {
         let timings = &step.core.config.timings;
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(slot.due) > slack;
-        // An agent that cools down has a slot after all the others: they had theirs.
+        // The slot of an agent that cools down is behind all others. Their slots are over by now.
         step.end_cooldown();
         Next::Become(match slot.attempt {
             Attempt::Announce if !is_late => Change::Lead,
-            // It slept through its slot: another agent may lead by now.
+            // The agent woke late in its slot: another agent may lead by now.
             Attempt::Announce | Attempt::Ask => Change::ask_voters(),
         })
     }
 }
 
-/// There is a leader.
+/// An agent that follows a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following(pub(super) Followed);
 
 impl Following {
-    /// `known` is the leader that it had before, of which the application was told.
+    /// `known` is the leader that it had before, and that the application knows.
     pub(super) fn enter(
         leader: Leader,
         score: Score,
@@ -171,7 +171,7 @@ impl Following {
         step.out.cancel_timer(BullyTimer::Detect);
     }
 
-    /// The steady state: the leader is heard again. Says whether that is all.
+    /// Notes that the same leader was heard again. Returns `false` if the announcement changes anything.
     pub(super) fn refresh(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> bool {
         let Followed { leader, score, .. } = &self.0;
         let is_same = leader.term == said.term
@@ -201,15 +201,16 @@ impl Following {
         let is_leader =
             leader.id == *from && (incarnation, elect.seen) >= (leader.incarnation, leader.term);
         if is_leader {
-            // It asks, so it leads no longer. (Asked before it led, it had not seen its term.)
+            // A leader that asks no longer leads. (If it asked before it led, it had not yet seen its term.)
             return Next::Again(Change::Vacant(None));
         }
-        // Whatever the rank: there is a live leader, and it alone decides whether it gives way.
+        // The rank does not matter: a live leader alone decides whether it gives way.
         step.answer_ok(from, elect);
         Next::Stay
     }
 
-    /// The leader names its successor. All others wait for that one's announcement first.
+    /// Acts on the leader's `Resign`. Unless this agent is the named successor, it waits for the successor's
+    /// announcement first.
     pub(super) fn on_resign(
         from: &AgentId,
         resign: &Resign,
@@ -217,7 +218,8 @@ impl Following {
         step: &mut Step<'_>,
     ) -> Next {
         if is_called {
-            // By way of a vacant leadership: the application hears of the end before it leads.
+            // The leadership is vacant in between, so that the application learns of the end before this agent
+            // leads.
             return Next::Again(Change::Vacant(None));
         }
         step.core.note_resigned(resign.term);
@@ -247,7 +249,7 @@ impl Following {
         }
     }
 
-    /// The agent's own score is another one, or its cool-down is over.
+    /// Asks the leader if this agent may challenge it: its score has changed, or its cool-down is over.
     pub(super) fn challenge(&self, step: &Step<'_>) -> Next {
         if step.challenges(self.0.score, &self.0.leader.id) {
             Next::Become(self.clone().ask())
@@ -268,7 +270,7 @@ impl Following {
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(self.0.due) > slack;
-        // It slept itself: heartbeats may be in its mailbox.
+        // This agent slept itself, so heartbeats may be in its mailbox.
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);
@@ -278,7 +280,7 @@ impl Following {
     }
 }
 
-/// Expects to hear the leader within the detection time; says until when.
+/// Expects to hear the leader within the detection time. Returns the end of that time.
 fn watch(step: &mut Step<'_>) -> Time {
     let timings = &step.core.config.timings;
     let Some(detector) = timings.detector() else {
@@ -289,13 +291,13 @@ fn watch(step: &mut Step<'_>) -> Time {
     step.now.after(detector.detection)
 }
 
-/// What an agent does after its leader has resigned for another agent, or for none.
+/// Returns the change of an agent whose leader has resigned, with or without a named successor.
 pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>) -> Change {
     let me = &step.core.me;
     let attempt = Attempt::Announce;
     let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
     match me.ahead(Some(from), slot::LAST - 1) {
-        // The successor was called, and goes first.
+        // The named successor was told to lead, and goes first.
         Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
         _ => Change::TakeSlot {
             attempt,

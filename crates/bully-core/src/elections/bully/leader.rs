@@ -1,9 +1,9 @@
 //! An agent that leads.
 //!
-//! Decided here: when it gives the leadership up, and to which agent. It stops before it says anything
-//! that lets another agent lead. Leaving is polite: `Draining` first, then the work ends, then the
-//! leadership, then `Resign`; the successor announces itself without waiting for any time-out. The agent
-//! that left cools down: without that the hand-over would bounce straight back.
+//! Decided here: when it gives the leadership up, and to which agent. It stops before it sends anything that lets
+//! another agent lead. It leaves in order: `Draining`, then the work ends, then the leadership ends, then `Resign`.
+//! The successor announces itself without waiting for any time-out. The former leader cools down. Otherwise the
+//! leadership would come back to it at once.
 
 use std::time::Duration;
 
@@ -26,11 +26,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub(super) term: Term,
-    /// The score that it announces; the last one while it steps down because it has lost it.
+    /// The score that it announces. If it lost its score and steps down, this is the last one.
     score: Score,
     next_heartbeat: Time,
     pub(super) handover: Option<Handover>,
-    /// Agents that rank above it and asked, and that the policy makes wait.
+    /// Higher-ranked agents that asked and have to wait by the policy.
     pub(super) challengers: Challengers,
 }
 
@@ -71,17 +71,18 @@ impl Tenure {
         }
     }
 
-    /// The leadership ends here, before anything else is said.
+    /// Ends the leadership before any other message is sent.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
-        // What an earlier leader still says stays stale, though no leader is followed for a while.
+        // Later messages of an earlier leader stay stale, even if no leader is followed for a while.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
 
     // ---- what others say ----
 
-    /// The challenger has to outrank this leader by the margin; its policy decides when it may lead.
+    /// Answers a challenger, or gives way. The challenger has to outrank this leader by the margin. The policy
+    /// decides when it may lead.
     pub(super) fn on_elect(
         &mut self,
         from: &AgentId,
@@ -90,7 +91,8 @@ impl Tenure {
         step: &mut Step<'_>,
     ) -> Next {
         let config = &step.core.config;
-        // The announced score counts, not its own: it may lead on for a while after it lost that.
+        // The announced score counts, not the present one: a leader may lead on for a while after it lost its
+        // score.
         let is_challenged = (elect.score, from) > (self.score, &step.core.me.id)
             && config.is_enough(elect.score, self.score);
         match config.preemption {
@@ -102,14 +104,14 @@ impl Tenure {
             }
             Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
         }
-        // First, so that the answer has a term that the asker does not take for stale.
+        // The term is raised first, so that the asker does not take the answer for stale.
         self.renew_above(elect.seen, step);
         let elected = Elected::plain(self.term, self.score, Some(elect.round));
         step.out.send(from, elected);
         Next::Stay
     }
 
-    /// Stops, and leaves the leadership to an agent that ranks above.
+    /// Stops, and leaves the leadership to a higher-ranked agent.
     fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::Outranked, step);
         step.out.send(
@@ -121,8 +123,8 @@ impl Tenure {
                 clock: None,
             },
         );
-        // There and back takes two delays. If nothing comes by then, and a step on top, the leadership
-        // is vacant, and this agent alone knows that: it may announce itself unasked.
+        // Both ways take two delays. If no announcement comes in that time plus one step, the leadership is vacant
+        // and only this agent knows it. So this agent may announce itself unasked.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {
@@ -133,33 +135,33 @@ impl Tenure {
         }))
     }
 
-    /// Two leaders meet: after a partition, or because both took a vacant leadership.
+    /// Decides between two leaders that meet after a partition, or that both took a vacant leadership.
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
-            // A stale word must not vacate the leadership; its sender, told of this one, ends.
+            // A stale announcement must not end this leadership. Its sender learns of this leader, and stops.
             let elected = Elected::plain(self.term, self.score, None);
             step.out.send(said.from, elected);
             return Next::Stay;
         }
         let bullies = step.core.config.preemption == Preemption::Immediately;
-        // A lower-ranked leader may have the higher term after a partition: rank decides which one stays.
+        // After a partition the lower-ranked leader may have the higher term. Rank decides which leader stays.
         if said.term > self.term && bullies && step.outranks(said.score, said.from) {
             self.renew_above(said.term, step);
             return Next::Stay;
         }
         self.lose(LostReason::Superseded, step);
-        // Without a leadership it judges the same announcement again: it follows, or asks.
+        // Without a leadership, the agent handles the announcement again: it follows, or asks.
         Next::Again(Change::Vacant(None))
     }
 
-    /// `later-process-leads`: most of the others know a later process of this one's name.
+    /// `later-process-leads`: gives up, because most of the others know a later process of this agent's name.
     pub(super) fn give_up_name(&self, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::NameTwice, step);
         Next::Become(Change::Vacant(None))
     }
 
-    /// Raises its term above one that was seen, without a gap, so that its followers accept it.
+    /// Raises its term above the seen one, without a gap, so that its followers accept it.
     pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
         let above = step.core.highest_term.max(seen).next();
         let Some(term) = above.filter(|_| seen > self.term) else {
@@ -178,7 +180,7 @@ impl Tenure {
         step.out.send_all(elected);
     }
 
-    /// A leader with another score says so; an agent that ranks above it now will ask.
+    /// Announces a changed score. An agent that ranks above it now will ask.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) {
         match score {
             Some(score) => {
@@ -214,10 +216,10 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership, then says so; final for this term.
+    /// Ends the leadership, then sends `Resign`. This is final for the term.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
-        // Chosen once more: the agent that was named may have gone while the work ended.
+        // Chosen again, because the named agent may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(term);
@@ -229,13 +231,13 @@ impl Tenure {
         step.out.send_all(Resign::plain(term, successor));
         let attempt = Attempt::Ask;
         if !is_left {
-            // No other agent is there: it comes back, in the last slot.
+            // No other agent is there, so this one leads again, in the last slot.
             return Next::Become(Change::TakeSlot {
                 attempt,
                 gone: None,
             });
         }
-        // The successor need not have heard of it: then the others miss the heartbeats first.
+        // The successor may not have received the `Resign`: then the others miss its heartbeats first.
         let timings = &step.core.config.timings;
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())
@@ -251,7 +253,7 @@ impl Tenure {
     // ---- time ----
 
     pub(super) fn on_heartbeat_due(&mut self, step: &mut Step<'_>) -> Next {
-        // Timings without a detector set no such timer: no agent waits for these heartbeats.
+        // Timings without a detector set no such timer, because no agent waits for these heartbeats.
         let Some(detector) = step.core.config.timings.detector() else {
             return Next::Stay;
         };
@@ -271,10 +273,11 @@ impl Tenure {
         Next::Stay
     }
 
-    /// A leader that slept for longer than others wait may have a successor already.
+    /// Gives up after a stall. If the leader slept for longer than the others wait, they may have another leader
+    /// already.
     fn wake_from_stall(&self, step: &mut Step<'_>) -> Next {
         if self.handover.is_some() {
-            return self.hand_over(step); // it was leaving anyway, and shall not come back
+            return self.hand_over(step); // it was leaving anyway, and must not lead again
         }
         self.lose(LostReason::Stalled, step);
         Next::Become(Change::TakeSlot {
@@ -294,7 +297,7 @@ impl Tenure {
         }
     }
 
-    /// The snapshot may tell of the ends of challengers.
+    /// Notes the ends of challengers in the new snapshot.
     pub(super) fn on_members(&mut self, step: &mut Step<'_>) {
         if !self.challengers.is_empty() {
             self.drop_unsteady(step);
@@ -309,9 +312,9 @@ impl Tenure {
         }
     }
 
-    /// A challenger has been there for long enough: it gets the leadership by a clean hand-over.
+    /// Hands over to a challenger that has been there for long enough.
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
-        // An agent that may be gone by now must not be handed the leadership.
+        // The leadership must not go to an agent that may be gone by now.
         self.drop_unsteady(step);
         let due = self.challengers.take_due(step.now);
         self.challengers.set_timer(step);
@@ -327,7 +330,7 @@ impl Tenure {
     }
 }
 
-/// Whether that member, as far as is known, is enough better than this leader.
+/// Whether that member, as far as is known, is better than this leader by the margin.
 fn is_better(member: &Member, step: &Step<'_>) -> bool {
     let me = &step.core.me;
     match (member.score, me.score) {

@@ -1,18 +1,17 @@
 //! The bully election: the highest-ranked agent that can be reached leads.
 //!
-//! Two sources in one machine: the rules of the ASTRA agent, repaired, and a bully with heartbeats, terms,
-//! crash and recovery. Where the two disagree the latter win; [`astra`](super::astra) keeps the former by
-//! themselves.
+//! One machine joins two sources: the repaired rules of the ASTRA agent, and a bully election with heartbeats,
+//! terms, crash and recovery. Where the two disagree, the second source wins. [`astra`](super::astra) has the ASTRA
+//! rules alone.
 //!
-//! **What you can rely on** (the *available* mode). After the last change, and once messages take
-//! no longer than the delay bound, one leader per connected group, and it is the highest in rank
-//! there. Not: one leader at every instant. Every side of a partition elects one; a start, a crash,
-//! a recovery, a hand-over or a change of score may show two for at most two message delays. The
-//! [`Term`](crate::protocol::Term) orders what one observer sees; it is no fence.
+//! **What you can rely on** (the *available* mode). After the last change, and once messages take no longer than
+//! the delay bound, each connected group has one leader: the highest in rank there. It is not guaranteed that only
+//! one agent leads at every instant. Every side of a partition elects a leader; a start, a crash, a recovery, a
+//! hand-over or a change of score may cause two leaders for at most two message delays. The
+//! [`Term`](crate::protocol::Term) orders the leaderships that one observer sees; it is not a fence.
 //!
-//! **A leader that hangs** considers itself leader for the detection time L without a step
-//! ([`View::valid_until`]), as long as the others wait for a silent one; its next step begins by giving
-//! the leadership up.
+//! **A leader that hangs** considers itself leader for the detection time L without a step ([`View::valid_until`]),
+//! which is the time that the others wait for a silent leader. Its next step begins by giving the leadership up.
 //!
 //! # One election, and one failover
 //! ```text
@@ -39,20 +38,20 @@
 //! | `defer-on-ok` | an `Ok` counts for the round it echoes, and never demotes a leader | `candidate.rs` |
 //! | `decide-early` | a candidate wins when every voter that is not certainly down has yielded, or at the deadline T | `candidate.rs` |
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
-//! | `stale-is-ignored` | an announcement of an older (term, rank) than the leader's changes nothing, and one of an ended term is told which term to exceed | `rules.rs` |
+//! | `stale-is-ignored` | an announcement of an older (term, rank) than the leader's changes nothing; the sender of an announcement of an ended term learns which term it has to exceed | `rules.rs` |
 //! | `yield-on-outranked` | a leader that ranks below is asked to yield, not followed; it gives way by its policy | `rules.rs`, `leader.rs` |
-//! | `renew-above` | a leader that hears of a higher term takes one above it, without a gap, so that its followers accept it | `leader.rs` |
+//! | `renew-above` | a leader that hears of a higher term takes a term above it, without a gap, so that its followers accept it | `leader.rs` |
 //! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself unasked | `follower.rs`, `change.rs` |
 //! | `rank-staggered-slots` | an agent with k others ahead of it waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
 //! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
-//! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough, and is then handed the leadership | `challengers.rs`, `leader.rs` |
+//! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough; then the leader hands over to it | `challengers.rs`, `leader.rs` |
 //! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, the agent that left cools down | `leader.rs`, `follower.rs` |
-//! | `later-process-leads` | an agent does not lead, and does not stand, while most of the others that are up know a later process of its name (a second one was started): it begins again once they hear this one | `disowned.rs`, `protocol/disowned.rs` |
-//! | `grace-period` | an agent that was itself stalled discards its suspicion once | `follower.rs`, `candidate.rs`, `waiting.rs` |
+//! | `later-process-leads` | an agent neither leads nor is a candidate while most of the other agents that are up know a later process of its name (a second one was started). It begins again when they hear this process | `disowned.rs`, `protocol/disowned.rs` |
+//! | `grace-period` | an agent that was stalled itself discards its suspicion once, and waits again | `follower.rs`, `candidate.rs`, `waiting.rs` |
 //!
 //! # Role × input
-//! What happens by default, where leaders give way at once. "Above" and "below" compare the sender's rank
-//! with that of this agent. − is a traced no-op.
+//! The default behaviour, where leaders give way at once. "Above" and "below" compare the sender's rank with that
+//! of this agent. − is a traced no-op.
 //!
 //! | input | follower with a leader | follower, leadership vacant | candidate | waiting | leader |
 //! |---|---|---|---|---|---|
@@ -73,26 +72,26 @@
 //! | `SetScore` | above the leader: ask it | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
 //!
-//! An agent that is not eligible (an observer, a voter without a score) follows whichever voter announces
-//! itself and has no slot; such a voter answers `Yield`, or `Ok` while it follows. So does a voter that
-//! cools down after it has stepped down, and it waits for the agent to which it yields; but it has a slot,
-//! the last of all, and competes from then on: all that are left may cool down. Before `Start` nothing
-//! happens; a message of an agent that is no member, or of an incarnation that is over, is dropped by the
-//! driver.
+//! An agent that is not eligible (an observer, a voter without a score) follows any voter that announces itself,
+//! and has no slot. Such a voter answers `Yield`, or `Ok` while it follows. A voter that cools down after a
+//! step-down answers in the same way, and waits for the agent to which it yields. But it has a slot, the last of
+//! all, and competes from that slot on, because all agents that are left may cool down. Before `Start` every input
+//! is ignored. The driver drops a message of an agent that is not a member, or of an incarnation that is over.
 //!
-//! A repeated `Elect` is harmless in every role, because no role counts questions: the role to which the
-//! first one led answers the second and changes no more, and a second answer to the same round changes
-//! nothing at the asker. One so late that its receiver leads by then is a new question: at worst that leader
-//! gives way, and announces itself again if nothing comes.
+//! A repeated `Elect` is harmless in every role, because no role counts questions. The first `Elect` may change the
+//! role; the second one is answered in the new role and changes nothing more. A second answer to the same round
+//! changes nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then it is
+//! a new question: at worst that leader gives way, and announces itself again if no announcement comes.
 //!
 //! # Two processes of one name
-//! The later one takes part: a peer that knows it refuses the earlier one, whose rule is `later-process-leads`. A peer
-//! that the later one never reached goes on with the earlier one. Both say that the name is used twice. When the later
-//! one has ended, the earlier one is heard again at the next attempt to link, within about a second. For voters without
-//! disks it is the other way round: the *later* one abstains ([`quorum`](super::quorum), `N6`), since the earlier one may have
-//! voted. With disks, a vote belongs to one incarnation and one store.
+//! The later process takes part. A peer that knows it refuses the earlier process, which follows the rule
+//! `later-process-leads`. A peer that the later process never reached stays with the earlier one. Both report that
+//! the name is used twice. When the later process has ended, the peers hear the earlier one again at the next
+//! attempt to link, within about a second. Voters without disks act in the opposite way: the *later* process
+//! abstains ([`quorum`](super::quorum), `N6`), because the earlier one may have voted. With disks, a vote belongs
+//! to one incarnation and one store.
 //!
-//! Not here: votes, leases and fencing tokens; a partition with two leaders is within this promise.
+//! Not here: votes, leases and fencing tokens. Two leaders in a partition do not break this promise.
 
 mod candidate;
 mod challengers;
@@ -133,7 +132,7 @@ use crate::protocol::{
 
 type Step<'a> = step::StepOf<'a, BullyConfig>;
 
-/// The ASTRA rules go by the same name between hosts.
+/// Name of these rules between hosts. The ASTRA rules have the same name.
 const RULES: Rules = Rules::new("available");
 
 /// One agent's side of a bully election; see the [module's page](self).
@@ -142,7 +141,7 @@ pub struct Bully {
     core: step::Core<BullyConfig>,
     /// `None` before the start.
     state: Option<State>,
-    /// When the last step was taken.
+    /// Time of the last step.
     stepped: Time,
 }
 
@@ -180,7 +179,7 @@ impl Election for Bully {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // An agent leads that hears of none above it: no side of a partition hears the other.
+            // A leader leads if it hears of none above it, and neither side of a partition hears the other.
             leaders: Leaders::PerSide,
             // For the fast path: the highest-ranked survivor announces itself before the others ask.
             notify: NotifyOrder::HighestRankFirst,

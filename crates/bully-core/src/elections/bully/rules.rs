@@ -1,4 +1,4 @@
-//! Rules that more than one role applies: which announcement is followed, and which answer still counts.
+//! Rules that several roles apply: which announcement an agent follows, and which answer still counts.
 
 use super::{
     BullyConfig, Preemption, Step,
@@ -13,22 +13,22 @@ use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
 pub(super) struct Followed {
     pub leader: Leader,
     pub score: Score,
-    /// Silence until then means that it is gone.
+    /// If the leader is silent until then, it counts as gone.
     pub due: Time,
     pub grace: Grace,
 }
 
-/// What an agent does about a vacant leadership in its slot.
+/// The action of an agent in its slot while the leadership is vacant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Attempt {
-    /// It announces itself unasked: it followed the leader whose end it knows (the fast path).
+    /// The agent announces itself unasked: it followed the leader whose end it knows (the fast path).
     Announce,
-    /// It holds an election.
+    /// The agent holds an election.
     Ask,
 }
 
 impl Attempt {
-    /// That of an agent that starts: only a closed group knows that no member is missing.
+    /// The attempt of an agent that starts. Only a closed group knows that no member is missing.
     pub(super) fn at_start(members: &Members) -> Self {
         if members.is_closed() {
             Self::Announce
@@ -46,7 +46,7 @@ impl BullyConfig {
 }
 
 impl Step<'_> {
-    /// Whether this agent is enough better than that leader to ask for the leadership.
+    /// Whether this agent is better than that leader by the margin, and so may ask for the leadership.
     pub(super) fn challenges(&self, score: Score, id: &AgentId) -> bool {
         let config = &self.core.config;
         config.preemption != Preemption::Never
@@ -58,7 +58,7 @@ impl Step<'_> {
                 .is_some_and(|own| config.is_enough(own, score))
     }
 
-    /// Whether an announcement is void, and what follows from that.
+    /// Returns the reaction to a void announcement; `None` if the announcement counts.
     pub(super) fn refuse(
         &mut self,
         said: &Announcement<'_>,
@@ -69,7 +69,7 @@ impl Step<'_> {
                 Some(Next::ignore(self, "an older announcement"))
             }
             None if said.term < self.core.floor => {
-                // It may lead, but above the terms that this agent has followed, or that have ended.
+                // The sender may lead, but in a term above those that this agent has followed or that have ended.
                 let seen = self.core.highest_term.max(self.core.floor);
                 self.out.send(said.from, Behind { seen });
                 Some(Next::Stay)
@@ -82,7 +82,7 @@ impl Step<'_> {
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {
-                // The announcement is newer: another leader that is followed is superseded by it.
+                // The announcement is newer than any other leader that this agent follows.
                 let is_same = |followed: &&Followed| followed.leader.id == *said.from;
                 Change::AskLeader {
                     id: said.from.clone(),
@@ -98,8 +98,8 @@ impl Step<'_> {
         })
     }
 
-    /// Whether a leader has stopped for this agent, which still waits for an answer in the round `open`.
-    /// What it answers may be an earlier round (a slow network): it counts while no later term is known.
+    /// Whether a leader has stopped for this agent, which still waits for an answer in the round `open`. The leader
+    /// may have answered an earlier round (a slow network). That counts while no later term is known.
     pub(super) fn is_release(&self, yielded: &Yield, open: Round) -> bool {
         yielded.released.is_some_and(|term| {
             open == yielded.round
@@ -128,7 +128,7 @@ impl Followed {
     fn is_newer_than(&self, said: &Announcement<'_>) -> bool {
         let leader = &self.leader;
         if leader.id == *said.from {
-            // Without the score: a leader says in the same term that its own has fallen.
+            // The score does not count here: a leader whose score fell announces it in the same term.
             (leader.term, leader.incarnation) > (said.term, said.incarnation)
         } else {
             (leader.term, self.score, &leader.id) > (said.term, said.score, said.from)
