@@ -1,7 +1,8 @@
-//! What every role needs and none owns: who this agent is, its rounds, what it has heard, its ballots.
+//! The data that every role needs and no role owns: the agent itself, its rounds, the answers it has
+//! heard, its ballots.
 //!
-//! Decided here: what an agent says of itself, and what a round that is over has shown. The core calls
-//! no role.
+//! Decided here: the content of an agent's questions and answers, and the result of a round that is
+//! over. The core calls no role.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,15 +36,15 @@ pub(super) struct Core {
     /// The last round that ended by its timer.
     pub(super) ended: u64,
     pub(super) pace: Pace,
-    /// After stepping down: the agent lets others go first until then. No timer: each rule compares the
-    /// time when it asks.
+    /// After a step-down: the time until which the agent lets others go first. No timer runs for it:
+    /// each rule compares the time itself.
     pub(super) cooldown: Option<Time>,
-    /// When the last step was, in order to notice its own stall.
+    /// Time of the last step. It shows the agent that it was stalled.
     pub(super) stepped: Option<Time>,
 }
 
 impl Core {
-    /// Whether it takes a ballot when the leadership is vacant.
+    /// Whether the agent takes a ballot when the leadership is vacant.
     pub(super) fn is_eligible(&self, now: Time) -> bool {
         self.me.eligible().is_some() && self.cooldown.is_none_or(|until| now >= until)
     }
@@ -56,24 +57,25 @@ impl Core {
         self.last_round != LastRound::Minority
     }
 
-    /// Whether a voter may have taken that ballot: a sound number, a listed name.
+    /// Whether a voter may have taken that ballot: its number is sound and its name is listed.
     pub(super) fn is_sound(&self, ballot: &BallotNumber) -> bool {
         ballot.is_sound() && self.config.voters.contains(&ballot.id)
     }
 
-    /// Answers since this round say how things are now.
+    /// First round whose answers describe the present.
     pub(super) fn recent(&self) -> u64 {
         self.ended.max(1)
     }
 
-    /// Until when a leadership holds without another step: two rounds of the present length, in the
-    /// second of which the others find that it has ended. A healthy leader has a step in each.
+    /// Time until which a leadership holds without another step: two rounds of the present length. In
+    /// the second round the others find that the leadership has ended. A healthy leader has a step in
+    /// each round.
     pub(super) fn valid_until(&self) -> Time {
         let two_rounds = self.pace.span().saturating_mul(2);
         self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
     }
 
-    /// Takes note of the members that are there.
+    /// Stores the new snapshot of the members.
     pub(super) fn meet(&mut self, members: Arc<Members>) {
         self.me.members = members;
         let (members, config) = (&self.me.members, &self.config);
@@ -83,7 +85,8 @@ impl Core {
             let ids = up.map(|member| &member.id);
             ids.filter(|id| !config.voters.contains(id))
         };
-        // The messages of all rounds share the list, so it is made anew only if it changes.
+        // The messages of all rounds share the list, so the agent builds a new one only when it
+        // changes.
         if !observers().eq(self.observers.iter()) {
             self.observers = observers().cloned().collect();
         }
@@ -99,15 +102,16 @@ impl Core {
         }
     }
 
-    /// A higher ballot was elected, as another agent says.
+    /// Raises bmax to a ballot that another agent names as elected.
     pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) {
         let is_sound = self.is_sound(&max);
         if is_sound && self.voter.raise(max, out) && self.last_round == LastRound::Missed {
-            self.last_round = LastRound::Majority; // another leader is missing now: the round will show
+            self.last_round = LastRound::Majority; // now another leader is missing, and the round will show it
         }
     }
 
-    /// What a voter says of itself is the last word on it, as far as it can be true.
+    /// Stores a voter's statement about itself, as far as it can be true. It replaces the voter's
+    /// earlier statement.
     pub(super) fn hear(
         &mut self,
         from: &AgentId,
@@ -115,7 +119,7 @@ impl Core {
         said: Standing,
         answers: Option<u64>,
     ) {
-        // A voter speaks for itself only, or it could have an agent elected that is not there.
+        // A voter may name only its own ballot. Otherwise it could have an absent agent elected.
         let ballot = said.ballot.filter(|b| b.id == *from && self.is_sound(b));
         let hears = said.hears.filter(|b| self.is_sound(b));
         let standing = Standing {
@@ -150,7 +154,7 @@ impl Core {
         out.set_timer(BallotTimer::Round, self.pace.span());
     }
 
-    /// Links lose messages, so a voter that has not answered is asked again within the round.
+    /// Asks again each voter that has not answered in this round, since links lose messages.
     pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
         let peers = self.peers.iter();
         let silent = peers.filter(|id| self.statements.answered(id) < self.round);
@@ -178,10 +182,11 @@ impl Core {
         HeartbeatReply { round, standing }
     }
 
-    /// What this agent says of itself.
+    /// The statement of this agent about itself.
     pub(super) fn standing(&self, now: Time, state: &State) -> Standing {
         let heard = state.ballot();
-        // Only what it heard itself: by hearsay two voters would keep a dead leader for ever.
+        // Only a leader that this agent heard itself counts. Otherwise two voters would repeat each
+        // other's statement and keep a dead leader for ever.
         let heard = heard.filter(|_| self.last_round == LastRound::Majority);
         Standing {
             ballot: self.voter.own.clone(),
@@ -191,7 +196,7 @@ impl Core {
         }
     }
 
-    /// A round is over: says whether a majority answered it.
+    /// Ends a round. Returns whether a majority answered it.
     pub(super) fn end_round(&mut self) -> bool {
         self.ended = self.round;
         self.pace.next(self.config.round(), self.config.cap());
@@ -199,14 +204,16 @@ impl Core {
         answered.saturating_add(1) >= self.config.majority()
     }
 
-    /// `trust-the-highest`: the agent with the highest ballot of the round, this one included, if it is
-    /// not below the highest that was ever elected. `before` is what the round before had shown.
+    /// `trust-the-highest`: returns the agent with the highest ballot of the round, this agent
+    /// included, if that ballot is not below the highest that was ever elected. `before` is the result
+    /// of the round before.
     pub(super) fn elected(&self, before: LastRound) -> Option<State> {
         let best = self
             .statements
             .highest(self.round, |b| self.voter.is_void(b));
-        // What is asked of the others goes for its own ballot too: when a partition heals, no voter has
-        // heard a majority yet, and each would find its own ballot to be the only one.
+        // This agent's own ballot needs an earlier round with a majority, like the ballots of the
+        // others. When a partition heals, no voter has heard a majority yet, and each would find only
+        // its own ballot.
         let own = self.voter.own.as_ref();
         let own = own.filter(|_| before != LastRound::Minority);
         let top = match (own, best) {
@@ -226,7 +233,7 @@ impl Core {
         (!is_below_max).then_some(top)
     }
 
-    /// A ballot, not below the highest that was elected, whose holder is heard by another voter.
+    /// Returns a ballot that is not below the highest elected one and whose holder another voter hears.
     pub(super) fn heard_by_others(&self) -> Option<&BallotNumber> {
         let max = self.voter.record.max.as_ref();
         self.statements.heard_by_others(self.recent(), |ballot| {

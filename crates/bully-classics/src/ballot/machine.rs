@@ -1,9 +1,9 @@
-//! Role × input: which role answers what. The only place where the role changes.
+//! Role × input: the effect of each input in each role. Only this file changes the role.
 //!
-//! Whom an agent trusts follows from what a round has shown ([`core`](super::core)), not from what one
-//! message says, so most of what is heard is the same for all roles. [`Ballot::trust`] publishes each
-//! change: a lost leadership before any other effect of the step, so that no message of a former leader
-//! leaves after it.
+//! The result of a round ([`core`](super::core)) decides whom an agent trusts, not a single message. So
+//! most inputs have the same effect in all roles. [`Ballot::trust`] publishes each change. It publishes
+//! a lost leadership before any other effect of the step, so no message of a former leader leaves after
+//! it.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use bully_core::protocol::{
 // ---- the application, the members and the clock ----------------------------------------------
 
 impl Ballot {
-    /// Says nothing before it starts.
+    /// Handles an input before the start. The agent sends nothing.
     pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
             Input::Start(members) => self.on_start(now, members, out),
@@ -36,28 +36,29 @@ impl Ballot {
         }
     }
 
-    /// The first incarnation takes a ballot at once, with the number 1. A later one holds no ballot until it
-    /// finds the leadership vacant (`come-back-without-ballot`): any ballot that it takes is above all
-    /// that it ever used, so with one it would push a healthy leader off by a mere restart.
+    /// The first incarnation takes a ballot at once, with the number 1. A later incarnation holds no
+    /// ballot until it finds the leadership vacant (`come-back-without-ballot`). Any ballot that it
+    /// takes is above all that it ever used, so a mere restart would end the leadership of a healthy
+    /// leader.
     fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         let core = &mut self.core;
         core.meet(members);
         core.round = 1;
         core.stepped = Some(now);
         if !core.me.is_voter() {
-            return; // it waits to be told
+            return; // it waits for `Leads`
         }
         if core.voter.record == BallotRecord::default() && core.is_eligible(now) {
             core.take(1, out);
         }
         if core.peers.is_empty() {
-            self.check(now, self.core.last_round, out); // it is the majority
+            self.check(now, self.core.last_round, out); // this agent alone is the majority
         }
         self.core.ask(now, &self.state, out);
     }
 
-    /// A leader that had no step for two rounds has heard no majority either: it does not come back as
-    /// if it had not been away, and what it heard before says nothing about now.
+    /// A leader that had no step for two rounds has heard no majority either, so it must not lead on.
+    /// The answers that it heard before say nothing about the present.
     pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
         if self.state.leading().is_some() && now >= self.core.valid_until() {
             self.core.last_round = LastRound::Minority;
@@ -97,9 +98,10 @@ impl Ballot {
         }
     }
 
-    /// Only a confirmed end makes a ballot void. A leader that is no member any more is not followed, but
-    /// its incarnation may go on, and it may be a member again (a bridge forgets a peer, and meets it
-    /// again): a round shows. A suspicion changes nothing. Who votes is in the configuration.
+    /// Only a confirmed end makes a ballot void. An agent does not follow a leader that has left the
+    /// members. But the leader's incarnation may go on and become a member again (a bridge forgets a
+    /// peer, and meets it again), so a round decides. A suspicion changes nothing. The configuration
+    /// fixes the voters.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         let Some(following) = self.state.following() else {
@@ -111,7 +113,8 @@ impl Ballot {
             None => false,
         };
         if has_ended {
-            // Others may not know of its end, and say that they hear it: that must not count.
+            // Other voters may not know of the leader's end yet, and may still say that they hear it.
+            // Those statements must not count.
             self.core.voter.void = Some(following.ballot.clone());
         }
         if !self.core.me.is_voter() {
@@ -119,7 +122,7 @@ impl Ballot {
         }
         self.trust(State::Vacant, LostReason::Superseded, out);
         if !self.core.is_connected() {
-            return; // the round that runs shows whether there is a majority
+            return; // the present round shows whether a majority answers
         }
         if !has_ended {
             return self.core.begin_round(now, &self.state, out);
@@ -130,7 +133,7 @@ impl Ballot {
         }
     }
 
-    /// Takes the next ballot, and with it the leadership unless another agent takes a higher one.
+    /// Takes the next ballot. The agent then leads, unless another agent takes a higher ballot.
     fn on_campaign(&mut self, now: Time, out: &mut Out) {
         if self.core.me.eligible().is_none() {
             return self.ignore("it is not eligible");
@@ -138,7 +141,7 @@ impl Ballot {
         self.core.cooldown = None;
         match self.role() {
             Role::Leader | Role::Candidate => self.ignore("it leads, or is a candidate already"),
-            // No voter elects its ballot now, but later it would push a healthy leader off.
+            // No voter would elect the ballot now, but later it would replace a healthy leader.
             Role::Follower | Role::Waiting if !self.core.is_connected() => {
                 self.ignore("it hears no majority");
             }
@@ -149,7 +152,7 @@ impl Ballot {
         }
     }
 
-    /// A score counts in the next ballot; an agent without one gives its ballot up.
+    /// Stores the score, which counts in the next ballot. An agent without a score gives its ballot up.
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         self.core.me.score = score;
         match (score, &self.state) {
@@ -172,14 +175,14 @@ impl Ballot {
         }
     }
 
-    /// The work has ended, or took too long.
+    /// Resigns, after the work has ended or its time is over.
     fn on_drained(&mut self, now: Time, out: &mut Out) {
         let leading = self.state.leading();
         let Some((resign, cooldown)) = leading.and_then(|l| l.resignation(&self.core)) else {
             return self.ignore("it does not step down");
         };
         self.core.cool_down(now, cooldown);
-        // `Lost` is published here, before the others hear `Resign` and one of them takes over.
+        // `Lost` is published here, before the others receive `Resign` and one of them takes over.
         self.trust(State::Vacant, LostReason::Resigned, out);
         self.core.voter.void = Some(resign.ballot.clone());
         out.send_all(resign);
@@ -219,8 +222,8 @@ impl Ballot {
         request: HeartbeatRequest,
         out: &mut Out,
     ) {
-        // `believe-the-connected`: a voter that hears no majority may name a ballot that no majority ever
-        // elected, and would push the leader of the others off with it.
+        // `believe-the-connected`: a voter that hears no majority may name a ballot that no majority
+        // ever elected. With it, that voter would replace the leader of the others.
         if request.standing.connected
             && let Some(max) = request.max
         {
@@ -228,13 +231,13 @@ impl Ballot {
         }
         self.core.hear(from, incarnation, request.standing, None);
         self.look_again(now, out);
-        // After the look: the asker is to hear of a ballot that was taken just now.
+        // The reply comes after `look_again`, which may take a ballot that the asker has to hear of.
         let reply = self.core.reply(now, &self.state, request.round);
         out.send(from, reply);
     }
 
-    /// An answer to this round counts; one to a round that is over, and that this voter had not answered
-    /// yet, says that rounds are too short (`adapt-the-round`).
+    /// Counts an answer to this round. An answer to an earlier round, from a voter that had not
+    /// answered that round yet, shows that rounds are too short (`adapt-the-round`).
     fn on_reply(
         &mut self,
         now: Time,
@@ -248,7 +251,7 @@ impl Ballot {
             return self.ignore("an answer to another incarnation");
         }
         if round < core.round {
-            // A round that was broken off by the next one left no time to answer: no voter was late.
+            // A round that the next one broke off left no time to answer, so the voter was not late.
             if round <= core.statements.answered(from) || round > core.ended {
                 return self.ignore("an answer to a round that does not matter");
             }
@@ -258,8 +261,8 @@ impl Ballot {
         self.look_again(now, out);
     }
 
-    /// A leader has resigned: the agent that it names takes a ballot above those that others may take,
-    /// and every voter asks at once.
+    /// Handles a leader's resignation. The named successor takes a ballot above those that others may
+    /// take, and every voter asks at once.
     fn on_resign(&mut self, now: Time, from: &AgentId, resign: Resign, out: &mut Out) {
         let (core, Resign { ballot, successor }) = (&mut self.core, resign);
         if ballot.id != *from || !core.is_sound(&ballot) {
@@ -272,13 +275,13 @@ impl Ballot {
         if !core.me.is_voter() {
             return self.observe_vacancy(out);
         }
-        // A voter that has not heard of that ballot would else take one below it.
+        // Otherwise a voter that has not heard of that ballot would take a lower one.
         core.raise(ballot, out);
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
         let is_named = successor.as_ref() == Some(&core.me.id);
         if is_named && core.is_eligible(now) && core.is_connected() {
-            core.take(2, out); // any other agent that campaigns now takes the next number
+            core.take(2, out); // another agent that campaigns now takes the next number
         }
         core.begin_round(now, &self.state, out);
     }
@@ -287,7 +290,8 @@ impl Ballot {
         match observer::on_leads(&mut self.core, from, incarnation, leads, out) {
             Some(following) => {
                 self.trust(State::Following(following), LostReason::Superseded, out);
-                // A leader says this each round, which takes the cap at most; a few may be lost.
+                // A leader sends `Leads` each round, and a round takes at most the cap. A few of these
+                // messages may be lost.
                 let silence = self.core.config.cap().saturating_mul(3);
                 out.set_timer(BallotTimer::Silence, silence);
             }
@@ -295,8 +299,8 @@ impl Ballot {
         }
     }
 
-    /// An observer followed a higher ballot: the next check finds its own ballot below, and takes
-    /// another one.
+    /// Handles the message of an observer that followed a higher ballot. The next check finds this
+    /// agent's own ballot below it, and the agent takes another ballot.
     fn on_nack(&mut self, from: &AgentId, nack: Nack, out: &mut Out) {
         if !self.core.me.is_voter() || !self.core.observers.contains(from) {
             return self.ignore("not from an observer to a voter");
@@ -318,8 +322,8 @@ impl Ballot {
         self.core.begin_round(now, &self.state, out);
     }
 
-    /// `no-majority-no-leader`: an agent that hears no majority does not lead, and follows only a leader
-    /// that it hears itself.
+    /// `no-majority-no-leader`: an agent that hears no majority does not lead, and follows only a
+    /// leader that it hears itself.
     fn is_cut_off(&mut self, out: &mut Out) {
         let core = &mut self.core;
         core.last_round = LastRound::Minority;
@@ -333,7 +337,8 @@ impl Ballot {
         }
     }
 
-    /// After a round in which a majority answered; `before` is what the round before had shown.
+    /// Acts on the result of a round in which a majority answered. `before` is the result of the round
+    /// before.
     fn check(&mut self, now: Time, before: LastRound, out: &mut Out) {
         let core = &mut self.core;
         if let Some(next) = core.elected(before) {
@@ -342,8 +347,8 @@ impl Ballot {
             }
             return self.trust(next, LostReason::Superseded, out);
         }
-        // `ask-who-hears-the-leader`: a voter that still hears the missing leader is believed. Otherwise
-        // the two ends of a chain a - b - c would push each other off for ever.
+        // `ask-who-hears-the-leader`: the agent believes a voter that still hears the missing leader.
+        // Otherwise the two ends of a chain a - b - c would replace each other for ever.
         let Some(still) = core.heard_by_others() else {
             return self.campaign(now, out);
         };
@@ -354,7 +359,7 @@ impl Ballot {
         }
     }
 
-    /// A voter spoke: perhaps no voter hears the missing leader any more.
+    /// Checks after each statement of a voter whether any voter still hears the missing leader.
     fn look_again(&mut self, now: Time, out: &mut Out) {
         let core = &mut self.core;
         if core.last_round == LastRound::Missed && core.heard_by_others().is_none() {
@@ -364,8 +369,8 @@ impl Ballot {
         }
     }
 
-    /// The leadership is vacant: takes a ballot, if this agent is eligible. In its cool-down it takes one
-    /// only if no other voter would.
+    /// Takes a ballot for the vacant leadership, if this agent is eligible. In its cool-down the agent
+    /// takes a ballot only if no other voter would.
     fn campaign(&mut self, now: Time, out: &mut Out) {
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
@@ -380,10 +385,11 @@ impl Ballot {
         self.trust(State::Vacant, LostReason::Superseded, out);
     }
 
-    /// Trusts another agent from now on, or none; publishes that if it is a change. `reason` is why an
-    /// own leadership ends by it.
+    /// Trusts the agent of `next` from now on, or no agent, and publishes a change. `reason` is the
+    /// reason why this agent's own leadership ends.
     fn trust(&mut self, next: State, reason: LostReason, out: &mut Out) {
-        // A leader that is elected once more must not forget that it steps down.
+        // The same leader was elected again. The state must stay, since it holds a step-down that has
+        // begun.
         if self.state.ballot() == next.ballot() {
             return;
         }
@@ -392,7 +398,7 @@ impl Ballot {
             let term = leading.ballot.term();
             out.cancel_timer(BallotTimer::Drain);
             out.notify(Event::Lost { term, reason });
-            // `one-ballot-per-leadership`: to lead again it takes a new one.
+            // `one-ballot-per-leadership`: to lead again, the agent takes a new ballot.
             let own = &mut self.core.voter.own;
             own.take_if(|own| *own == leading.ballot);
         }

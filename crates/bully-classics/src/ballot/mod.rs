@@ -1,9 +1,11 @@
 //! Ballot leader election by gossip (BLE): a majority that hears each other ends up with one leader.
 //!
-//! Every voter asks every other one, round after round, and each says which ballot it campaigns with. An
-//! agent that has heard a majority trusts the holder of the highest ballot, if it is not below the
-//! highest one ever heard of (bmax); if it is, the leadership is vacant, and each agent that notices takes
-//! a ballot above all. There is no announcement, no vote, and no message but question and answer.
+//! Every voter asks every other voter, round after round. Each question and each answer states the
+//! ballot with which the voter campaigns. An agent that has heard a majority trusts the holder of the
+//! highest ballot of the round, unless that ballot is below the highest ballot ever heard of (bmax).
+//! Otherwise the leadership is vacant, and each agent that notices takes a ballot above all others. The
+//! only messages of an election are the question and the answer. There are no announcements and no
+//! votes.
 //!
 //! # One normal election
 //! Three voters of a new group; `c` has the highest score. `[..]` is written to the disk.
@@ -29,61 +31,63 @@
 //!  ├── HeartbeatRequest ─────▶│                             one more round elects
 //!  [bmax = 2.b] NewLeader(b)  [bmax = 2.b] Acquired
 //! ```
-//! A confirmed end costs one round. A leader that hands over says `Resign` once its application has ended
-//! its work, and the successor that it names takes a ballot at once.
+//! A confirmed end costs one round. A leader that hands over sends `Resign` after its application has
+//! ended its work. The named successor takes a ballot at once.
 //!
 //! # The promise
 //! BLE1 to BLE3 of the source (KTH's course on distributed algorithms, "Gossip Leader Election");
 //! *eventual* throughout:
-//! - BLE1: once a majority of the voters can hear each other in time, each of them trusts one that
-//!   is alive; BLE2: in the end the same one.
+//! - BLE1: once a majority of the voters can hear each other in time, each of them trusts a living
+//!   agent. BLE2: in the end all of them trust the same agent.
 //! - BLE3: an agent trusts ever higher ballots, over restarts too, and a ballot belongs to one
 //!   incarnation of one agent. A leader that lost its leadership leads again only by a new ballot.
 //!
-//! Why: numbers and bmax are durable before they are told, so a ballot is taken once, and an agent
-//! trusts none below the highest that it knows of (BLE3). When messages are in time, every voter of the
-//! majority hears the same ballots in a round and trusts the highest (BLE2); if its holder is gone, no
-//! voter hears it, and a higher one is taken (BLE1).
+//! Why: an agent writes its number and bmax to the disk before it sends them. So a ballot is taken
+//! once, and an agent trusts no ballot below the highest that it knows of (BLE3). When messages are in
+//! time, every voter of the majority hears the same ballots in a round and trusts the highest (BLE2).
+//! If the holder of that ballot is gone, no voter hears it, and a voter takes a higher ballot (BLE1).
 //!
-//! **What you cannot rely on.** Until "in the end", two may act as leader at once: use it beneath a
-//! protocol that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every
-//! two voters of the majority reach each other, and an answer comes back within a round. A minority has
-//! no leader.
+//! **What you cannot rely on.** Until "in the end", two agents may act as leader at once. Use this
+//! election beneath a protocol that compares ballots (Paxos), or use the quorum mode, which has a
+//! lease. Condition: every two voters of the majority reach each other, and an answer comes back within
+//! a round. A minority has no leader.
 //!
-//! The leader is *sticky*: neither a recovery nor a better score moves the leadership; the score counts
-//! in the next ballot. [`Campaign`](bully_core::protocol::Input::Campaign) takes one.
+//! The leader is *sticky*: neither a recovery nor a better score moves the leadership. The score counts
+//! in the next ballot. [`Campaign`](bully_core::protocol::Input::Campaign) takes a new ballot.
 //!
 //! **Term.** The term of a leadership is the number n of its ballot (n, score, name). Ballots compare
-//! by n first, so terms never decrease where ballots do not, and of one agent each leadership has a
-//! higher term. Two agents may have ballots of the same n, of which the larger wins: so a term names a
-//! leadership only together with its leader, and is no fencing token.
+//! by n first. So terms never decrease where ballots do not, and each leadership of an agent has a
+//! higher term than the one before. Two agents may have ballots with the same n, and the larger ballot
+//! wins. So only the term and the leader together name a leadership, and the term cannot serve as a
+//! fencing token.
 //!
-//! **A leader that hangs** considers itself leader for two rounds without a step, at their present
-//! length ([`View::valid_until`]); its next step begins by giving the leadership up.
+//! **A leader that hangs** considers itself leader for two rounds of the present length without a step
+//! ([`View::valid_until`]). Its next step first gives the leadership up.
 //!
-//! **Cost.** 2 n (n - 1) messages per round while all are well, for ever. A silent death is noticed
-//! after one to two rounds, and one more elects ([`BallotConfig::worst_case_failover`]).
+//! **Cost.** 2 n (n - 1) messages per round while all voters are well, without end. The voters notice a
+//! silent death after one to two rounds, and elect in one more round
+//! ([`BallotConfig::worst_case_failover`]).
 //!
 //! # The rules by name
-//! The first five are the algorithm's. The others amend it.
+//! The first five rules are the algorithm's. The others amend it.
 //!
 //! | rule | what it says, and why | decided in |
 //! |---|---|---|
-//! | `number-never-reused` | A ballot's number is above all that its agent knows of, and durable before it is told. | `voter.rs`, `number.rs` |
-//! | `max-never-falls` | bmax rises to what is elected or heard of, durably. | `voter.rs` |
-//! | `trust-the-highest` | After a round with a majority: the highest ballot of those heard, and own, if it is not below bmax; else the agent takes a higher one. | `core.rs`, `machine.rs` |
-//! | `answer-every-question` | An answer says the voter's standing, and the question says the asker's bmax. | `machine.rs` |
-//! | `adapt-the-round` | Late answers make rounds longer, once per round, up to a cap; and back. | `pace.rs` |
-//! | `no-majority-no-leader` | An agent that hears no majority does not lead, and follows only a leader that it hears itself; else it would trust a dead one for ever. | `machine.rs` |
-//! | `come-back-without-ballot` | A later incarnation holds no ballot until the leadership is vacant: n + 1 would push a healthy leader off by a restart. | `machine.rs` |
-//! | `first-round-at-once` | The first round begins at the start; the algorithm waits a round before it asks. | `machine.rs` |
-//! | `ask-again` | A voter that did not answer is asked again within the round: the algorithm assumes links that lose nothing. | `core.rs` |
-//! | `ask-who-hears-the-leader` | No agent takes a ballot while a connected voter says that it hears the leader: in a chain a - b - c the two ends would push each other off for ever. | `statements.rs`, `machine.rs` |
+//! | `number-never-reused` | A ballot's number is above all numbers that its agent knows, and durable before it is sent. | `voter.rs`, `number.rs` |
+//! | `max-never-falls` | bmax rises to the highest ballot elected or heard of, durably. | `voter.rs` |
+//! | `trust-the-highest` | After a round with a majority: the highest of the ballots heard and its own, if it is not below bmax; else the agent takes a higher ballot. | `core.rs`, `machine.rs` |
+//! | `answer-every-question` | An answer states the voter's standing, and the question states the asker's bmax. | `machine.rs` |
+//! | `adapt-the-round` | Late answers make rounds longer, once per round, up to a cap; without late answers they become shorter again. | `pace.rs` |
+//! | `no-majority-no-leader` | An agent that hears no majority does not lead, and follows only a leader that it hears itself; else it would trust a dead leader for ever. | `machine.rs` |
+//! | `come-back-without-ballot` | A later incarnation holds no ballot until the leadership is vacant: with n + 1, a restart would end the leadership of a healthy leader. | `machine.rs` |
+//! | `first-round-at-once` | The first round begins at the start; the original algorithm waits for one round before it asks. | `machine.rs` |
+//! | `ask-again` | A voter that did not answer is asked again within the round: the original algorithm assumes links that lose no message. | `core.rs` |
+//! | `ask-who-hears-the-leader` | No agent takes a ballot while a connected voter says that it hears the leader: in a chain a - b - c the two ends would replace each other for ever. | `statements.rs`, `machine.rs` |
 //! | `one-ballot-per-leadership` | A ballot that lost its leadership, or is below bmax, is given up (BLE3). | `machine.rs`, `voter.rs` |
-//! | `tell-a-new-ballot` | The question says the asker's ballot too: it is known after one delay, not after the next answer. | `core.rs` |
-//! | `believe-the-connected` | bmax and ballots count only if they come from a voter that heard a majority: else the partly connected push leaders off. | `statements.rs`, `machine.rs` |
-//! | `resigned-is-vacant` | `Resign`, and the confirmed end of an incarnation: the leadership is vacant at once; a hand-over need not wait for silence. | `machine.rs` |
-//! | `observer-remembers` | `Leads` tells observers who leads, since they are not asked; `Nack` tells a leader that an observer followed a higher ballot, which it may be the last to remember. | `observer.rs` |
+//! | `tell-a-new-ballot` | The question also states the asker's ballot: the others know it after one delay, not after the next answer. | `core.rs` |
+//! | `believe-the-connected` | bmax and ballots count only if they come from a voter that heard a majority: else partly connected voters replace healthy leaders. | `statements.rs`, `machine.rs` |
+//! | `resigned-is-vacant` | `Resign` and the confirmed end of an incarnation make the leadership vacant at once; a hand-over need not wait for silence. | `machine.rs` |
+//! | `observer-remembers` | `Leads` names the leader to observers, which take no part in the rounds; `Nack` tells a leader that an observer followed a higher ballot. Perhaps only that observer still remembers it. | `observer.rs` |
 //!
 //! # Role × input
 //! − is a traced no-op. A witness is a voter without a score.
@@ -96,7 +100,7 @@
 //! | `Nack` | raises bmax | the same | the same | the same | − |
 //! | `Resign` | its leader's: named: takes a ballot; all: ask | the same if it is not old | − | vacant, asks | vacant |
 //! | `Members` | leader's end: takes a ballot; no member: asks | − | − | vacant; no member: asks | vacant |
-//! | `TimedOut` | `Round`: whom to trust; `Again` | the same | the same, `Drain` | the same | `Silence`: vacant |
+//! | `TimedOut` | `Round`: trusts the highest ballot; `Again` | the same | the same, `Drain` | the same | `Silence`: vacant |
 //! | `Campaign` | takes a ballot, if connected | the same | − | − | − |
 //! | `SetScore` | next ballot; `None`: gives it up | the same | next ballot; `None`: drains | becomes eligible | − |
 //! | `StepDown`, `Drained` | − | − | drains; resigns | − | − |
@@ -107,15 +111,15 @@
 //!
 //! | fault | consequence | repair |
 //! |---|---|---|
-//! | ⌈N/2⌉ is taken for a majority | N = 4 split in halves elects on both sides | ⌊N/2⌋ + 1 |
-//! | the event is outside of the `if` | it is told every round | on change only |
+//! | ⌈N/2⌉ counts as a majority | N = 4 split in halves elects on both sides | ⌊N/2⌋ + 1 |
+//! | the event is outside of the `if` | the event comes every round | only when the leader changes |
 //! | without a quorum nothing is checked | an isolated leader leads for ever | `no-majority-no-leader` |
-//! | the delay grows with every late answer | one slow voter makes all others blind | `adapt-the-round` |
+//! | the delay grows with every late answer | one slow voter slows the detection of a dead leader for all | `adapt-the-round` |
 //! | ballots are forgotten in a crash | the same ballot is elected twice | `number-never-reused` |
-//! | bmax and ballots of any voter count | the partly connected push leaders off | `believe-the-connected` |
+//! | bmax and ballots of any voter count | partly connected voters replace healthy leaders | `believe-the-connected` |
 //! | answers are a set of pairs | a voter that answers twice with two ballots counts twice | a map by voter |
 //!
-//! Not here: leases, votes, and a promise about any one instant.
+//! Not here: leases, votes, and a promise about any single instant.
 
 mod config;
 mod core;
@@ -178,8 +182,8 @@ impl Election for Ballot {
     type Durable = BallotRecord;
     type Config = Arc<BallotConfig>;
 
-    /// Without a record nothing was ever written under this name: never pass `None` for a record
-    /// that was lost. A voter that is not in the configuration's list takes part as an observer.
+    /// No record means that this name has never written one: do not pass `None` for a lost record. A
+    /// voter that is not in the configuration's list takes part as an observer.
     fn new(mut identity: Identity, config: &Self::Config, durable: Option<BallotRecord>) -> Self {
         if !config.voters.contains(&identity.id) {
             identity.kind = MemberKind::Observer;
@@ -219,10 +223,10 @@ impl Election for Ballot {
         config.check().map_err(MembershipError::config)?;
         check_listed(&config.voters, agent, kind)?;
         Ok(Requirements {
-            // A minority ends up without a leader, so it is not one per side. But BLE2 (KTH's course,
-            // "Gossip Leader Election") is eventual: a leader that is cut off leads for two rounds
-            // more while the majority elects. Nor is it one per term: the term is the n of a ballot
-            // (n, score, name), and two agents may have ballots of one n.
+            // A minority ends up without a leader, so this is not one leader per side. But BLE2 (KTH's
+            // course, "Gossip Leader Election") is eventual: a leader that is cut off leads for two
+            // more rounds while the majority elects. Nor is it one leader per term: the term is the n
+            // of a ballot (n, score, name), and two agents may have ballots with the same n.
             leaders: Leaders::Unpromised,
             // BLE3: a ballot that was forgotten in a crash would be elected twice.
             storage: Storage::of_voters(kind),
@@ -260,36 +264,37 @@ impl Election for Ballot {
     }
 }
 
-/// What can be seen of a machine beside its view.
+/// Queries beside the view.
 #[cfg(any(test, feature = "testkit"))]
 impl Ballot {
-    /// The ballot of the agent that it trusts, which may be itself.
+    /// The ballot of the trusted agent, which may be this agent.
     pub fn trusted(&self) -> Option<&BallotNumber> {
         self.state.ballot()
     }
 
-    /// The ballot that it campaigns with.
+    /// The ballot with which this agent campaigns.
     pub fn own(&self) -> Option<&BallotNumber> {
         self.core.voter.own.as_ref()
     }
 
-    /// What is durable.
+    /// The durable record.
     pub fn record(&self) -> &BallotRecord {
         &self.core.voter.record
     }
 
-    /// Whether it heard a majority in its last round.
+    /// Whether this agent heard a majority in its last round.
     pub fn is_connected(&self) -> bool {
         self.core.is_connected()
     }
 
-    /// How many voters, itself included, have answered in its last round that is over, or since.
+    /// Number of voters, this agent included, that have answered in the last round that is over, or
+    /// since.
     pub fn heard(&self) -> usize {
         let answered = self.core.statements.count_since(self.core.recent());
         answered.saturating_add(1)
     }
 
-    /// How long its rounds are at present.
+    /// Present length of a round.
     pub fn round_takes(&self) -> std::time::Duration {
         self.core.pace.span()
     }

@@ -1,8 +1,8 @@
-//! What a voter remembers of ballots: those it took, the highest that was elected, and one by
-//! which no agent leads any more. This part knows no role.
+//! A voter's memory of ballots: those it took, the highest that was elected, and a ballot by which no
+//! agent leads any more. This part knows no role.
 //!
-//! Decided here: `number-never-reused` and `max-never-falls`. The record is written, by `Persist`,
-//! before anything that depends on it can be sent.
+//! Decided here: `number-never-reused` and `max-never-falls`. `Persist` writes the record before any
+//! message that depends on it is sent.
 
 use super::{BallotNumber, BallotRecord, Out};
 use bully_core::protocol::{AgentId, Score};
@@ -10,11 +10,11 @@ use bully_core::protocol::{AgentId, Score};
 /// The part of an agent that holds ballots.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Voter {
-    /// What is durable.
+    /// The durable record.
     pub(super) record: BallotRecord,
     /// The ballot of this incarnation.
     pub(super) own: Option<BallotNumber>,
-    /// A ballot whose holder has resigned, or whose end is confirmed.
+    /// A ballot whose holder has resigned, or whose holder's end is confirmed.
     pub(super) void: Option<BallotNumber>,
 }
 
@@ -27,7 +27,8 @@ impl Voter {
         }
     }
 
-    /// Takes a ballot so many numbers above all that are known. Says whether there was one.
+    /// Takes a ballot whose number is `ahead` above all known numbers. Returns whether such a number
+    /// exists.
     pub(super) fn take(
         &mut self,
         (score, id): (Score, &AgentId),
@@ -43,13 +44,13 @@ impl Voter {
             score,
             id: id.clone(),
         });
-        // Before the ballot is told to any other agent: a number that is forgotten in a crash would
-        // be taken again, and two leaderships would have one ballot.
+        // The record is written before any other agent hears of the ballot. A number that is forgotten
+        // in a crash would be taken again, and two leaderships would have the same ballot.
         out.persist(self.record.clone());
         true
     }
 
-    /// The highest ballot known to be elected rises, durably; it never falls. Says whether it rose.
+    /// Raises the highest ballot known to be elected, durably; it never falls. Returns whether it rose.
     pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) -> bool {
         if !self.is_above_max(&max) {
             return false;
@@ -59,9 +60,9 @@ impl Voter {
         true
     }
 
-    /// A ballot is elected, and trusted from now on.
+    /// Stores a ballot that is elected and trusted from now on.
     pub(super) fn elect(&mut self, ballot: &BallotNumber, out: &mut Out) {
-        // A leader is elected anew in each round: the disk must not be written for that.
+        // Each round elects the same leader again, and that must not write to the disk.
         if Some(ballot) != self.record.max.as_ref() {
             self.record.max = Some(ballot.clone());
             out.persist(self.record.clone());
@@ -74,9 +75,9 @@ impl Voter {
         Some(ballot) > self.record.max.as_ref()
     }
 
-    /// Whether its holder is known not to lead by it any more.
+    /// Whether the holder of this ballot is known not to lead by it any more.
     pub(super) fn is_void(&self, ballot: &BallotNumber) -> bool {
-        // The ballots of one holder rise, so all that it took before this one are over as well.
+        // The ballots of a holder rise, so all its earlier ballots are over as well.
         let void = self.void.as_ref();
         void.is_some_and(|void| void.id == ballot.id && void.n >= ballot.n)
     }
