@@ -1,4 +1,4 @@
-//! The parameters of the rules, and the longest that a merge may take by them.
+//! The parameters of the rules, and the longest time that a merge may take.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use super::Task;
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// What an invitation election needs to know beside its members; the same at each of them, but for the
-/// task. An agent with a configuration that does not pass the [check](Self::check) does not start.
+/// The parameters of an invitation election; the same at every member, except for the task. An agent
+/// whose configuration does not pass the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::invitation::InvitationConfig;
@@ -19,20 +19,20 @@ use bully_core::protocol::{Detector, Timings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InvitationConfig {
-    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector.
+    /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// What this agent hands to all when it coordinates. Default: 0. The one setting that may
-    /// differ between members.
+    /// Task that this agent hands to all members when it coordinates. Default: 0. This is the only
+    /// setting that may differ between members.
     pub task: Task,
-    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
+    /// Longest time in which the work of a leader that steps down may end. Default: 5 s.
     pub drain: Duration,
-    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
-    /// told to campaign, or no other agent is there. Default: 60 s.
+    /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
+    /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
     ///
-    /// An agent that cools down has a slot all the same, the last of all: it waits for an invitation for
-    /// `takeover` and for its slot, eight slots after the others, and then forms a
-    /// group, since all that are left may cool down. So a cool-down delays the next leader by at most
-    /// the takeover and eight steps, whichever agents are left.
+    /// An agent that cools down also has a slot, the last of all. It waits for an invitation for
+    /// `takeover` and for its slot, eight slots after the others. Then it forms a group, since perhaps
+    /// all remaining agents cool down. So a cool-down delays the next leader by at most the takeover
+    /// and eight steps, whichever agents remain.
     pub cooldown: Duration,
 }
 
@@ -56,44 +56,44 @@ impl InvitationConfig {
     /// Checks that the parts fit; relations between durations hold already.
     ///
     /// # Errors
-    /// [`InvitationError`] says what is missing.
+    /// [`InvitationError`] names the missing part.
     pub fn check(&self) -> Result<(), InvitationError> {
         let detector = self.timings.detector();
         detector.map(drop).ok_or(InvitationError::NoDetector)
     }
 
-    /// How often a coordinator looks for others, and how long it may be silent.
+    /// Interval at which a coordinator looks for others, and the longest silence of a coordinator.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// How long an agent that has accepted an invitation waits for the task: 2.5 deadlines, which exceed
-    /// the deadline and two delay bounds that may pass.
+    /// Time for which an agent that has accepted an invitation waits for the task: 2.5 deadlines, which
+    /// exceed the deadline and two delay bounds that may pass.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// How long a check waits for answers: three delay bounds, and never more than the deadline.
+    /// Time for which a check waits for answers: three delay bounds, at most the deadline.
     pub fn gathering(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// How long the agent in the first slot has to find the others, and to invite them: the
+    /// Time that the agent in the first slot has to find and invite the others: the
     /// [gathering](Self::gathering) and a delay bound.
     pub fn head_start(&self) -> Duration {
         self.gathering().saturating_add(self.timings.delay_bound())
     }
 
-    /// The longest from the beginning of a check until all that were found work in one group, if all
-    /// that are invited are up and accept: the gathering and four delay bounds.
+    /// Longest time from the beginning of a check until all agents that were found work in one group,
+    /// if all invited agents are up and accept: the gathering and four delay bounds.
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)
     }
 
-    /// The same if some that were found, or their members, do not answer any more: the gathering, the
-    /// deadline and a delay bound.
+    /// The same time if some of the agents that were found, or their members, do not answer any more:
+    /// the gathering, the deadline and a delay bound.
     pub fn worst_case_merge_with_losses(&self) -> Duration {
         let t = &self.timings;
         self.gathering()
@@ -101,12 +101,13 @@ impl InvitationConfig {
             .saturating_add(t.delay_bound())
     }
 
-    /// The longest from the silent death of a coordinator until all members of its group work in
-    /// another one, while `ahead` of them outrank the next coordinator and are dead as well: a delay
-    /// bound, the detection time and a jitter until it is missed, a deadline until it has not answered,
-    /// the head start and a step for each of those if there are any, a jitter, and a
-    /// merge with losses. Where an agent
-    /// [cools down](Self::cooldown), later by at most what is stated there.
+    /// Longest time from the silent death of a coordinator until all members of its group work in
+    /// another group, if `ahead` members that outrank the next coordinator are dead as well.
+    ///
+    /// The parts are: a delay bound, the detection time and a jitter until the members miss the
+    /// coordinator; a deadline in which it does not answer; if `ahead` is not zero, the head start and
+    /// a step for each of these members; a jitter; and a merge with losses. If an agent [cools
+    /// down](Self::cooldown), the time grows by at most the delay stated there.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);
@@ -121,7 +122,7 @@ impl InvitationConfig {
     }
 }
 
-/// Why the parameters do not fit together.
+/// Reasons why the parameters do not fit together.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvitationError {

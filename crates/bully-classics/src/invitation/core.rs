@@ -1,4 +1,4 @@
-//! What every role of an invitation election needs, and nothing that calls a role.
+//! The data and decisions that every role of an invitation election needs. This part calls no role.
 //!
 //! Decided here: whether this agent can be elected now, when it forms a group of its own
 //! (`form-by-rank`), and which number a new group gets.
@@ -18,7 +18,7 @@ pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<InvitationConfig>,
     pub numbers: Numbers,
-    /// After a step-down: until when others go first.
+    /// After a step-down: the time until which others go first.
     pub cooldown: Cooldown,
 }
 
@@ -36,26 +36,29 @@ impl Core {
         }
     }
 
-    /// The score with which this agent can be elected now; `None` also while it defers to others.
+    /// The score with which this agent can be elected now; `None` also while the agent defers to
+    /// others.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Whether this agent cools down, and another one is there to lead; `gone` is known not to be.
+    /// Whether this agent cools down and another agent is there to lead; `gone` is known not to be
+    /// there.
     fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
     }
 
-    /// Whether this agent can be elected now, and ranks above that one.
+    /// Whether this agent can be elected now and ranks above the named agent.
     pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
         self.me.outranks(score, id) && !self.defers(now, None)
     }
 
-    /// `form-by-rank`: a group of its own in order of rank, unless it is invited before; the agents
-    /// before it have the time for that. A group that has lost its coordinator would otherwise fall
-    /// apart into as many leaders as members. `gone` looks up in the snapshot and is known not to be.
+    /// `form-by-rank`: forms a group of its own in order of rank, unless another agent invites it
+    /// before. The agents before it have time to do that. Otherwise a group that lost its coordinator
+    /// would fall apart, and each member would lead its own group. The snapshot may show `gone` as up,
+    /// but it is known not to be there.
     pub(super) fn form_by_rank(
         &mut self,
         now: Time,
@@ -67,7 +70,7 @@ impl Core {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, gone);
-        // The snapshot may still show the silent one as up, and then a new group would be refused.
+        // The snapshot may still show the silent agent as up. Then the new group would be refused.
         if !defers {
             self.end_cooldown(out);
         }
@@ -89,10 +92,10 @@ impl Core {
         self.cooldown.end(InvitationTimer::Cooldown, out)
     }
 
-    /// The name of a new group, whose number is durable before any other agent hears of it.
+    /// Returns the name of a new group. Its number is durable before any other agent hears of it.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why this agent forms no group.
     pub(super) fn new_group(
         &mut self,
         now: Time,
@@ -114,7 +117,7 @@ impl Core {
         self.numbers.remember(count, out);
     }
 
-    /// Whether that is a member which is not known to be down.
+    /// Whether this agent is a member and is not known to be down.
     pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)
@@ -126,7 +129,7 @@ impl Core {
         observers.map(|m| &m.id)
     }
 
-    /// "I do not join", and the count to exceed.
+    /// Declines an invitation, and tells the inviter which count to exceed.
     pub(super) fn decline(&self, now: Time, to: &AgentId, group: &ElectionId, out: &mut Out) {
         let decline = Decline {
             group: group.clone(),

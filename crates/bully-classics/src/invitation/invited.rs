@@ -1,8 +1,8 @@
-//! `join-from-above`: what becomes of an invitation, in every state.
+//! `join-from-above`: the effect of an invitation in every state.
 //!
-//! An invitation must be to a later group than all that the agent has been in: a late copy of an old one
-//! would move it back. An agent that outranks the inviter declines: in the original any coordinator
-//! swallows any other, and the lowest may lead.
+//! An invitation must name a later group than all in which the agent has been. Otherwise a late copy of
+//! an old invitation would move the agent back. An agent that outranks the inviter declines: in the
+//! original algorithm any coordinator takes over the group of any other, and the lowest may lead.
 
 use super::{
     AgentId, Next, Out,
@@ -29,7 +29,7 @@ pub(super) fn on_invitation(
     if let State::Member(m) = state
         && m.group == *group
     {
-        out.send(&group.id, Accept::to(group)); // it has accepted already
+        out.send(&group.id, Accept::to(group)); // the agent has accepted already
         return Next::Stay;
     }
     let is_older = core.numbers.is_older(group);
@@ -37,7 +37,8 @@ pub(super) fn on_invitation(
         State::Free { .. } | State::Leader(_) => true,
         State::Candidate(_) => false,
         State::Member(m) => {
-            // Its coordinator joins that group and brings it along, or forms a larger one itself.
+            // Its coordinator joins that group and brings this agent along, or forms a larger group
+            // itself.
             let is_passed_on = m.coordinator.id == *from || m.coordinator.id == group.id;
             is_passed_on || (*score, &group.id) > (m.coordinator.score, &m.coordinator.id)
         }

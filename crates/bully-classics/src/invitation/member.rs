@@ -1,8 +1,8 @@
-//! A member: it is in another agent's group, and watches the coordinator.
+//! A member: an agent in another agent's group. It watches the coordinator.
 //!
 //! Decided here: which invitation it takes (`join-from-above`), that only its own group's task counts
-//! (`hand-out-task`), and when the coordinator is given up (`miss-a-silent-coordinator`). An observer
-//! is not invited: it takes the word of the latest group's coordinator.
+//! (`hand-out-task`), and when it gives the coordinator up (`miss-a-silent-coordinator`). An observer
+//! is not invited: it follows the coordinator of the latest group.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
@@ -14,7 +14,7 @@ use super::{
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, LostReason, Rank, Time};
 
-/// A group of another agent's.
+/// Membership in another agent's group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Membership {
     pub coordinator: Rank,
@@ -26,9 +26,9 @@ pub(super) struct Membership {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Work {
-    /// Has accepted, and awaits the task.
+    /// The agent has accepted the invitation, and waits for the task.
     Awaited,
-    /// At work; an observer need not have heard of the task.
+    /// The agent is at work. An observer may not know the task.
     Begun { leader: Leader, task: Option<Task> },
 }
 
@@ -67,7 +67,7 @@ impl Membership {
         membership
     }
 
-    /// The coordinator is there: it may be silent for the detection time again.
+    /// Notes that the coordinator is there. It may be silent for the detection time again.
     fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -76,7 +76,7 @@ impl Membership {
         out.set_timer(InvitationTimer::Watch, After::jittered(limit, jitter));
     }
 
-    /// The group is formed.
+    /// Begins the work: the group is formed.
     pub(super) fn on_ready(
         &mut self,
         core: &Core,
@@ -96,8 +96,8 @@ impl Membership {
         Next::Stay
     }
 
-    /// The coordinator looks for others, which shows that it is there. An agent that ranks above it
-    /// from now on forms a group, and invites it.
+    /// Handles a question of the coordinator, which shows that it is there. If this agent ranks above
+    /// the coordinator now, it forms a group and invites the coordinator.
     pub(super) fn on_are_you_coordinator(
         &mut self,
         core: &Core,
@@ -117,24 +117,27 @@ impl Membership {
         core.outranks(now, self.coordinator.score, &self.coordinator.id)
     }
 
-    /// The coordinator has left: its successor forms a group at once, the others in order of rank.
+    /// Handles the coordinator's resignation. Its successor forms a group at once, the other members in
+    /// order of rank.
     pub(super) fn on_resign(&self, core: &Core, now: Time, from: &AgentId, m: &Resign) -> Next {
         if self.group != m.group {
             return Next::Ignore("not the group that it is in");
         }
         let is_successor = m.successor.as_ref() == Some(&core.me.id);
-        // The leader cannot know that its successor cools down: that one waits for its slot.
+        // The leader cannot know whether its successor cools down. A successor that cools down waits
+        // for its slot.
         if is_successor && core.candidate_score(now).is_some() {
             return Next::Form(LostReason::Reorganized);
         }
         without(from)
     }
 
-    /// A confirmed end of the coordinator is the end of the group; a suspected one is a reason to ask.
+    /// Checks the coordinator in a new snapshot. A confirmed end ends the group. After a suspicion the
+    /// agent asks the coordinator.
     pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let known = core.me.members.get(&self.coordinator.id);
         let (is_gone, is_suspected) = match &self.work {
-            // The incarnation that has invited this agent is not known.
+            // The incarnation of the inviter is not known.
             Work::Awaited => (!core.may_be_there(&self.coordinator.id), false),
             Work::Begun { leader, .. } => (
                 known.is_none_or(|m| m.is_stale(leader.incarnation)),
@@ -155,8 +158,8 @@ impl Membership {
             out.set_timer(InvitationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
-        // A coordinator that forms a new group sends no checks meanwhile, so its silence is asked about
-        // once before it counts. Voters do not answer an observer, which would ask in vain.
+        // A coordinator that forms a new group sends no checks meanwhile, so the agent asks once before
+        // it counts the silence. Voters do not answer an observer, so an observer does not ask.
         if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_coordinator(core, now, out);
             return Next::Stay;
@@ -177,7 +180,7 @@ impl Membership {
         out.set_timer(InvitationTimer::Watch, wait);
     }
 
-    /// The coordinator answers. "No" is as good as silence.
+    /// Handles the coordinator's answer. The answer "no" has the effect of silence.
     pub(super) fn on_there(
         &mut self,
         core: &Core,
@@ -213,7 +216,7 @@ impl Membership {
     }
 }
 
-/// An observer hears a coordinator.
+/// Handles a coordinator's message at an observer.
 pub(super) fn on_observed(
     core: &Core,
     state: &mut State,
@@ -233,7 +236,7 @@ pub(super) fn on_observed(
             return Next::Stay;
         }
     } else if is_older {
-        core.decline(now, caller.0, group, out); // it tells which count to exceed
+        core.decline(now, caller.0, group, out); // it names the count to exceed
         return Next::Stay;
     }
     Next::Observe(leader, group.clone(), score)

@@ -1,9 +1,9 @@
 //! The invitation election: Garcia-Molina's second algorithm of 1982, for systems without time.
 //!
 //! Where messages may take any time, a silence proves nothing, and no election can promise one
-//! coordinator. This one promises agreement *within each group*: every agent is in a group of its own
-//! at first, a coordinator looks for others, and invites them to a new, larger group. No agent is
-//! forced to do anything.
+//! coordinator. This election promises agreement *within each group*. At first every agent is in a
+//! group of its own. A coordinator looks for other agents and invites them to a new, larger group. No
+//! agent is forced to do anything.
 //!
 //! ```text
 //! a normal election: b is the highest       a failover: c coordinated a and b, and is dead
@@ -20,47 +20,48 @@
 //! ```
 //!
 //! # What you can rely on
-//! - Always, whatever the network and the clocks do: two voters that name the same group have the same
+//! - Always, whatever the network and the clocks do: two voters in the same group have the same
 //!   coordinator, and if both work, the same task. No group's number is ever used twice.
-//! - Once messages take no longer than the delay bound, and all can reach each other: one group, and
-//!   the highest in rank coordinates it. In a partition: one in each part.
+//! - Once messages take no longer than the delay bound, and all agents can reach each other: one group
+//!   exists, and the highest agent in rank coordinates it. In a partition: one group in each part.
 //!
-//! A model checker looks at the first in every order in which two or three agents can act, with lost
-//! messages, crashes and hand-overs, as far as the bounds in `tests/heavy` reach.
+//! A model checker looks at the first promise in every order in which two or three agents can act, with
+//! lost messages, crashes and hand-overs, as far as the bounds in `tests/heavy` reach.
 //!
-//! One leader is *not* promised. Several lead at once whenever several groups exist: at a start, during
-//! a partition, after a false suspicion. The [`Term`] names a group together with
-//! its leader; it is no fence.
+//! The election does *not* promise one leader. Several agents lead at once whenever several groups
+//! exist: at a start, during a partition, after a false suspicion. The [`Term`] names a group together
+//! with its leader; it cannot serve as a fence.
 //!
 //! A leader that hangs considers itself leader for the detection time without a step
-//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//! ([`View::valid_until`]). The first timer after that time finds the stall, and the leader gives the
+//! leadership up.
 //!
 //! # The rules
-//! | rule | paper | what it says | decided in |
+//! | rule | paper | meaning | decided in |
 //! |---|---|---|---|
-//! | `form-by-rank` | Recovery | in order of rank, a new number, and a group of one, at work | `core.rs` |
-//! | `look-for-others` | Check | each heartbeat a coordinator asks all which group they are in; one that finds others above waits, a step for each | `leader.rs` |
-//! | `merge-those-below` | Merge | a new number; the coordinator invites its own members and the agents that were found below | `leader.rs` |
-//! | `join-from-above` | `Invitation` | join, accept, and pass it on to the members it has coordinated, but for the dead | `invited.rs` |
-//! | `count-acceptances` | `Accept` | by the number of the group: in Up; when all have answered, `Ready` | `candidate.rs` |
+//! | `form-by-rank` | Recovery | in order of rank: a new number and a group of one, at work | `core.rs` |
+//! | `look-for-others` | Check | each heartbeat a coordinator asks all agents which group they are in; if it finds agents above, it waits a step for each | `leader.rs` |
+//! | `merge-those-below` | Merge | a new number; the coordinator invites its own members and the agents found below it | `leader.rs` |
+//! | `join-from-above` | `Invitation` | join, accept, and pass the invitation on to its former members, except the dead | `invited.rs` |
+//! | `count-acceptances` | `Accept` | by the number of the group: the agent is in Up; when all have answered, `Ready` | `candidate.rs` |
 //! | `hand-out-task` | `Ready` | by the number of the group: the task; at work | `member.rs` |
 //! | `miss-a-silent-coordinator` | Timeout | nothing heard for the detection time: `AreYouThere`; "no", or silence for the deadline: `form-by-rank` | `member.rs` |
 //!
 //! # State × input
-//! − is a traced no-op. "forms" is to leave everything and to form a group of its own: at once, or where
-//! that is said in order of rank.
+//! − is a traced no-op. "forms" means that the agent leaves everything and forms a group of its own, at
+//! once or, where the table says so, in order of rank.
 //!
 //! | input | free | merging | joining, following | leading |
 //! |---|---|---|---|---|
 //! | `AreYouCoordinator` | `CoordinatorReply` | `CoordinatorReply` | `CoordinatorReply`; of the coordinator: watches on, or forms if that ranks below | `CoordinatorReply` |
-//! | `CoordinatorReply` | − | − | − | notes an agent outside; one that missed the task: `Ready` |
+//! | `CoordinatorReply` | − | − | − | notes an agent outside of its group; to a member that missed the task: `Ready` |
 //! | `Invitation`, older | declines | declines | declines; to its own group: accepts again | declines |
 //! | `Invitation` from below | declines | declines | declines | declines |
-//! | `Invitation` from above | joins | declines | joins, if from or by its coordinator, or above it | joins, passes it on: `Outranked` |
+//! | `Invitation` from above | joins | declines | joins, if its coordinator sent it or forms that group, or the inviter ranks above its coordinator | joins, passes it on: `Outranked` |
 //! | `Accept` | − | in Up | − | late: in Up, `Ready` |
 //! | `Decline` | − | not awaited | − | an observer's: a new number |
 //! | `Ready` | − | − | joining it: follows | − |
-//! | `AreYouThere` | no | yes, if of the old or the new group | no | yes, if in Up |
+//! | `AreYouThere` | no | yes, about the old and the new group | no | yes, if in Up |
 //! | `There` | − | − | asked: watches on, or forms by rank | − |
 //! | `Resign` | − | − | of its group: forms, or forms by rank | − |
 //! | an end in `Members` | it cools down, and no other agent is there: forms | no agent is awaited: waits less | of the coordinator: forms by rank; a suspicion: asks | − |
@@ -69,42 +70,42 @@
 //! | `SetScore` | forms by rank | forms by rank | above the coordinator: forms | looks for others; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | drains; resigns |
 //!
-//! An agent that cannot be elected (an observer, a voter without a score) forms no group. Such a voter is
-//! free, and joins any agent that invites it. So is one that cools down after a step-down, for 2.5
-//! deadlines and its slot, which is eight slots after the others; then its cool-down is over. An observer
-//! takes the word of the latest group's coordinator, and tells one only which count to exceed. Before
-//! `Start` an agent is *Down*.
+//! An agent that cannot be elected (an observer, a voter without a score) forms no group. A voter
+//! without a score is free, and joins any agent that invites it. A voter that cools down after a
+//! step-down does the same for 2.5 deadlines and its slot, which is eight slots after the others. Then
+//! its cool-down is over. An observer follows the coordinator of the latest group, and tells another
+//! coordinator only which count to exceed. Before `Start` an agent is *Down*.
 //!
 //! # Amendments
 //! | rule | differs from the paper | why |
 //! |---|---|---|
-//! | `form-by-rank` | in order of rank, the k-th after a head start and k steps, and not at all if it is invited before | a group that lost its coordinator would fall apart into as many leaders as members |
-//! | `look-for-others` | all answer which group they are in, not only coordinators | an agent that is free, or was left out by a lost `Accept`, is found at once and not by a time-out |
-//! | `merge-those-below`, `join-from-above` | an agent above is not invited, and declines | in the original any coordinator swallows any other, and the lowest may lead |
+//! | `form-by-rank` | in order of rank: the k-th agent after a head start and k steps, and not at all if it is invited before | a group that lost its coordinator would fall apart, and each member would lead its own group |
+//! | `look-for-others` | all agents answer, not only coordinators | a coordinator finds a free agent, or an agent whose `Accept` was lost, at once and not by a time-out |
+//! | `merge-those-below`, `join-from-above` | an agent above is not invited, and declines | in the original any coordinator takes over the group of any other, and the lowest may lead |
 //! | `count-acceptances` | ends when all have answered, not after the deadline | no member works while a group is formed |
-//! | `join-from-above` | a number must exceed all that the invited agent has been in | a late copy of an old invitation would move it back |
+//! | `join-from-above` | the number must exceed those of all groups in which the invited agent has been | a late copy of an old invitation would move the agent back |
 //! | `hand-out-task` | `Ready` is repeated until it has arrived, by `look-for-others` | one lost message would leave a member idle until its time-out |
-//! | `miss-a-silent-coordinator` | yes also while its coordinator forms a new group | a merge would drive all old members out |
+//! | `miss-a-silent-coordinator` | a coordinator that forms a new group also answers yes | all old members would leave during a merge |
 //! | – | scores may change: an agent that ranks above its coordinator forms a group, and invites it | in the paper ranks are fixed numbers |
-//! | – | `Resign`, and a cool-down after it | in the paper no agent leaves politely |
-//! | – | an agent that cools down waits to be invited, and not for ever; a silent one is none to wait for | all that are left may cool down, and no group would be formed |
+//! | – | `Resign`, and a cool-down after it | in the paper no agent resigns |
+//! | – | an agent that cools down waits for an invitation, but not for ever, and it does not wait for a silent agent | perhaps all remaining agents cool down, and no agent would form a group |
 //!
-//! Stoller (*Leader Election in Asynchronous Distributed Systems*, Indiana TR521) points out that the
-//! paper's own specification for this algorithm can be satisfied by never agreeing. So nothing is
-//! promised here in its words, and the second promise above, under the condition that time is kept,
-//! is tested as it is.
+//! Stoller (*Leader Election in Asynchronous Distributed Systems*, Indiana TR521) points out that
+//! agents that never agree satisfy the paper's own specification of this algorithm. So this page does
+//! not promise that specification. Tests check the second promise above as it is written, under its
+//! condition on the delays.
 //!
 //! # Cost
-//! To merge groups with m members beside the inviter: 3m messages (m invitations, accepts and
-//! readies), and seven delay bounds from the beginning of the check. A prospects coordinator costs
-//! 2 (n - 1) messages each heartbeat. If all n start at once, the first forms a group and invites the
-//! others, which are free still: 3 (n - 1).
+//! To merge groups with m members beside the inviter: 3m messages (m invitations, accepts and readies),
+//! and seven delay bounds from the beginning of the check. A coordinator sends and receives 2 (n - 1)
+//! messages each heartbeat. If all n agents start at once, the first forms a group and invites the
+//! others, which are still free: 3 (n - 1) messages.
 //!
 //! # Sources
 //! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers
-//! C-31(1), 1982: the algorithm for asynchronous systems. Waiting in proportion to the distance to
-//! the highest coordinator, and what production needs beside it (stop serving before joining, a
-//! majority before serving), can be learned from the replication of `ZeroC` `IceStorm`.
+//! C-31(1), 1982: the algorithm for asynchronous systems. The replication of `ZeroC` `IceStorm` shows
+//! the wait in proportion to the distance to the highest coordinator. It also shows the needs of
+//! production: stop serving before joining, and serve only with a majority.
 
 mod candidate;
 mod config;
@@ -176,10 +177,10 @@ impl Election for InvitationElection {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // The paper promises agreement within each group, and a partition makes one of each
-            // part (Garcia-Molina 1982, the algorithm for asynchronous systems).
+            // The paper promises agreement within each group, and a partition turns each part into a
+            // group (Garcia-Molina 1982, the algorithm for asynchronous systems).
             leaders: Leaders::PerSide,
-            // A number that is used twice names two groups.
+            // A number that is used twice would name two groups.
             storage: Storage::of_voters(kind),
             ..Requirements::new(RULES)
         })
@@ -215,7 +216,7 @@ impl Election for InvitationElection {
     }
 }
 
-/// What the paper says of a participant beside its task.
+/// The paper's variables of a participant, except for its task.
 #[cfg(any(test, feature = "testkit"))]
 impl InvitationElection {
     /// The paper's S(i).s.
@@ -224,7 +225,7 @@ impl InvitationElection {
             .map_or(PaperStatus::Down, |_| self.state.status())
     }
 
-    /// The paper's S(i).g: the group that it is in, in *Reorganization* and *Normal*.
+    /// The paper's S(i).g: the group of the agent, in *Reorganization* and *Normal*.
     pub fn group(&self) -> Option<&ElectionId> {
         match &self.state {
             State::Leader(leading) => Some(&leading.group),
