@@ -1,7 +1,7 @@
-//! The membership at one moment together with the route to each member, by which an agent sends.
+//! The membership at one moment, together with the route to each member. Agents send by these routes.
 //!
-//! Decided here: which members receive a message, and how it is put into their mailboxes. All agents
-//! share one snapshot: none keeps addresses of its own.
+//! Decided here: which members receive a message, and how it is put into their mailboxes. All agents share one
+//! snapshot; no agent keeps addresses of its own.
 
 use std::{
     borrow::Borrow,
@@ -37,15 +37,15 @@ pub struct Snapshot<M: PeerMessage> {
     pub(super) node: NodeDigest,
 }
 
-/// Which node a member lives on: the digest of the node's name; that of no name where no bridge carries the group.
+/// The node of a member: the digest of the node's name, or of an empty name if no bridge carries the group.
 ///
-/// Each node numbers incarnations for itself, so those of two nodes may be the same number. A node and an
-/// incarnation there together are one life of an agent, and of no other.
+/// Each node numbers incarnations for itself, so two nodes may use the same number. A node and an incarnation of it
+/// together name one incarnation of an agent, and never that of another agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeDigest(pub(crate) u64);
 
 impl NodeDigest {
-    /// FNV-1a, 64 bits.
+    /// Hashes the name with FNV-1a, 64 bits.
     pub(crate) fn of(node: &str) -> Self {
         let mix =
             |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -65,7 +65,7 @@ pub(super) struct Delivery<M: PeerMessage> {
 pub(super) enum Route<M: PeerMessage> {
     /// An actor of this process.
     Local { mailbox: Box<dyn Mailbox<M>> },
-    /// The route to another host: all members there have this one.
+    /// The route to another host. All members there share it.
     Remote {
         node: Arc<str>,
         digest: NodeDigest,
@@ -76,7 +76,7 @@ pub(super) enum Route<M: PeerMessage> {
 }
 
 impl<M: PeerMessage> Route<M> {
-    /// Whether both lead to the same process: within one, incarnations can be compared.
+    /// Whether both lead to the same process. Within one process, incarnations can be compared.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Local { .. }, Self::Local { .. }) => true,
@@ -111,7 +111,7 @@ impl<M: PeerMessage> Route<M> {
 }
 
 impl<M: PeerMessage> Snapshot<M> {
-    /// Grows with every change of the membership; the hint about the leader does not count.
+    /// A number that grows with every change of the membership. The hint about the leader is not such a change.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -121,15 +121,15 @@ impl<M: PeerMessage> Snapshot<M> {
         &self.members
     }
 
-    /// Delivers a message to each receiver that is not confirmed to be down, the sender excepted.
+    /// Delivers a message to each receiver that is not confirmed to be down, except the sender.
     ///
-    /// One that [is repeated](PeerMessage::is_repeated) is dropped where the mailbox is full; any
-    /// other is queued in any case. What is dropped is counted.
+    /// A message that [is repeated](PeerMessage::is_repeated) is dropped if the mailbox is full; every other
+    /// message is queued in any case. Dropped messages are counted.
     pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
         self.post(from, incarnation, to, message);
     }
 
-    /// The same; says how many members of this process had no room for it.
+    /// Does the same as `deliver`. Returns the number of members of this process that had no room for the message.
     pub(crate) fn post(
         &self,
         from: &AgentId,
@@ -160,7 +160,7 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    /// Puts a message of a member into its own mailbox; says whether there was room. It is on no network.
+    /// Puts a message of a member into its own mailbox, without a network. Returns whether there was room.
     pub(crate) fn post_own(&self, from: &AgentId, incarnation: Incarnation, message: M) -> bool {
         let Some((member, route)) = self.route(from) else {
             return true;
@@ -177,8 +177,8 @@ impl<M: PeerMessage> Snapshot<M> {
         self.had_room(member, kind, mailbox.put(envelope))
     }
 
-    /// Delivers a message from another host to members of this process that are not confirmed to
-    /// be down, to all of them when none is named. It goes to no other host.
+    /// Delivers a message from another host to members of this process that are not confirmed to be down; to all of
+    /// them if none is named. It never goes to another host.
     #[cfg(feature = "testkit")]
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let size = Size::of(size_of::<M>(), super::mailbox::MAILBOX);
@@ -186,7 +186,7 @@ impl<M: PeerMessage> Snapshot<M> {
         self.count_sent(sent);
     }
 
-    /// The same, but says how many messages are to be [counted](Self::count_sent) for that.
+    /// Does the same, but leaves the [counting](Self::count_sent) to the caller. Returns the number of messages.
     pub(crate) fn hand(
         &self,
         envelope: Envelope<M>,
@@ -202,7 +202,7 @@ impl<M: PeerMessage> Snapshot<M> {
                     }
                 }
             }
-            // The only receiver gets the message itself: one clone less.
+            // The only receiver gets the message itself, which saves one clone.
             Some([one]) => {
                 if let Some((member, route)) = self.route(one.borrow()) {
                     handed.note(self.hand_in(member, route, envelope, size));
@@ -223,7 +223,7 @@ impl<M: PeerMessage> Snapshot<M> {
         self.delivery.counters.sent.fetch_add(messages, Relaxed);
     }
 
-    /// The members of this process.
+    /// Returns the members of this process.
     pub fn here(&self) -> impl Iterator<Item = &Member> {
         let routes = self.members.iter().zip(&*self.routes);
         routes
@@ -231,7 +231,7 @@ impl<M: PeerMessage> Snapshot<M> {
             .map(|(member, _)| member)
     }
 
-    /// The node that a member lives on, as far as is known here.
+    /// Returns the node of a member, as far as it is known here.
     pub(crate) fn node_of(&self, id: &AgentId) -> Option<NodeDigest> {
         self.route(id).map(|(_, route)| match &**route {
             Route::Local { .. } => self.node,
@@ -239,7 +239,7 @@ impl<M: PeerMessage> Snapshot<M> {
         })
     }
 
-    /// The node of this process.
+    /// Returns the node of this process.
     pub(crate) fn node(&self) -> NodeDigest {
         self.node
     }
@@ -292,7 +292,7 @@ impl<M: PeerMessage> Snapshot<M> {
         full
     }
 
-    /// To one receiver: no list is made of it.
+    /// Sends to one receiver, without a list of receivers.
     fn post_one(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> usize {
         let had_room = match route {
             Route::Remote { link, .. } if to.presence != Presence::Down => {
@@ -306,7 +306,8 @@ impl<M: PeerMessage> Snapshot<M> {
         usize::from(had_room == Some(false))
     }
 
-    /// To a member of this process; says whether there was room, if it is there.
+    /// Hands a message to a member of this process. Returns whether there was room; `None` if the member is
+    /// elsewhere or down.
     fn hand_over(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> Option<bool> {
         match route {
             Route::Local { mailbox } if to.presence != Presence::Down => {
@@ -323,7 +324,8 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    /// To a member of this process, from another host; says whether there was room, if it is one.
+    /// Hands a message from another host to a member of this process. Returns whether there was room; `None` if the
+    /// member is elsewhere or down.
     fn hand_in(
         &self,
         to: &Member,
@@ -347,7 +349,8 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    /// Counts a message that was lost; a mailbox that is closed is not full.
+    /// Counts a message that was lost. Returns whether the mailbox had room; a closed mailbox does not count as
+    /// full.
     fn had_room(&self, to: &Member, kind: &'static str, put: PutOutcome) -> bool {
         match put {
             PutOutcome::Queued => true,
@@ -362,7 +365,7 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    /// Counts a message for which that member had no room.
+    /// Counts a message that was dropped because the member's mailbox was full.
     pub(crate) fn count_full(&self, to: &AgentId, kind: &'static str) {
         self.delivery.counters.full.fetch_add(1, Relaxed);
         debug!(peer = %to, kind, "message dropped: mailbox full");
@@ -374,12 +377,12 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 }
 
-/// What the mailboxes did with a message from another host.
+/// The results of a message from another host in the mailboxes of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Handed {
-    /// To so many members it went.
+    /// Number of members to which the message was sent.
     pub(crate) sent: u64,
-    /// So many members had no room for it.
+    /// Number of members that had no room for it.
     pub(crate) full: u64,
 }
 
@@ -394,7 +397,7 @@ impl Handed {
     }
 }
 
-/// The receivers of one message on other hosts, by link: each link carries the message once.
+/// The receivers of one message on other hosts, grouped by link. Each link carries the message once.
 struct ByLink<M>(Vec<(Arc<dyn RemoteLink<M>>, Vec<AgentId>)>);
 
 impl<M> Default for ByLink<M> {

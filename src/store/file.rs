@@ -1,7 +1,7 @@
 //! A store that survives the host.
 //!
-//! Decided here: that one save at a time is on its way, that only the latest generation's is
-//! written, and when a store that failed fails for good.
+//! Decided here: one save at a time is under way; only the save of the latest generation is written; which errors
+//! make a store fail for good.
 
 use std::{
     fmt::Debug,
@@ -27,22 +27,22 @@ use bully_register::{
     record_file::{FileSystem, Host, RecordFile, RecordFileError},
 };
 
-/// Keeps the record in a file, through crashes of the process and of the host.
+/// Keeps the record in a file. The record survives crashes of the process and of the host.
 ///
-/// **To create the file is to say that this node never voted.** [`create`](Self::create) makes it,
+/// **Creating the file declares that this node never voted.** [`create`](Self::create) makes the file,
 /// [`open`](Self::open) opens it at every later start, and [`open_or_create`](Self::open_or_create) does either. A
-/// store draws a [`StoreId`] when it is made. Peers know a voter by it: a node that lost its file and comes back with
-/// a new one is refused, until the epoch of all voters is raised or the node comes back under a new name.
+/// new store draws a [`StoreId`], by which peers know the voter. If a node lost its file and comes back with a new
+/// one, they refuse it until the epoch of all voters is raised or the node comes back under a new name.
 ///
-/// A file has two slots. A save overwrites the slot that does not hold the newest record, and syncs it, on a thread
-/// that this store has for itself. After a crash at any moment the file holds the old record or the new one. So it does
-/// after an error that [passes or needs room](StoreError::outlook): the next save takes the slot that the failed one
-/// took, and writes and syncs the whole record. Once the outcome of a save is unknown after any other error, or the name
-/// of the file leads elsewhere, every later save and load fails, until the file is opened again.
+/// A file has two slots. A save overwrites the slot that does not hold the newest record, and syncs it, on a
+/// separate thread of this store. After a crash at any moment the file holds the old record or the new one. The
+/// same is true after an error that [passes or needs room](StoreError::outlook): the next save takes the slot of
+/// the failed save, and writes and syncs the whole record. After any other error with an unknown outcome, or if the
+/// file's name leads to another file, every later save and load fails until the file is opened again.
 ///
-/// The file is locked as long as the store exists, and it may be read by its owner only. Do not copy it: a copy names
-/// the same store, and forgets later votes. It belongs on a local disk: the locks and syncs of a network's file system
-/// may promise less.
+/// The file is locked as long as the store exists, and only its owner may read it. Do not copy it: a copy names the
+/// same store, and forgets later votes. Put it on a local disk: the locks and syncs of a network file system may
+/// guarantee less.
 ///
 /// ```
 /// use actix_bully::store::{FileStore, StoreError, StoreIdentity, TermStore};
@@ -64,7 +64,7 @@ use bully_register::{
 /// ```
 #[derive(Debug)]
 pub struct FileStore<D> {
-    /// Saves reach the disk in the order of its queue, also when no caller waits for them.
+    /// Saves reach the disk in the order of this queue, even if no caller waits for them.
     writer: Writer,
     shared: Arc<Shared<D>>,
 }
@@ -75,18 +75,18 @@ struct Shared<D> {
     path: Box<Path>,
     id: StoreId,
     generations: Generations,
-    /// Held as long as a write takes: one at a time, and none by an earlier generation after one by
-    /// a later.
+    /// Locked for the whole of a write: only one write runs at a time, and no write of an earlier generation
+    /// follows one of a later generation.
     file: Mutex<RecordFile>,
-    /// Held for a moment.
+    /// Locked for a moment.
     known: Mutex<DiskState<D>>,
 }
 
-/// What is known of the disk.
+/// The known state of the disk.
 #[derive(Debug)]
 enum DiskState<D> {
     Durable(FileState<D>),
-    /// A save failed for good: the disk holds what it held, or what was tried.
+    /// A save failed for good: the disk holds the previous record, or the record of that save.
     InDoubt,
 }
 
@@ -94,32 +94,32 @@ impl<D> FileStore<D>
 where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
-    /// The store of a node that never ran. Blocks for two syncs. A warning says that it is new.
+    /// Creates the store of a node that never ran. Blocks for two syncs. A warning reports that the store is new.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when there is anything of that name; others when it cannot be
-    /// written. Nothing was changed.
+    /// [`StoreError::Exists`] when there is already a file of that name; others when the file cannot be written.
+    /// Nothing was changed.
     pub fn create(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::create_on(path.as_ref(), identity, Arc::new(Host))
     }
 
-    /// The store of a node that ran before. Blocks for a sync: the record is written again, so
-    /// that it is known to be durable, and a disk that fails shows it at the start.
+    /// Opens the store of a node that ran before. Blocks for a sync: the record is written again, so that it is
+    /// known to be durable, and so that a failing disk is noticed at the start.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Former`], [`StoreError::Version`],
-    /// [`StoreError::Foreign`] or [`StoreError::Record`] when there is no record of this node that could be trusted;
-    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no
-    /// room to write it again. The record was not changed.
+    /// [`StoreError::Foreign`] or [`StoreError::Record`] when the file has no trustworthy record of this node;
+    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no room
+    /// to write it again. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::open_on(path.as_ref(), identity, Arc::new(Host))
     }
 
-    /// The store of a node, which is made if it is missing. With a single voter take [`open`](Self::open): no peer
-    /// could refuse its new store after the old one was lost.
+    /// Opens the store of a node, or creates it if it is missing. With a single voter use [`open`](Self::open): if
+    /// the old store was lost, no peer could refuse the new one.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for a missing file, and as [`create`](Self::create).
+    /// Those of [`open`](Self::open), except for a missing file, and those of [`create`](Self::create).
     pub fn open_or_create(
         path: impl AsRef<Path>,
         identity: StoreIdentity,
@@ -130,10 +130,10 @@ where
         }
     }
 
-    /// Opens or makes a store, as that word says.
+    /// Opens or creates a store, as `how` says.
     ///
     /// # Errors
-    /// As [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
+    /// Those of [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
     pub fn by(
         how: OpenStore,
         path: impl AsRef<Path>,
@@ -201,7 +201,7 @@ impl<D> Shared<D>
 where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
-    /// The state that the disk is known to hold.
+    /// Returns the state that the disk is known to hold.
     fn kept(&self) -> Result<FileState<D>, StoreError> {
         match &*lock(&self.known) {
             DiskState::Durable(kept) => Ok(kept.clone()),
@@ -215,7 +215,7 @@ where
         }
     }
 
-    /// Writes the state that `change` makes of the present one. Blocks.
+    /// Writes the state that `change` makes from the present one. Blocks.
     fn write(
         &self,
         change: impl FnOnce(FileState<D>) -> Result<FileState<D>, StoreError>,
@@ -224,7 +224,7 @@ where
         let kept = change(self.kept()?)?;
         let text = format::encode(&self.identity, &kept.as_ref())?;
         let written = file.write(&text);
-        // Locked only after the write: a load must not wait for the disk.
+        // Locked only after the write, because a load must not wait for the disk.
         let mut known = lock(&self.known);
         match written {
             Ok(()) => *known = DiskState::Durable(kept),
@@ -238,7 +238,7 @@ where
         Ok(())
     }
 
-    /// A record of that generation, unless a later one has begun.
+    /// Saves a record of that generation, unless a later generation has begun.
     fn save(&self, by: Generation, record: D) -> Result<(), StoreError> {
         self.write(|kept| {
             self.generations.check(by)?;
@@ -248,8 +248,8 @@ where
                 ..kept
             })
         })?;
-        // An agent that began meanwhile may have loaded the record before this one, and would not honour
-        // what this one promises: so the promise must not leave.
+        // An agent that began meanwhile may have loaded the record before this one, and would not know the promise
+        // in this one. So no message with that promise may leave.
         self.generations.check(by)
     }
 }
@@ -259,13 +259,13 @@ where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // No agent may begin with a disk in doubt: it may hold a vote that is not known here.
+        // No agent may begin while the disk is in doubt, because the disk may hold a vote that is not known here.
         self.shared.kept()?;
         Ok(self.shared.generations.begin())
     }
 
-    /// The disk is not read: no other process writes there. A record that was on its way when its
-    /// agent crashed may be missing; nothing of that step left.
+    /// The disk is not read, because no other process writes to it. If an agent crashed during a save, that record
+    /// may be missing; no message of that step has left.
     fn load(&self) -> Result<Option<D>, StoreError> {
         self.shared.kept().map(|kept| kept.record)
     }
@@ -275,7 +275,7 @@ where
         Box::pin(async move {
             let write = Arc::clone(&shared);
             let written = jobs.run(move || write.save(by, record));
-            // The thread ends early only by a panic in a record's own code.
+            // The thread ends early only if the record's own code panics.
             written.await.unwrap_or_else(|_| Err(shared.failed()))
         })
     }
@@ -305,14 +305,14 @@ where
         self.shared.kept().map(|kept| kept.incarnation)
     }
 
-    /// Blocks for a sync, and for a save that is on its way.
+    /// Blocks for a sync, and for a save that is under way.
     fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
         if self.last()? >= incarnation {
             return Ok(());
         }
         self.shared.write(|kept| {
             Ok(FileState {
-                // A later one may have been remembered since the look above.
+                // A later incarnation may have been remembered since the check above.
                 incarnation: kept.incarnation.max(incarnation),
                 ..kept
             })
@@ -320,10 +320,11 @@ where
     }
 }
 
-/// Whether the record before still counts, and a later write may take its turn.
+/// Whether the record before still counts, and a later write may try again.
 ///
-/// A record whose sync failed may be on the disk. No message that depends on it has left, so after a crash it is as good
-/// as the one before; and the next write takes its slot, whole, so that a sync that succeeds vouches for all of it.
+/// A record whose sync failed may be on the disk. No message that depends on it has left, so after a crash this
+/// record is as good as the one before. The next write overwrites its whole slot, so a sync that succeeds covers
+/// all of it.
 fn may_write_again(error: &RecordFileError) -> bool {
     match error {
         RecordFileError::Io(_) | RecordFileError::TooLarge { .. } => true,
@@ -339,8 +340,8 @@ fn may_write_again(error: &RecordFileError) -> bool {
     }
 }
 
-/// Two stores of one name must differ, also when they are made at the same moment. The keys of a hasher are the
-/// system's random bytes.
+/// Returns a random id. Two stores of one name must differ, even if they are created at the same moment. The keys
+/// of a hasher are random bytes of the system.
 fn random() -> StoreId {
     StoreId::new(RandomState::new().build_hasher().finish())
 }

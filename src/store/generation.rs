@@ -1,7 +1,7 @@
-//! Which of the agents that have had a store may write to it.
+//! The agents of one store, and which of them may write to it.
 //!
-//! Decided here: the last one that began. An agent that hung, was given up and wakes has begun
-//! before its successor, so what it still wants to write is refused.
+//! Decided here: only the last agent that began may write. An agent that hung, was given up and wakes has begun
+//! before its successor, so its later writes are refused.
 
 use std::{
     fmt,
@@ -13,19 +13,19 @@ use std::{
 
 use super::StoreError;
 
-/// One beginning with a store: each start of an agent, and each restart, is a later one.
+/// The number of one start with a store. Each start of an agent, and each restart, has a later generation.
 ///
-/// The default is before the first.
+/// The default is before the first start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(u64);
 
 impl Generation {
-    /// From a number that was kept.
+    /// Makes a generation from a number that was kept.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number, to be kept.
+    /// Returns the number, to be kept.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Generation {
     }
 }
 
-/// Counts the agents that begin with a store: a field of each store, shared by its clones.
+/// Counts the agents that begin with a store. It is a field of each store, and the store's clones share it.
 ///
 /// ```
 /// use actix_bully::store::{Generations, StoreError};
@@ -53,29 +53,29 @@ impl fmt::Display for Generation {
 pub struct Generations(Arc<AtomicU64>);
 
 impl Generations {
-    /// Of a store that others had before, `last` of them the latest.
+    /// Continues the count of a store that was used before; `last` is its latest generation.
     #[must_use]
     pub fn after(last: Generation) -> Self {
         Self(Arc::new(AtomicU64::new(last.0)))
     }
 
-    /// An agent begins with the store, and all before it are refused from now on.
+    /// Begins a generation for an agent. From now on all earlier generations are refused.
     pub fn begin(&self) -> Generation {
         Generation(self.0.fetch_add(1, Ordering::AcqRel).saturating_add(1))
     }
 
     for_tests! {
-        /// The latest that began.
+        /// Returns the latest generation.
         fn latest(&self) -> Generation {
             Generation(self.0.load(Ordering::Acquire))
         }
     }
 
-    /// Asks whether `by` may write. Ask in the section that makes one write follow another: then
-    /// no earlier one's can end after a later one's.
+    /// Checks whether `by` may write. Call it inside the lock that orders the writes: then no write of an earlier
+    /// generation can end after one of a later generation.
     ///
     /// # Errors
-    /// [`StoreError::Superseded`] when another one began since.
+    /// [`StoreError::Superseded`] when another agent has begun since.
     pub fn check(&self, by: Generation) -> Result<(), StoreError> {
         let latest = self.latest();
         if by == latest {

@@ -1,8 +1,9 @@
 //! Reports about members, and the holders of names.
 //!
-//! Decided here: that a report counts only if it comes by the member's own route, which agent holds a
-//! name, what follows when another agent takes it, and that many reports are one step. A report that changes little is applied in place, so that a crash costs no
-//! copy of the group; all others are gathered for the next look.
+//! Decided here: a report counts only if it comes by the member's own route; which agent holds a name; what follows
+//! when another agent takes the name; many reports are one step. A report that changes little is applied in place,
+//! so that a crash does not require a copy of the group. All other reports are collected until the next snapshot is
+//! made.
 
 use bully_core::driver::{MemberReports as _, MembersReports as _};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::{
 use super::{Freshness, Hint, MemberEntry, NameRecord, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// Applies a report about a member of this process; says whether it changed anything.
+    /// Applies a report about a member of this process. Returns whether it changed anything.
     pub(in crate::group) fn report(
         &mut self,
         id: &AgentId,
@@ -28,8 +29,7 @@ impl<M: PeerMessage> Registry<M> {
         is_change
     }
 
-    /// Applies the reports of another node about its agents; gives back those whose names are held
-    /// elsewhere.
+    /// Applies the reports of another node about its agents. Returns the members whose names other agents hold.
     pub(in crate::group) fn apply(
         &mut self,
         by: &Arc<Route<M>>,
@@ -71,7 +71,7 @@ impl<M: PeerMessage> Registry<M> {
         refused
     }
 
-    /// Notes the leader, as that route reports it; `None` is this process.
+    /// Notes the leader, as reported by that route; `None` is this process.
     pub(in crate::group) fn note_leader(&mut self, leader: Leader, by: Option<&Arc<Route<M>>>) {
         if self
             .entry(&leader.id)
@@ -81,10 +81,10 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// The holder of a name that `by` asks for; `None` if it is free or `by` has it.
+    /// Returns the holder of a name that `by` asks for; `None` if the name is free or `by` has it.
     ///
-    /// A member that cannot be reached, and one whose end is confirmed, keeps no name: the name would
-    /// be lost with its host. Whether the holder's node is there is found out when its name is asked for.
+    /// A member that cannot be reached, or whose end is confirmed, keeps no name. Otherwise the name would be lost
+    /// with its host. When the name is asked for, the link to the holder's node is checked.
     pub(super) fn holder(&self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> Option<Holder> {
         let name = self.names.get(id);
         if name.is_some_and(|name| name.state != NameState::Free) {
@@ -100,14 +100,14 @@ impl<M: PeerMessage> Registry<M> {
         })
     }
 
-    /// Makes it a member by that route, whichever agent had its name before.
+    /// Adds the member with that route, even if another agent had its name before.
     pub(super) fn enlist(&mut self, mut member: Member, route: &Arc<Route<M>>) {
         let id = member.id.clone();
         if let Some((before, was)) = self.entry(&id).or_else(|| self.former(&id)) {
-            // A host that has forgotten its last number counts like another one.
+            // If a host has forgotten its last incarnation, it is treated as another host.
             let goes_on = was.is(route) && before.incarnation <= member.incarnation;
             if goes_on {
-                // What is known of the name's former holder stays known.
+                // The known ends of the former holder of the name stay known.
                 member.ended = member.ended.max(before.ended);
                 member.ends = member.ends.iter().chain(before.ends.iter()).collect();
                 member.former = before.former;
@@ -126,8 +126,8 @@ impl<M: PeerMessage> Registry<M> {
         self.freshness = Freshness::OldRoutes;
     }
 
-    /// Applies all that a node knows of one of its agents; says whether that changed anything. Gives
-    /// it back if another agent has the name.
+    /// Applies the report of a node about one of its agents. Returns whether that changed anything, or the member
+    /// itself if another agent has the name.
     fn know(&mut self, member: Member, by: &Arc<Route<M>>) -> Result<bool, Box<Member>> {
         let id = &member.id;
         if self.entry(id).is_some_and(|(_, its)| its.is(by)) {
@@ -137,7 +137,7 @@ impl<M: PeerMessage> Registry<M> {
             return Err(Box::new(member));
         }
         if let Some(NameRecord { incarnation, .. }) = self.names.remove(id) {
-            // It ended for good here. The next agent of that name here begins a later incarnation.
+            // That agent ended for good here. The next agent of that name here begins a later incarnation.
             self.floor = self.floor.max(incarnation);
             self.volatile.remove(id);
         }
@@ -145,7 +145,7 @@ impl<M: PeerMessage> Registry<M> {
         Ok(true)
     }
 
-    /// Changes what is known of a member whose route it is; says whether anything changed.
+    /// Changes the known data of a member of that route. Returns whether anything changed.
     pub(super) fn mark(
         &mut self,
         id: &AgentId,
@@ -160,7 +160,7 @@ impl<M: PeerMessage> Registry<M> {
         if !mark(&mut member) {
             return false;
         }
-        // A member of this process takes messages as soon as it is up again.
+        // A member of this process receives messages as soon as it is up again.
         if route.is_local() {
             self.freshness = Freshness::OldRoutes;
         }
@@ -177,7 +177,7 @@ impl<M: PeerMessage> Registry<M> {
         true
     }
 
-    /// A member leaves, if it is that route's; says whether there was one.
+    /// Removes a member of that route. Returns whether there was such a member.
     pub(super) fn remove(&mut self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> bool {
         let Some((member, route)) = self.entry(id).filter(|(_, its)| is_by(its, by)) else {
             return false;
@@ -185,14 +185,14 @@ impl<M: PeerMessage> Registry<M> {
         let (member, route) = (member.clone(), Arc::clone(route));
         self.staged.remove(id);
         if self.members.index_of(id).is_some() {
-            // A member that came and went between two looks leaves nothing behind.
+            // A member that came and left between two snapshots leaves no entry.
             self.left.insert(id.clone(), MemberEntry { member, route });
         }
         self.freshness = Freshness::OldRoutes;
         true
     }
 
-    /// A member as it is known, and the route to it.
+    /// Returns a member with its latest known data, and the route to it.
     pub(super) fn entry(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         if self.left.contains_key(id) {
             return None;
@@ -204,14 +204,14 @@ impl<M: PeerMessage> Registry<M> {
         self.members.at(at).zip(self.routes.get(at))
     }
 
-    /// The same of a member that has left since the last look.
+    /// Returns the same of a member that has left since the last snapshot.
     fn former(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         let left = self.left.get(id)?;
         Some((&left.member, &left.route))
     }
 }
 
-/// Whether a report came by that route, and so counts for its members; `None` is this process.
+/// Whether the report came by the member's own route, and so counts; `None` is this process.
 fn is_by<M: PeerMessage>(route: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
     match by {
         Some(by) => route.is(by),

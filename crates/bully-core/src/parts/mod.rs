@@ -1,19 +1,19 @@
-//! What every election machine is composed of: parts that hold data and answer questions.
+//! The parts from which every election machine is built. A part holds data and answers questions.
 //!
-//! | part | what it knows |
+//! | part | content |
 //! |---|---|
-//! | [`Participant`] | who this agent is, who the other members are, and how both compare |
-//! | [`Handover`] | a leadership that is being handed over: to whom, and until when |
+//! | [`Participant`] | this agent, the other members, and the comparison of both |
+//! | [`Handover`] | a leadership that is being handed over: its successor and its time limit |
 //! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
-//! | [`Grace`] | whether a deadline that passed while the agent was late is granted once more |
+//! | [`Grace`] | whether an agent may wait once more after a deadline that passed while the agent was late |
 //! | [`check_listed`] | whether an agent takes part as the list of voters says |
-//! | [`slot`] | who goes first when the leadership is vacant, and for how long the others wait |
-//! | [`detector_of`] | the failure detector of an election that cannot do without one |
+//! | [`slot`] | the order of the agents when the leadership is vacant, and their waits |
+//! | [`detector_of`] | the failure detector of an election that needs one |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
-//! A part never calls a machine, and a machine keeps its own `match` over roles and inputs: there is
-//! no machine here that others fill in. So each machine can be read alone, and what is written once
-//! here is decided in the same way in all of them.
+//! A part never calls a machine. Each machine keeps its own `match` over roles and inputs; there is no common
+//! machine that others fill in. So each machine can be read alone, and a decision that is written once here is the
+//! same in all machines.
 //!
 //! Not here: any rule of an election, and any message.
 

@@ -8,20 +8,20 @@
 //!          └──────────────┴──────────────┘   see:       no lock: both slots, then the newest once more
 //! ```
 //!
-//! Decided here: the order of the calls, which process holds the file, and which record it has after a failed call. Not
-//! here: the meaning of the record, and how its owner acts on an error; both are for the owner
-//! (a store of votes, [`FileRegister`](crate::FileRegister)). Everything here blocks.
+//! Decided here: the order of the calls, which process holds the file, and which record the file has after a failed
+//! call. Not here: the meaning of the record, and the reaction to an error. Its owner decides both (a store of
+//! votes, [`FileRegister`](crate::FileRegister)). Everything here blocks.
 //!
 //! # Rules
 //! | rule | decided in |
 //! |---|---|
 //! | `two-slots`: a write leaves the newest durable record alone; it takes the other slot | `mod.rs`, `slot.rs` |
-//! | `confirm-first`: before the first write, a record that this process did not sync itself is written again, the same bytes into the same slot, and synced. Its writer may have been killed before its sync, or its sync may have failed | `mod.rs` |
-//! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never got. The writer voids its slot before it gives the lock back; if it cannot, it keeps the lock until its process ends | `mod.rs` |
+//! | `confirm-first`: before the first write, a record that this process did not sync itself is written again and synced: the same bytes in the same slot. Its writer may have been killed before its sync, or the sync may have failed | `mod.rs` |
+//! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never received. The writer voids its slot before it releases the lock. If it cannot, it keeps the lock until its process ends | `mod.rs` |
 //! | `same-file`: name, device, inode, length and number of links are compared before a write and after its sync | `mod.rs` |
-//! | `lock-of-the-inode`: the lock is `flock`'s. It belongs to the inode, so a hard link or a mounted file is the same; and to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
-//! | `seen-when-said`: who reads without the lock believes the newest record whose writer has said that it is durable, unless that was overtaken meanwhile; else the lock decides | `seen.rs` |
-//! | `no-half-file`: a file gets its name when it is whole, and never takes the name of another one | `create.rs` |
+//! | `lock-of-the-inode`: the lock is a `flock`. It belongs to the inode, so a hard link or a mounted file has the same lock. It also belongs to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
+//! | `seen-when-said`: a reader without the lock believes the newest record whose writer has said that it is durable, unless a newer record came meanwhile; otherwise the lock decides | `seen.rs` |
+//! | `no-half-file`: a file gets its name when it is whole, and never replaces another file of that name | `create.rs` |
 //! | two slots without a record are damage, never an empty file | `mod.rs` |
 //!
 //! Read on: `slot.rs` has every byte, `system.rs` the calls.
@@ -56,14 +56,14 @@ pub use system::{FileSystem, Host, Status};
 use locked::Locked;
 use slot::{Slot, SlotSize};
 
-/// A file with one record, open and locked as long as this exists.
+/// A file with one record. The file is open and locked as long as this value exists.
 #[derive(Debug)]
 pub struct RecordFile {
     system: Arc<dyn FileSystem>,
     /// Absolute, so that a change of the working directory does not matter.
     path: PathBuf,
     held: Locked,
-    /// The file when it was opened.
+    /// The status of the file when it was opened.
     status: Status,
     size: SlotSize,
     newest: Slot,
@@ -72,12 +72,12 @@ pub struct RecordFile {
 }
 
 impl RecordFile {
-    /// Opens a file and locks it, unless somebody else has it open.
+    /// Opens a file and locks it, unless another owner has it open.
     ///
     /// # Errors
     /// [`RecordFileError::Missing`], [`RecordFileError::InUse`], [`RecordFileError::Damaged`],
-    /// [`RecordFileError::Format`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
-    /// errors of the system. The file is as it was.
+    /// [`RecordFileError::Format`], [`RecordFileError::Replaced`] when the name led to another file at each try,
+    /// and errors of the system. The file is unchanged.
     pub fn open(system: Arc<dyn FileSystem>, path: &Path) -> Result<Self, RecordFileError> {
         let path = std::path::absolute(path)?;
         for _ in 0..TRIES {
@@ -88,7 +88,7 @@ impl RecordFile {
             let held = Locked::new(Arc::clone(&system), file)?;
             let status = system.held(held.file())?;
             if !leads_to(&*system, &path, &status)? {
-                // Removed or replaced between the opening and the lock.
+                // The file was removed or replaced between the opening and the lock.
                 continue;
             }
             let (size, newest) = read(&*system, &held, &status)?;
@@ -105,36 +105,37 @@ impl RecordFile {
         Err(RecordFileError::Replaced)
     }
 
-    /// The newest record.
+    /// Returns the newest record.
     pub fn record(&self) -> &[u8] {
         &self.newest.record
     }
 
-    /// Which record of which file it is.
+    /// Returns the stamp of the newest record and its file.
     pub fn stamp(&self) -> Stamp {
         Stamp::of(&self.status, &self.newest, self.size)
     }
 
-    /// The longest record that the file has room for, in bytes.
+    /// Returns the length of the longest record that fits into the file, in bytes.
     pub fn limit(&self) -> usize {
         self.size.limit()
     }
 
-    /// Says that this process has synced the record of this stamp. If it is still the newest, the next write does not
-    /// [confirm](Self::confirm) it again.
+    /// Tells this value that its process has synced the record of this stamp. If that record is still the newest,
+    /// the next write does not [confirm](Self::confirm) it again.
     pub fn trust(&mut self, synced: Stamp) {
         self.is_durable |= self.stamp() == synced;
     }
 
-    /// Writes the newest record again, the same bytes into the same slot, and syncs it: afterwards it is durable,
-    /// whatever became of its first writer.
+    /// Writes the newest record again, the same bytes into the same slot, and syncs it. Afterwards the record is
+    /// durable, even if the sync of its first writer failed.
     ///
     /// # Errors
-    /// Errors of the system, and [`RecordFileError::Replaced`]. The newest record is the same, as durable as before.
+    /// Errors of the system, and [`RecordFileError::Replaced`]. The newest record is unchanged, and as durable as
+    /// before.
     pub fn confirm(&mut self) -> Result<(), RecordFileError> {
         self.check()?;
         let bytes = self.newest.encode(self.size);
-        // The slot is not voided if this fails: its record may be in no other one.
+        // The slot is not voided if this fails, because it may be the only slot with its record.
         self.write_all(self.newest.offset(self.size), &bytes)?;
         self.system.sync_data(self.held.file())?;
         self.check()?;
@@ -142,11 +143,11 @@ impl RecordFile {
         Ok(())
     }
 
-    /// Puts a record in the place of the newest one. It is durable when this returns.
+    /// Replaces the newest record. The new record is durable when this returns.
     ///
     /// # Errors
-    /// [`RecordFileError::Unknown`], or [`RecordFileError::Replaced`] after the sync: the disk may have the new record.
-    /// Every other error: nothing was written.
+    /// [`RecordFileError::Unknown`], or [`RecordFileError::Replaced`] after the sync: the disk may have the new
+    /// record. After every other error, nothing was written.
     pub fn write(&mut self, record: &[u8]) -> Result<(), RecordFileError> {
         if record.len() > self.limit() {
             return Err(RecordFileError::TooLarge {
@@ -176,7 +177,8 @@ impl RecordFile {
     /// Removes the file. Its name is free when this returns, also after a crash.
     ///
     /// # Errors
-    /// [`RecordFileError::Unknown`] if it may come back with a crash; any other one: it is as it was.
+    /// [`RecordFileError::Unknown`] if the file may come back after a crash. After every other error, the file is
+    /// unchanged.
     pub fn remove(self) -> Result<(), RecordFileError> {
         self.check()?;
         self.system.remove(&self.path)?;
@@ -184,8 +186,8 @@ impl RecordFile {
         synced.map_err(RecordFileError::Unknown)
     }
 
-    /// Voids the slot of a record that may not be on the disk: a reader must not see it. The next writer takes the
-    /// same slot, since the other one has the only durable record.
+    /// Voids the slot of a record that may not be on the disk, because a reader must not see it. The next writer
+    /// takes the same slot, because the other slot has the only durable record.
     fn give_up(&self, at: u64, error: io::Error) -> RecordFileError {
         if self.write_all(at, &Slot::VOID).is_err() {
             self.held.keep_until_exit();
@@ -205,7 +207,7 @@ impl RecordFile {
         }
     }
 
-    /// The same after something was written: an error does not say that nothing was.
+    /// Checks the same after a write. An error does not mean that nothing was written.
     fn check_written(&self) -> Result<(), RecordFileError> {
         match self.check() {
             Err(RecordFileError::Io(error)) => Err(RecordFileError::Unknown(error)),
@@ -252,7 +254,7 @@ fn write_all(
     Ok(())
 }
 
-/// The newest of both slots.
+/// Returns the newest valid record of both slots.
 fn read(
     system: &dyn FileSystem,
     held: &Locked,
@@ -277,7 +279,7 @@ fn read(
     Slot::newest(&bytes, size).map(|newest| (size, newest))
 }
 
-/// Reads the used part of a slot: a file has room for long records, and most are short.
+/// Reads the used part of a slot: the file has space for long records, but most records are short.
 fn read_used(
     system: &dyn FileSystem,
     file: &File,
@@ -303,7 +305,7 @@ fn read_used(
 /// Length of the first read of a slot, in bytes.
 const PAGE: usize = 4_096;
 
-/// Reads from there on, in one call unless the system gives fewer bytes.
+/// Reads from that offset on, in one call unless the system returns fewer bytes.
 fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
     let mut len = 0;
     while let Some(rest) = into.get_mut(len..).filter(|rest| !rest.is_empty()) {
@@ -318,7 +320,7 @@ fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> i
     Ok(len)
 }
 
-/// Whether the name leads to this file, which still has one.
+/// Whether the name leads to this file, and the file still has a name.
 fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<bool> {
     match system.named(path) {
         Ok(named) => Ok(named.is_same_file(held) && held.links > 0),
@@ -327,7 +329,7 @@ fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<b
     }
 }
 
-/// Names one record of one file: another record, or the same one in another file, has another stamp.
+/// Identifies one record in one file. Another record has another stamp; so has the same record in another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -359,7 +361,7 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// How much of a write was done.
+/// The part of a write that was done.
 #[derive(Debug)]
 enum Unwritten {
     Nothing(io::Error),
@@ -374,5 +376,6 @@ impl From<Unwritten> for RecordFileError {
     }
 }
 
-/// The name leads to another file after each lock only while others replace it all the time.
+/// Number of tries to open and lock. The name leads to another file after every lock only if others replace the
+/// file all the time.
 const TRIES: usize = 8;

@@ -79,7 +79,7 @@ impl Tenure {
         step.out.notify(Event::Lost { term, reason });
     }
 
-    // ---- what others say ----
+    // ---- messages of other agents ----
 
     /// Answers a challenger, or gives way. The challenger has to outrank this leader by the margin. The policy
     /// decides when it may lead.
@@ -173,7 +173,7 @@ impl Tenure {
         step.out.notify(Event::Renewed { term });
     }
 
-    // ---- what the application asks for ----
+    // ---- requests of the application ----
 
     pub(super) fn announce(&self, step: &mut Step<'_>) {
         let elected = Elected::plain(self.term, self.score, None);

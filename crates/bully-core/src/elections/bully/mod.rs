@@ -31,7 +31,7 @@
 //! ```
 //!
 //! # The rules by name
-//! | rule | what an agent does | decided in |
+//! | rule | behaviour of an agent | decided in |
 //! |---|---|---|
 //! | `ask-the-leader-first` | an agent that starts, recovers or campaigns asks the leader that it knows; only its silence widens the question to every voter | `machine.rs`, `candidate.rs` |
 //! | `always-answer` | a voter answers every `Elect`: `Ok` if it ranks above the asker or follows a live leader, otherwise `Yield` | `follower.rs`, `candidate.rs`, `waiting.rs`, `leader.rs` |

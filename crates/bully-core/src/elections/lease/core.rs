@@ -308,7 +308,7 @@ impl Core {
         Cell { version, content }
     }
 
-    // ---- what follows from it ----------------------------------------------------------------
+    // ---- conclusions -------------------------------------------------------------------------
 
     /// `term-above-all`: returns a term above every term that was seen, whatever the record says now, and not below
     /// the reading of the wall clock. So it exceeds the terms from before a backup.

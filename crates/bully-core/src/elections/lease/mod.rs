@@ -29,7 +29,7 @@
 //! ```
 //!
 //! # The rules by name
-//! | rule | what an agent does | decided in |
+//! | rule | behaviour of an agent | decided in |
 //! |---|---|---|
 //! | `nonce-of-one-attempt` | each attempt to write has its own number within its incarnation | `core.rs` |
 //! | `lease-from-send-time` | the lease starts at the time when the applied attempt was sent to the store, which is after the time that the attempt waited in this process | `core.rs`, `leader.rs` |
