@@ -1,5 +1,5 @@
-//! What the two elections of Garcia-Molina 1982 share: numbers that are never used twice, safe storage,
-//! a status, and a task.
+//! The common parts of the two elections of Garcia-Molina 1982: numbers that are never used twice, safe
+//! storage, a status, and a task.
 
 #[cfg(test)]
 pub(super) mod fixture;
@@ -10,16 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use bully_core::protocol::{AgentId, Effects, Term};
 
-/// One election of one agent, and the group that came of it: no agent ever uses it twice, in all its
+/// An election of an agent, and the group that it formed. No agent ever uses an id twice, in all its
 /// incarnations.
 ///
-/// Ordered by the count, then by the name.
+/// Ids compare by the count first, then by the name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionId {
-    /// Larger than any that its agent knew when it began; the term of the leader that it elects.
+    /// Count of the election. It is larger than any count that the agent knew when the election began,
+    /// and it is the term of the elected leader.
     pub count: Term,
-    /// The agent that holds it.
+    /// The agent that holds the election.
     pub id: AgentId,
 }
 
@@ -29,10 +30,10 @@ impl fmt::Display for ElectionId {
     }
 }
 
-/// The task that a coordinator hands to all: an opaque number, which the paper calls d.
+/// The task that a coordinator hands to all members: an opaque number, which the paper calls d.
 ///
-/// It may number a plan, a shard map or a configuration that the members hold; the election
-/// compares it with nothing. Its size bounds the message that carries it.
+/// It may number a plan, a shard map or a configuration that the members hold. The election never
+/// compares it. Its fixed size bounds the size of the message.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -45,29 +46,30 @@ impl fmt::Display for Task {
     }
 }
 
-/// No election is held for a count above this one, and a message that names one is ignored: a count
-/// this high is nonsense, and adopting it would use up the numbers.
+/// Highest count of an election. Agents ignore a message with a higher count: such a count is nonsense,
+/// and an agent that adopted it would use up the numbers.
 pub(super) const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
 
-/// The paper's safe storage: no election of any incarnation is numbered like an earlier one, and none
-/// that is older than the last one obeyed is obeyed again.
+/// The paper's safe storage. No election of any incarnation gets the number of an earlier election, and
+/// the agent never obeys an election older than the last one that it obeyed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountRecord {
-    /// The highest count that this agent has held an election with, obeyed, or been in a group of.
+    /// Highest count of the elections that this agent has held or obeyed, and of the groups in which it
+    /// has been.
     pub count: Term,
 }
 
-/// The numbers that an agent knows, and the one that it keeps in safe storage.
+/// The counts that an agent knows, and the count that it keeps in safe storage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Numbers {
-    /// What is durable.
+    /// The durable record.
     pub record: CountRecord,
-    /// The count that was durable when this incarnation began: what a former one may have obeyed.
+    /// The durable count when this incarnation began. An earlier incarnation may have obeyed it.
     floor: Term,
-    /// The latest election that this agent has held, or obeys.
+    /// The latest election that this agent has held or obeys.
     pub promised: Option<ElectionId>,
-    /// The highest count heard of.
+    /// Highest count heard of.
     pub seen: Term,
 }
 
@@ -88,14 +90,14 @@ impl Numbers {
         }
     }
 
-    /// The count of a new election; `None` if the counts have come to their end.
+    /// Returns the count of a new election; `None` when the counts are used up.
     pub(super) fn next(&self) -> Option<Term> {
         self.seen.next().filter(|count| *count <= LAST_COUNT)
     }
 
-    /// Makes a count durable if it is larger than the one that is.
+    /// Makes a count durable if it is larger than the durable count.
     pub(super) fn remember<M, T>(&mut self, count: Term, out: &mut Effects<M, T, CountRecord>) {
-        // A number that is obeyed counts as heard: the next own one has to exceed it.
+        // A count that the agent obeys also counts as heard: the agent's own next count must exceed it.
         self.hear(count);
         if count > self.record.count {
             self.record = CountRecord { count };
@@ -103,7 +105,7 @@ impl Numbers {
         }
     }
 
-    /// Whether an election is no later than the last one obeyed. Of a former incarnation only the
+    /// Whether an election is not later than the last one obeyed. Of an earlier incarnation only the
     /// count is known.
     pub(super) fn is_older(&self, election: &ElectionId) -> bool {
         match &self.promised {
@@ -113,17 +115,17 @@ impl Numbers {
     }
 }
 
-/// What the paper calls S(i).s.
+/// The status of an agent: the paper's S(i).s.
 #[cfg(any(test, feature = "testkit"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaperStatus {
-    /// Its incarnation has not begun.
+    /// The incarnation has not begun.
     Down,
-    /// It has no coordinator, and does no work.
+    /// The agent has no coordinator and does no work.
     Election,
-    /// It has obeyed a coordinator, and does not know the task.
+    /// The agent has obeyed a coordinator and does not know the task.
     Reorganization,
-    /// At work, under the coordinator, on the task.
+    /// The agent works under the coordinator on the task.
     Normal,
 }
 
@@ -142,8 +144,8 @@ impl fmt::Display for PaperStatus {
 /// How a member watches its coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CoordinatorWatch {
-    /// The coordinator is expected to be heard before the time is due.
+    /// The member expects to hear the coordinator before the time is due.
     Hears,
-    /// It was silent, and is asked whether it is there.
+    /// The coordinator was silent, and the member has asked whether it is there.
     Asks,
 }

@@ -1,4 +1,4 @@
-//! The parameters of the rules, and the longest that an election may take by them.
+//! The parameters of the rules, and the longest time that an election may take.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use super::Task;
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// What a reorganization needs to know beside its members; the same at each of them, but for the
-/// task. An agent with a configuration that does not pass the [check](Self::check) does not start.
+/// The parameters of a reorganization; the same at every member, except for the task. An agent whose
+/// configuration does not pass the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::reorganization::ReorganizationConfig;
@@ -19,35 +19,36 @@ use bully_core::protocol::{Detector, Timings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReorganizationConfig {
-    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector. A silence
-    /// of the deadline counts as a crash, and it is waited out in every election that misses an agent: a
-    /// deadline close to two delay bounds makes elections fast, and wrong as soon as a message takes
+    /// The waiting times. Default: [`Timings::default`]. They need a failure detector. A silence of the
+    /// deadline counts as a crash, and each election that misses an agent waits for the whole deadline.
+    /// A deadline close to two delay bounds makes elections fast, but wrong as soon as a message takes
     /// longer.
     pub timings: Timings,
-    /// What an agent does when one below asks it whether it is there. Default: [`WhenAsked::Answer`].
+    /// The reaction of an agent to the question `AreYouThere` of an agent below. Default:
+    /// [`WhenAsked::Answer`].
     pub when_asked: WhenAsked,
-    /// What this agent hands to all when it coordinates. Default: 0. The one setting that may
-    /// differ between members.
+    /// Task that this agent hands to all members when it coordinates. Default: 0. This is the only
+    /// setting that may differ between members.
     pub task: Task,
-    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
+    /// Longest time in which the work of a leader that steps down may end. Default: 5 s.
     pub drain: Duration,
-    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
-    /// told to campaign, or no other agent is there. Default: 60 s.
+    /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
+    /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
     ///
-    /// An agent that cools down has a slot all the same, the last of all: it waits for
-    /// `takeover` and for its slot, eight slots after the others, and then holds an
-    /// election, since all that are left may cool down. So a cool-down delays the next leader by at most
-    /// the takeover, sixteen steps and a jitter, whichever agents are left.
+    /// An agent that cools down also has a slot, the last of all. It waits for `takeover` and for its
+    /// slot, eight slots after the others. Then it holds an election, since perhaps all remaining
+    /// agents cool down. So a cool-down delays the next leader by at most the takeover, sixteen steps
+    /// and a jitter, whichever agents remain.
     pub cooldown: Duration,
 }
 
-/// What an agent does when one below asks it whether it is there (`ask-those-above`).
+/// The reaction of an agent to the question `AreYouThere` of an agent below (`ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenAsked {
-    /// It answers, and begins nothing: the paper's way. Its own timers are enough.
+    /// The agent answers, and begins no election: the paper's way. Its own timers are enough.
     #[default]
     Answer,
-    /// It answers, and holds an election at once, as the bully of the textbooks does.
+    /// The agent answers, and holds an election at once, as in the Bully election of the textbooks.
     Elect,
 }
 
@@ -69,55 +70,58 @@ impl ReorganizationConfig {
         }
     }
 
-    /// Checks that the parts fit; relations between durations hold already, a deadline of more than
-    /// two delay bounds among them.
+    /// Checks that the parts fit together. Relations between durations hold already, for example a
+    /// deadline of more than two delay bounds.
     ///
     /// # Errors
-    /// [`ReorganizationError`] says what is missing.
+    /// [`ReorganizationError`] names the missing part.
     pub fn check(&self) -> Result<(), ReorganizationError> {
         let detector = self.timings.detector();
         detector.map(drop).ok_or(ReorganizationError::NoDetector)
     }
 
-    /// How often a coordinator checks that all work under it, and how long it may be silent.
+    /// Interval at which a coordinator checks that all work under it, and the longest silence of a
+    /// coordinator.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// How long an agent waits for one above: 2.5 T (T is the deadline), which exceeds the T and two
-    /// delay bounds that pass between an acknowledged halt and the coordinator's announcement.
+    /// Time for which an agent waits for an agent above: 2.5 T (T is the deadline). It exceeds the T
+    /// and two delay bounds that pass between an acknowledged halt and the coordinator's announcement.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// How long the next incarnation of a member that is known to be down is waited for: three delay
-    /// bounds, and never more than the deadline. It cannot be none, since a new incarnation may be
+    /// Time for which an agent waits for the next incarnation of a member that is known to be down:
+    /// three delay bounds, at most the deadline. It cannot be zero, since a new incarnation may be
     /// there that no agent has heard of.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// The longest from the beginning of an election by the highest agent that is up until all work
-    /// under it, if all below are up: the deadline and six delay bounds.
+    /// Longest time from the beginning of an election by the highest agent that is up until all work
+    /// under it, if all agents below are up: the deadline and six delay bounds.
     pub fn worst_case_election(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(6);
         t.deadline().saturating_add(calls)
     }
 
-    /// The same if some below are dead and no agent knows that: two deadlines and four delay bounds.
+    /// The same time if some agents below are dead and no agent knows that: two deadlines and four
+    /// delay bounds.
     pub fn worst_case_election_with_losses(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(4);
         t.deadline().saturating_mul(2).saturating_add(calls)
     }
 
-    /// The longest from the silent death of a coordinator until all that are up work under the next, if
-    /// all that are dead have been so before: a delay bound, the detection time and a jitter until it is
-    /// missed, a deadline until it has not answered, and an
-    /// election with losses. Where an agent
-    /// [cools down](Self::cooldown), later by at most what is stated there.
+    /// Longest time from the silent death of a coordinator until all agents that are up work under the
+    /// next coordinator, if all other dead agents died before.
+    ///
+    /// The parts are: a delay bound, the detection time and a jitter until the members miss the
+    /// coordinator; a deadline in which it does not answer; and an election with losses. If an agent
+    /// [cools down](Self::cooldown), the time grows by at most the delay stated there.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);
@@ -128,7 +132,7 @@ impl ReorganizationConfig {
     }
 }
 
-/// Why the parameters do not fit together.
+/// Reasons why the parameters do not fit together.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReorganizationError {

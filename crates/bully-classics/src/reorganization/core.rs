@@ -1,7 +1,7 @@
-//! What every role of a reorganization needs, and nothing that calls a role.
+//! The data and decisions that every role of a reorganization needs. This part calls no role.
 //!
-//! Decided here: which agents are above this one, whether it can be elected now, and how it answers a
-//! call. A member's newest score counts, from whatever message it was heard.
+//! Decided here: which agents are above this agent, whether it can be elected now, and how it answers a
+//! call. A member's newest score counts, from any message.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,9 +24,9 @@ pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<ReorganizationConfig>,
     pub numbers: Numbers,
-    /// What members said of their scores since the last snapshot.
+    /// Scores that members stated since the last snapshot.
     pub heard: BTreeMap<AgentId, Option<Score>>,
-    /// After a step-down: until when others go first.
+    /// After a step-down: the time until which others go first.
     pub cooldown: Cooldown,
 }
 
@@ -47,24 +47,27 @@ impl Core {
 
     // ---- this agent -------------------------------------------------------------------------
 
-    /// The score with which this agent can be elected now; `None` also while it defers to others.
+    /// The score with which this agent can be elected now; `None` also while the agent defers to
+    /// others.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Whether this agent cools down, and another one is there to lead; `gone` is known not to be.
+    /// Whether this agent cools down and another agent is there to lead; `gone` is known not to be
+    /// there.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
     }
 
-    /// Whether this agent can be elected now, and ranks above that one.
+    /// Whether this agent can be elected now and ranks above the named agent.
     pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
         self.me.outranks(score, id) && !self.defers(now, None)
     }
 
-    /// Holds an election in order of rank, unless another agent halts this one before.
+    /// Waits for this agent's slot in order of rank, and then holds an election, unless another agent
+    /// halts this agent before.
     pub(super) fn wait_for_slot(&self, now: Time) -> Next {
         let Some(ahead) = self.me.ahead(None, slot::LAST) else {
             return Next::Ignore("it cannot be elected");
@@ -73,7 +76,7 @@ impl Core {
         let t = &self.config.timings;
         let delay = slot::delay(t.step(), slot::behind(ahead, defers));
         let (cause, wait) = if defers {
-            // All others go first, and have the time that an election takes.
+            // All others go first, and the wait includes the time of an election.
             (
                 WaitCause::Cooldown,
                 self.config.takeover().saturating_add(delay),
@@ -100,7 +103,7 @@ impl Core {
         }
     }
 
-    /// A member's score, as it was last heard.
+    /// The member's score as last heard.
     pub(super) fn score_of(&self, id: &AgentId) -> Option<Score> {
         match self.heard.get(id) {
             Some(score) => *score,
@@ -114,8 +117,8 @@ impl Core {
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// The other voters that are above this agent, if it is elected with that score; or all that are
-    /// not.
+    /// The other voters that rank above this agent with that score if `above`, else the other voters
+    /// that do not.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters
@@ -130,14 +133,14 @@ impl Core {
         observers.map(|m| m.id.clone()).collect()
     }
 
-    /// Whether that is a member which is not known to be down.
+    /// Whether this agent is a member and is not known to be down.
     pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)
     }
 
-    /// How long answers of these may take. A member that is known to be down is called all the same,
-    /// since its next incarnation may be there already, but for that less time is enough.
+    /// Time in which these members may answer. A member that is known to be down is called as well,
+    /// since its next incarnation may be there already, but it needs less time.
     pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
         if pending.iter().any(|id| self.may_be_there(id)) {
             self.config.timings.deadline()
@@ -156,8 +159,8 @@ impl Core {
         }
     }
 
-    /// A refusal is said, and says why: in the original a call that was ignored succeeds, and a
-    /// candidate whose members were halted meanwhile considers itself the winner.
+    /// Sends a refusal, with its reason. In the original an ignored call succeeds, and a candidate
+    /// whose members were halted meanwhile considers itself the winner.
     pub(super) fn nack(
         &self,
         now: Time,

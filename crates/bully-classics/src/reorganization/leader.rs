@@ -1,8 +1,8 @@
-//! A leader: a coordinator under which all are normal, until one is not.
+//! A leader: the coordinator while all members are normal.
 //!
-//! It asks all members again and again whether they work under it (`check-all-normal`); that is also
-//! how they hear that it is there. One "no" begins an election: in the original two coordinators never
-//! notice each other.
+//! It repeatedly asks all members whether they work under it (`check-all-normal`). From this question
+//! the members also hear that it is there. One "no" begins an election: in the original two
+//! coordinators never notice each other.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
@@ -14,13 +14,13 @@ use super::{
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{LostReason, Time};
 
-/// What a coordinator knows of its leadership.
+/// A coordinator's data about its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub election: ElectionId,
-    /// The score it leads with; kept while it drains because it has lost its own.
+    /// Score of this leadership. It stays while the leader drains because it has lost its own score.
     score: Score,
-    /// When the next check is due.
+    /// Time of the next check.
     check: Time,
     pub handover: Option<Handover>,
 }
@@ -50,7 +50,8 @@ impl Leading {
             return Next::Stay;
         }
         if now.since(self.check) > detector.detection {
-            // It was stalled for longer than the members wait: they may have a successor already.
+            // The leader was stalled for longer than the members wait. They may have a successor
+            // already.
             return Next::Elect(LostReason::Stalled);
         }
         self.check = now.after(detector.heartbeat);
@@ -64,7 +65,7 @@ impl Leading {
         out.send_all(AreYouNormal { election, score });
     }
 
-    /// A member is there that does not work under this agent.
+    /// Handles the answer of a member that does not work under this agent.
     pub(super) fn on_not_normal(&self, answer: &NotNormal) -> Next {
         let is_leaving = self.handover.is_some();
         if self.election != answer.election || is_leaving {
@@ -73,8 +74,8 @@ impl Leading {
         ELECT
     }
 
-    /// An agent that outranks the new score hears of it by the check; without a score this one hands
-    /// over.
+    /// Sets the score. An agent that outranks the new score learns of it from the check. A leader
+    /// without a score hands over.
     pub(super) fn set_score(
         &mut self,
         core: &Core,

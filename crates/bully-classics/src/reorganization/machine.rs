@@ -1,7 +1,7 @@
 //! The one `match` over roles and inputs.
 //!
-//! A role (`candidate.rs`, `waiting.rs`, `member.rs`, `leader.rs`) answers what follows from an input
-//! ([`Next`]), and `transition.rs` does it. None of them calls another one.
+//! A role (`candidate.rs`, `waiting.rs`, `member.rs`, `leader.rs`) returns the consequence of an input
+//! ([`Next`]), and `transition.rs` carries it out. No role calls another role.
 
 use std::{mem, sync::Arc};
 
@@ -22,7 +22,7 @@ use bully_core::protocol::{Identity, Input, InputOf, Member, Members, Rank, Time
 pub struct Reorganization {
     pub(super) core: Core,
     pub(super) state: State,
-    /// The last step; `None` before the incarnation has begun.
+    /// Time of the last step; `None` before the incarnation has begun.
     pub(super) stepped: Option<Time>,
 }
 
@@ -96,7 +96,8 @@ impl Reorganization {
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
             return Next::Ignore("an observer says no more than which count to exceed");
         }
-        // Adopting it would use up the numbers, and then no agent could hold an election.
+        // An agent that adopted such a count would use up the numbers, and no agent could hold an
+        // election.
         if message.term() > LAST_COUNT {
             return Next::Ignore("a count that no agent can have reached");
         }
@@ -172,7 +173,7 @@ impl Reorganization {
         }
     }
 
-    /// Timers are hints: each deadline is checked again.
+    /// Handles a timer. Timers are hints: each deadline is checked again.
     fn on_timer(&mut self, now: Time, timer: ReorganizationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -210,17 +211,19 @@ impl Reorganization {
         }
     }
 
-    /// The paper's members are fixed, and only a silence of T proves a crash. A snapshot knows some
-    /// ends for certain, which proves more; a suspicion is a reason to ask at once.
+    /// Handles a new snapshot. The paper's members are fixed, and only a silence of T proves a crash. A
+    /// snapshot knows some ends for certain, which proves more than a silence. After a suspicion the
+    /// agent asks at once.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
         core.numbers.hear(members.term());
         core.me.members = members;
-        // What was heard is older than the snapshot, and would hide a score that has changed.
+        // Scores heard before are older than the snapshot, and would hide a changed score.
         core.heard.clear();
         match &mut self.state {
             State::Idle if core.candidate_score(now).is_some() => ELECT,
-            // A coordinator leads on without the dead: only a member that says no is a reason.
+            // A coordinator leads on without the dead members. Only the "no" of a member begins an
+            // election.
             State::Idle | State::Leader(_) => Next::Stay,
             State::Candidate(candidacy) => candidacy.on_members(core, now, out),
             State::Waiting(wait) => wait.on_members(core, now),
@@ -243,19 +246,20 @@ impl Reorganization {
         }
     }
 
-    /// The paper's agents have fixed ranks. Here an agent that ranks above its coordinator from now on
-    /// holds an election.
+    /// Sets the score. The paper's agents have fixed ranks. Here an agent that now ranks above its
+    /// coordinator holds an election.
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) -> Next {
         let core = &mut self.core;
         let before = mem::replace(&mut core.me.score, score);
-        // A score that is set says that the agent is ready to lead again.
+        // A score that the application sets shows that the agent is ready to lead again.
         let has_cooled_down = score.is_some() && core.end_cooldown(out);
         if !core.me.is_voter() || (before == score && !has_cooled_down) {
             return Next::Stay;
         }
         match (&mut self.state, score) {
             (State::Leader(leading), score) => leading.set_score(core, now, score, out),
-            // Those that were called know its former score: the next election tells the new one.
+            // The called members know the agent's former score. The next election tells them the new
+            // score.
             (State::Candidate(_), _) => ELECT,
             (State::Idle | State::Waiting(_), Some(_)) if before < score || has_cooled_down => {
                 ELECT

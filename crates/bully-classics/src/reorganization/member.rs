@@ -1,9 +1,9 @@
-//! A member: it is led by a coordinator, and watches it.
+//! A member: an agent that a coordinator leads. It watches the coordinator.
 //!
 //! Decided here: only the agent that has halted a member coordinates it (`join-own-halter`), only the
-//! coordinator hands it a task (`work-for-own-coordinator`), and a coordinator that is silent is asked
-//! before it is given up (`miss-a-silent-coordinator`). An observer is not halted: it takes the word of
-//! the agent that coordinates by the latest election.
+//! coordinator hands it a task (`work-for-own-coordinator`), and a member asks a silent coordinator
+//! before it gives the coordinator up (`miss-a-silent-coordinator`). An observer is not halted: it
+//! follows the agent that coordinates by the latest election.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
@@ -15,7 +15,7 @@ use super::{
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, Time};
 
-/// A coordinator and what is agreed with it.
+/// A member's data about its coordinator, the election and the work.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Membership {
     pub leader: Leader,
@@ -29,9 +29,9 @@ pub(super) struct Membership {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Work {
-    /// Knows the coordinator, and awaits the task.
+    /// The agent knows the coordinator, and waits for the task.
     Awaited,
-    /// At work; an observer need not have heard of the task.
+    /// The agent is at work. An observer may not know the task.
     Begun(Option<Task>),
 }
 
@@ -73,7 +73,7 @@ impl Membership {
         membership
     }
 
-    /// The coordinator is there: it may be silent for the detection time again.
+    /// Notes that the coordinator is there. It may be silent for the detection time again.
     pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -82,9 +82,10 @@ impl Membership {
         out.set_timer(ReorganizationTimer::Watch, After::jittered(limit, jitter));
     }
 
-    /// The coordinator hands out the task.
+    /// Takes the task from the coordinator.
     pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
-        // A copy of the task is acknowledged as well, but the application hears of it once.
+        // The caller also acknowledges a copy of the task, but the application hears of the leader
+        // once.
         if self.work == Work::Awaited {
             self.work = Work::Begun(Some(ready.task));
             out.notify(Event::NewLeader(self.leader.clone()));
@@ -92,8 +93,8 @@ impl Membership {
         }
     }
 
-    /// The coordinator asks whether this agent works under it. It does; but if it ranks above now, it
-    /// holds an election.
+    /// Answers the coordinator's question whether this agent works under it. The answer is yes. But if
+    /// this agent now ranks above the coordinator, it holds an election.
     pub(super) fn on_are_you_normal(
         &mut self,
         core: &Core,
@@ -102,7 +103,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
-        // The question stays without an answer: a silence is nothing, and the halt follows.
+        // The agent does not answer then: a silence has no effect, and the halt follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }
@@ -112,9 +113,11 @@ impl Membership {
         Next::Stay
     }
 
-    /// The coordinator has left: its successor begins at once, the others in order of rank.
+    /// Handles the coordinator's resignation. Its successor begins an election at once, the others in
+    /// order of rank.
     pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
-        // No agent has to ask it, and wait for it, before the others are halted.
+        // Without a score the former coordinator is not above any agent. So no agent asks it and waits
+        // for it before it halts the others.
         core.learn(&self.leader.id, None);
         if resign.successor.as_ref() == Some(&core.me.id) {
             return Next::ElectWithout(self.leader.id.clone());
@@ -122,8 +125,8 @@ impl Membership {
         Next::WaitForSlot
     }
 
-    /// A confirmed end of the coordinator's incarnation is an election; a suspected one is a reason to
-    /// ask.
+    /// Checks the coordinator in a new snapshot. A confirmed end of its incarnation begins an election.
+    /// After a suspicion the agent asks the coordinator.
     pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let leader = core.me.members.get(&self.leader.id);
         let incarnation = self.leader.incarnation;
@@ -141,7 +144,7 @@ impl Membership {
             out.set_timer(ReorganizationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
-        // Voters do not answer an observer, so it would ask in vain.
+        // Voters do not answer an observer, so an observer does not ask.
         if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_leader(core, now, out);
             return Next::Stay;
@@ -177,8 +180,8 @@ impl Membership {
         if !is_asked || self.election != there.election {
             return Next::Ignore("an answer to an earlier question");
         }
-        // A coordinator that knows nothing of its election is as good as silent: after a quick restart
-        // it is there, and its members would work on for no coordinator.
+        // A coordinator that does not know its election counts as silent. After a quick restart it is
+        // there, and its members would work on without a coordinator.
         if !there.coordinates {
             return ELECT;
         }
@@ -198,7 +201,7 @@ impl Membership {
     }
 }
 
-/// A coordinator makes itself known: it must have halted this agent, by that very election.
+/// Handles a coordinator that makes itself known. It must have halted this agent, by the same election.
 pub(super) fn on_new_coordinator(
     core: &Core,
     state: &State,
@@ -209,7 +212,7 @@ pub(super) fn on_new_coordinator(
 ) -> Next {
     let election = &message.election;
     if state.member_of(election).is_some() {
-        // Messages may come twice: a refusal of the copy could begin another election.
+        // Messages may come twice. A refusal of the copy could begin another election.
         core.ack(from, Call::NewCoordinator, election, out);
         return Next::Stay;
     }
@@ -220,7 +223,7 @@ pub(super) fn on_new_coordinator(
     Next::Join(leader(from, incarnation, election), election.clone(), score)
 }
 
-/// An observer hears a coordinator.
+/// Handles a coordinator's message at an observer.
 pub(super) fn on_observed(
     core: &Core,
     state: &mut State,
@@ -240,7 +243,8 @@ pub(super) fn on_observed(
             return Next::Stay;
         }
     } else if is_older {
-        // It may coordinate, but by an earlier election than the last one whose word was taken.
+        // The sender may coordinate, but by an earlier election than the last one that this observer
+        // has followed.
         let (election, seen) = (election.clone(), core.numbers.seen);
         out.send(from, NotNormal { election, seen });
         return Next::Stay;

@@ -1,9 +1,9 @@
 //! The reorganization: the bully election as it was published (Garcia-Molina 1982).
 //!
-//! An elected coordinator does more than announce itself: it first stops the work of all (`Halt`), then
-//! makes itself known (`NewCoordinator`), then hands out a task (`Ready`); and it never trusts that all
-//! is well, but asks (`AreYouNormal`). For these six messages per member the paper promises agreement
-//! at every instant, in a system that keeps its assumptions.
+//! An elected coordinator does more than announce itself. First it stops the work of all members
+//! (`Halt`), then it makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). And it
+//! never assumes that all is well, but asks (`AreYouNormal`). In return for these six messages per
+//! member the paper promises agreement at every instant, in a system that keeps its assumptions.
 //!
 //! ```text
 //! a normal election, held by b         a failover: c coordinated a and b, and is dead
@@ -24,111 +24,115 @@
 //! ```
 //!
 //! # What you can rely on
-//! - GM1, always: two voters in *Reorganization* or *Normal* have the same coordinator, and two in
-//!   *Normal* have the same task. So at most one considers itself leader. (An observer is told last.)
+//! - GM1, always: two voters in *Reorganization* or *Normal* have the same coordinator, and two voters
+//!   in *Normal* have the same task. So at most one voter considers itself leader. (An observer learns
+//!   of the coordinator last.)
 //! - GM2, once no failure happens for long enough: one agent is *Normal* with itself as coordinator,
-//!   and all that are up are *Normal* under it. It is the highest in rank.
+//!   and all agents that are up are *Normal* under it. It is the highest in rank.
 //!
-//! Both assertions are the paper's, and so are their conditions: no message takes longer than d < T / 2
-//! or is lost (d is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
-//! [deadline](bully_core::protocol::Timings::deadline)), no agent pauses, the members and their scores are
-//! fixed, and a record survives crashes. Agents may crash and recover at any time. If one of these
-//! fails, both promises are void until it holds again: a partition has a coordinator on each side, a
-//! pause may show two for as long as it takes to notice. After that the group agrees again by itself. An
-//! application that cannot live with that wants the quorum election.
+//! Both assertions are the paper's, and so are their conditions. No message is lost or takes longer
+//! than d < T / 2 (d is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
+//! [deadline](bully_core::protocol::Timings::deadline)). No agent pauses. The members and their scores
+//! are fixed, and a record survives crashes. Agents may crash and recover at any time. If one of these
+//! conditions fails, both promises are void until it holds again. A partition has a coordinator on each
+//! side. A pause may show two coordinators until the agent notices it. After that the group agrees
+//! again by itself. An application that cannot accept this needs the quorum election.
 //!
 //! A model checker looks at GM1 in every order in which three agents can act while no message takes
-//! longer than d, one of which may crash: it holds with T > 2 d, and is broken with T = 2 d. How far
-//! it looks is in `tests/heavy`.
+//! longer than d and at most one agent crashes. GM1 holds with T > 2 d, and fails with T = 2 d.
+//! `tests/heavy` states the bounds of the search.
 //!
 //! A leader that hangs considers itself leader for the detection time without a step
-//! ([`View::valid_until`]); the first timer after that finds the stall, and gives the leadership up.
+//! ([`View::valid_until`]). The first timer after that time finds the stall, and the leader gives the
+//! leadership up.
 //!
 //! # The rules
-//! | rule | paper | what it says | decided in |
+//! | rule | paper | meaning | decided in |
 //! |---|---|---|---|
-//! | `recover-on-start` | Recovery | the durable count goes up, then an election; the first start is a recovery | `machine.rs` |
-//! | `ask-those-above` | Election, part 1 | ask all above, at once: `AreYouThere`; wait if one is there | `candidate.rs` |
-//! | `halt-all-others` | part 2 | none is: `Halt` all others; those that acknowledge are in *Up* | `candidate.rs` |
+//! | `recover-on-start` | Recovery | raise the durable count, then hold an election; the first start is a recovery | `machine.rs` |
+//! | `ask-those-above` | Election, part 1 | ask all agents above at once: `AreYouThere`; if an agent answers, wait | `candidate.rs` |
+//! | `halt-all-others` | part 2 | no agent above answers: `Halt` all others; the agents that acknowledge are in *Up* | `candidate.rs` |
 //! | `obey-one-election` | `Halt` | obey one election; refuse older ones, and agents that rank below | `halt.rs` |
-//! | `make-coordinator-known` | part 2 | *Reorganization*: `NewCoordinator` to Up; all acknowledge, or another election | `candidate.rs` |
-//! | `join-own-halter` | `New-Coordinator` | only from the agent that has halted this one, by the same election | `member.rs` |
-//! | `hand-out-task` | `Ready` | the task to Up; all acknowledge, or another election; then *Normal*, and it leads | `candidate.rs` |
-//! | `work-for-own-coordinator` | `Ready` | only from the coordinator, by the same election; *Normal*, and it follows | `answer.rs`, `member.rs` |
-//! | `check-all-normal` | Check | `AreYouNormal` to all, each heartbeat; one "no" is an election, a silence is nothing | `leader.rs` |
-//! | `miss-a-silent-coordinator` | Timeout | nothing heard for the detection time: `AreYouThere` to the coordinator; silent for T: an election | `member.rs` |
-//! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | the first always; the second if it works under the asker, by that election | `answer.rs` |
+//! | `make-coordinator-known` | part 2 | *Reorganization*: send `NewCoordinator` to Up; all acknowledge, or another election follows | `candidate.rs` |
+//! | `join-own-halter` | `New-Coordinator` | obey `NewCoordinator` only from the agent that has halted this agent, by the same election | `member.rs` |
+//! | `hand-out-task` | `Ready` | send the task to Up; all acknowledge, or another election follows; then the coordinator is *Normal*, and leads | `candidate.rs` |
+//! | `work-for-own-coordinator` | `Ready` | take the task only from the coordinator, by the same election; then the agent is *Normal*, and follows | `answer.rs`, `member.rs` |
+//! | `check-all-normal` | Check | send `AreYouNormal` to all, each heartbeat; one "no" begins an election, a silence has no effect | `leader.rs` |
+//! | `miss-a-silent-coordinator` | Timeout | nothing heard for the detection time: send `AreYouThere` to the coordinator; silent for T: an election | `member.rs` |
+//! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | answer the first always; answer "yes" to the second only under the asker, by that election | `answer.rs` |
 //!
 //! # State × input
-//! − is a traced no-op. "nack" tells the caller what it did not know. "elects" is to leave everything
-//! and to hold an election (`ask-those-above`).
+//! − is a traced no-op. "nack" names the count that the caller has to exceed. "elects" means that the
+//! agent leaves everything and holds an election (`ask-those-above`).
 //!
 //! | input | idle | asks | halts | reorganizes, readies | waits | joins, follows | leads |
 //! |---|---|---|---|---|---|---|---|
 //! | `AreYouThere` | `There` | `There` | `There` | `There` | `There` | `There` | `There` |
-//! | `There` from above | − | will wait | − | − | − | of the coordinator: watches on, or elects | − |
+//! | `There` from above | − | will wait | − | − | − | from the coordinator: watches on, or elects | − |
 //! | `Halt`, older | nack | nack | nack | nack | nack, or ack again | nack | nack |
 //! | `Halt` from below | obeys | nack | nack | nack | nack, elects | nack, elects | nack, elects |
-//! | `Halt` from above | obeys | obeys, once no agent above that one may be there | obeys | obeys | obeys, unless it waits for one above that one | obeys | obeys: `Outranked` |
+//! | `Halt` from above | obeys | obeys, once no agent above the caller may be there | obeys | obeys | obeys, unless it waits for an agent above the caller | obeys | obeys: `Outranked` |
 //! | `NewCoordinator` | nack | nack | nack | nack | halted by it: joins | the same: ack again | nack |
 //! | `Ready` | nack | nack | nack | nack | nack | the same: follows | nack |
 //! | `Ack` | − | − | in Up | counts | − | − | − |
 //! | `Nack` | − | − | pauses, elects | pauses, elects | − | − | − |
-//! | `AreYouNormal` | no | no | no | no | no | of the coordinator: yes, or elects if that ranks below | no |
+//! | `AreYouNormal` | no | no | no | no | no | from the coordinator: yes, or elects if the coordinator ranks below | no |
 //! | `NotNormal` | − | − | − | − | − | − | elects: `Reorganized` |
-//! | `Resign` | − | − | − | − | − | of the coordinator: elects, or waits for its slot | − |
-//! | an end in `Members` | − | of one that is asked: waits less | the same | of one that is called: elects | of the one it waits for: elects; it cools down, and no other agent is there: elects | of the coordinator: elects; a suspicion: asks | − |
+//! | `Resign` | − | − | − | − | − | from the coordinator: elects, or waits for its slot | − |
+//! | an end in `Members` | − | of an asked agent: waits less | the same | of a called agent: elects | of the agent it waits for: elects; it cools down, and no other agent is there: elects | of the coordinator: elects; a suspicion: asks | − |
 //! | `TimedOut` | − | `Answer`: halts, or waits | `Answer`: reorganizes | `Answer`: elects | `Takeover`: elects; it cools down, and `Cooldown`: elects | `Watch`: asks, then elects | `Check`, `Drain` |
 //! | `Campaign` | elects | − | − | − | elects | elects | checks |
 //! | `SetScore` | elects | elects | elects | elects | higher: elects | above the coordinator: elects | checks; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | − | − | − | drains; resigns |
 //!
 //! An agent that cannot be elected (an observer, a voter without a score) is idle instead. A voter that
-//! cools down after a step-down waits instead: for 2.5 T and its slot, which is eight slots after the
-//! others; then its cool-down is over. An idle voter answers, obeys and works like any other; an observer
-//! takes the coordinator's word, and tells one only which count to exceed. Before `Start` an agent is
-//! *Down*.
+//! cools down after a step-down waits instead, for 2.5 T and its slot, which is eight slots after the
+//! others. Then its cool-down is over. An idle voter answers, obeys and works like any other. An
+//! observer follows the coordinator, and tells another coordinator only which count to exceed. Before
+//! `Start` an agent is *Down*.
 //!
 //! # Amendments
-//! | rule | differs from the paper, or from the notes that circulate of it | why |
+//! | rule | differs from the paper, or from the notes about it | why |
 //! |---|---|---|
 //! | all | every message names its election, a durable count and a name | messages may then arrive in any order, and twice |
-//! | all | calls go out in parallel | one by one they take a round trip each, and T per dead member |
-//! | `ask-those-above` | an agent that is asked begins nothing, as in the paper; [`WhenAsked::Elect`] does, as the textbooks have it | its own timers suffice |
-//! | `ask-those-above` | the answers of all are awaited, though one suffices to wait | see the end of `obey-one-election` |
-//! | `obey-one-election` | a halt from below is refused | the original obeys any caller: an agent that wrongly thinks that all above are dead takes everything over |
-//! | `obey-one-election` | an older election is refused, with the count to exceed | the original relies on messages in order |
-//! | `obey-one-election` | an agent that obeys another one refuses all below that; one that may still hear from an agent above lets them wait | two elections may overlap when an agent recovers: the lower one's last messages would break GM1 if it then dies |
-//! | `make-coordinator-known`, `hand-out-task` | refusals are said | in the original a call that was ignored succeeds, and a candidate whose members were halted meanwhile considers itself the winner |
+//! | all | calls go out in parallel | sequential calls take a round trip each, and T per dead member |
+//! | `ask-those-above` | an asked agent begins no election, as in the paper; with [`WhenAsked::Elect`] it does, as in the textbooks | its own timers suffice |
+//! | `ask-those-above` | the agent waits for the answers of all, though one answer is enough to make it wait | see the end of `obey-one-election` |
+//! | `obey-one-election` | the agent refuses a halt from below | in the original an agent obeys any caller: an agent that wrongly considers all agents above dead would coordinate all |
+//! | `obey-one-election` | the agent refuses an older election, and names the count to exceed | the original relies on messages in order |
+//! | `obey-one-election` | an agent that obeys another agent refuses all agents below that; an agent that may still hear from an agent above does not answer them yet | two elections may overlap when an agent recovers: if the lower caller then dies, its last messages would break GM1 |
+//! | `make-coordinator-known`, `hand-out-task` | refusals are sent | in the original an ignored call succeeds, and a candidate whose members were halted meanwhile considers itself the winner |
 //! | `check-all-normal` | "normal under another agent" is a "no" | in the original two coordinators never notice each other |
-//! | `miss-a-silent-coordinator` | a coordinator that knows nothing of its election is as good as silent | after a quick restart it answers "yes", and its members would work on for no coordinator |
-//! | – | a confirmed end shortens a wait for T to 3 d (while asking and halting), and ends the other waits | it proves more than a silence; 3 d, since a next incarnation may be there that no agent has heard of |
-//! | – | an agent that was stalled for longer than the detection time gives up a leadership, and starts again | "a node never pauses" cannot be promised; noticing it can |
+//! | `miss-a-silent-coordinator` | a coordinator that does not know its election counts as silent | after a quick restart it would answer "yes", and its members would work on without a coordinator |
+//! | – | a confirmed end shortens a wait for T to 3 d (while asking and halting), and ends the other waits | it proves more than a silence; 3 d, since a next incarnation may be there, unknown to all agents |
+//! | – | an agent that was stalled for longer than the detection time gives up a leadership, and starts again | no system can promise that "a node never pauses", but an agent can notice a pause |
 //! | – | scores may change: an agent that ranks above its coordinator elects | in the paper ranks are fixed numbers |
-//! | – | `Resign`, and a cool-down after it | in the paper no agent leaves politely |
-//! | – | an agent that cools down waits, and not for ever; a silent one is none to defer to | all that are left may cool down, and no election would begin |
+//! | – | `Resign`, and a cool-down after it | in the paper no agent resigns |
+//! | – | an agent that cools down waits, but not for ever, and it does not defer to a silent agent | perhaps all remaining agents cool down, and no election would begin |
 //!
-//! The notes known as *Bully* that circulate with the 1982 protocol have faults of their own: they
-//! end at *Reorganization* (no `Ready`, no agent is ever *Normal*), have no Check, Timeout or
-//! Recovery, and exclude the highest member (i < j < n). All three are mended by following the paper.
+//! The notes known as *Bully* that circulate with the 1982 protocol have their own faults. They end at
+//! *Reorganization* (no `Ready`, no agent is ever *Normal*). They have no Check, Timeout or Recovery.
+//! They exclude the highest member (i < j < n). The paper has none of these three faults, and this
+//! module follows the paper.
 //!
 //! # Cost
-//! With `a` members below that are up, `x` members above and `y` below that are dead: x + y + 6a
-//! messages, and T + 6 d (T more if y > 0; without T where ends are confirmed, but 3 d). If all start
-//! at once: O(n²). Every recovery is an election for all: the coordinator finds a member that is not
-//! normal and reorganizes the group, under a new term. A prospects coordinator costs 2 (n - 1) messages
-//! each heartbeat.
+//! With `a` members below that are up, `x` members above and `y` members below that are dead: x + y +
+//! 6a messages, and T + 6 d (T more if y > 0; where ends are confirmed, 3 d instead of T). If all
+//! agents start at once: O(n²). Every recovery is an election for all: the coordinator finds a member
+//! that is not normal and reorganizes the group, under a new term. A coordinator sends and receives 2
+//! (n - 1) messages each heartbeat.
 //!
 //! # Sources
 //! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers
 //! C-31(1), 1982: assumptions, the assertions GM1 and GM2, the algorithm for synchronous systems.
 //!
-//! Not here, but worth knowing: Stoller's form for asynchronous systems (his algorithm 3b), which
-//! Erlang's `gen_leader` implements. It replaces T by a failure detector: an agent waits until *all*
-//! above are reported down, halts those below one by one without those reported down, and announces
-//! itself to those that acknowledged; a halted agent starts again when its halter is reported down; a
-//! leader goes on asking the dead whether they are normal, and adopts the others. Its safety is that of
-//! its detector, and a partition has a leader on each side. Here, confirmed ends play that part.
+//! Not here: Stoller's form for asynchronous systems (his algorithm 3b), which Erlang's `gen_leader`
+//! implements. It replaces T by a failure detector. An agent waits until the detector reports *all*
+//! agents above as down. It halts the agents below one by one, except those reported as down, and
+//! announces itself to those that acknowledged. A halted agent starts again when its halter is reported
+//! as down. A leader continues to ask the dead agents whether they are normal, and adopts the others.
+//! The algorithm is as safe as its detector, and a partition has a leader on each side. Here, confirmed
+//! ends have the role of that detector.
 
 mod answer;
 mod candidate;
@@ -205,10 +209,10 @@ impl Election for Reorganization {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
             // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable
-            // network): each side reorganizes itself around a coordinator of its own.
+            // network): each side reorganizes itself under a coordinator of its own.
             leaders: Leaders::PerSide,
             storage: Storage::of_voters(kind),
-            // A pause breaks the promise whatever the clock says of it.
+            // A pause breaks the promise with any clock.
             clock: ClockKind::Any,
             ..Requirements::new(RULES)
         })
@@ -248,7 +252,7 @@ impl Election for Reorganization {
     }
 }
 
-/// What the paper says of a participant beside its task.
+/// The paper's variables of a participant, except for its task.
 #[cfg(any(test, feature = "testkit"))]
 impl Reorganization {
     /// The paper's S(i).s.
