@@ -1,7 +1,9 @@
-//! What every role needs and none owns: who this agent is, who the others are and how they rank, the
-//! voter, the cool-down, and what is remembered of former leaders.
+//! The data that all roles share: this agent, the other voters and their ranks, the voter's promises and
+//! record, the cool-down, and the memory of former leaders.
 //!
-//! Decided here: `slot-by-rank`, and for how long an agent may not campaign. The core calls no role.
+//! Decided here: `slot-by-rank`, and the time for which an agent may not campaign.
+//!
+//! Not here: the roles. The core calls no role.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,37 +49,37 @@ pub(super) struct Core {
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,
     pub(super) flapping: Flapping,
     pub(super) pace: RoundPace,
-    /// The last writes of its record, where one took longer than a round.
+    /// The last writes of its record, if a write took longer than a round.
     pub(super) writes: Option<Box<Writes>>,
-    /// The last claim, if it ran out unrefused, and its votes may come late.
+    /// The last claim, if it ran out without a refusal and its votes may come late.
     pub(super) open_claim: Option<Box<Claiming>>,
-    /// When an observer last heard a leader.
+    /// Time when an observer last heard a leader.
     pub(super) observed: Time,
-    /// How many rounds this incarnation has asked.
+    /// Number of rounds that this incarnation has asked.
     pub(super) rounds: u64,
     /// The store that keeps its votes; `None` without a disk.
     pub(super) store: Option<StoreId>,
     /// Whether this agent has a store, so that it may vote once it is listed.
     pub(super) has_store: bool,
-    /// Whether the configuration, or a list since, has named this agent. Nobody takes a list from one that was
-    /// never named, and bridges close its link.
+    /// Whether the configuration, or a later list, has named this agent. No agent accepts a list from an agent that
+    /// was never named, and bridges close its link.
     pub(super) was_listed: bool,
-    /// Whether the record names other voters than the configuration, and this was not said yet.
+    /// Whether the record names other voters than the configuration, and no event has reported that yet.
     pub(super) overrules: bool,
-    /// The change of the voters that this agent was asked for, and has not answered.
+    /// The change of the voters that was asked of this agent and has no answer yet.
     pub(super) asked: Option<Box<VoterChange>>,
-    /// Without disks: the voters whose clocks are known to be too far from this agent's.
+    /// Without disks: the voters whose clocks are known to be too far from this agent's clock.
     pub(super) apart: Option<Box<ClocksApart>>,
 }
 
-/// After this agent stepped down. No timer: each rule compares the time when it asks.
+/// The cool-down after this agent stepped down. It has no timer: each rule compares these times with the present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct CooldownEnds {
-    /// The agent does not campaign before: its successor has not announced itself yet.
+    /// Time before which the agent does not campaign, since its successor has not announced itself yet.
     pub(super) campaign: Time,
-    /// Until then it lets other agents go first, and leaves a leader alone.
+    /// Time until which it lets other agents go first and asks no leader to give way.
     pub(super) yields: Time,
-    /// How long it does so at least, the next time that it steps down.
+    /// Shortest cool-down after the next time that it steps down.
     pub(super) least: Duration,
 }
 
@@ -107,12 +109,12 @@ impl Core {
         }
     }
 
-    /// The incarnation begins. Says for how long this agent does not campaign.
+    /// Begins the incarnation. Returns the time for which this agent does not campaign.
     pub(super) fn start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Duration {
         self.me.members = members;
         let first = self.config.first_term();
         if self.me.is_voter() && self.voter.record.term < first {
-            // From now on this record belongs to its epoch: no earlier one takes it back.
+            // From now on this record belongs to its epoch, and an earlier epoch refuses it.
             self.voter.write(&self.config, now, first, None, out);
         }
         let mut quarantine = self.voter.begin(&self.config, now);
@@ -130,13 +132,13 @@ impl Core {
         }
         let leader = self.me.members.leader();
         if leader.is_some_and(|leader| leader.id != self.me.id) {
-            quarantine.max(self.config.timings.promise()) // that leader will be heard before
+            quarantine.max(self.config.timings.promise()) // the leader's heartbeat arrives earlier
         } else {
             quarantine
         }
     }
 
-    /// A store without an id is one of an application's own making: peers cannot know it again.
+    /// Whether peers can recognize this voter's store. A store that an application wrote itself may have no id.
     pub(super) fn has_memory(&self) -> bool {
         self.me.is_voter() && self.store.is_some()
     }
@@ -172,8 +174,8 @@ impl Core {
         self.voter.record.term == term && voted_for.is_some_and(|voted| self.is_candidate(voted))
     }
 
-    /// Tells a leader that this voter supports it. The promise is written before: an acknowledgement
-    /// that outlived a crash would otherwise carry a lease which the next incarnation knows nothing of.
+    /// Tells a leader that this voter supports it. The promise is written first: otherwise an
+    /// acknowledgement that arrives after a crash would extend a lease that the next incarnation does not know.
     pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
         if !self.binds() {
             self.voter.stop_telling(&self.config, now, out);
@@ -188,32 +190,32 @@ impl Core {
             Ack {
                 term: leader.term,
                 echo,
-                // Without a score the leader does not choose it as a successor in its cool-down.
+                // It names no score in its cool-down, so that the leader does not choose it as the successor.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 slow: self.is_slow(),
-                // Rounded down: a leader must not count on more than this voter keeps.
+                // Rounded down: a leader must not rely on a longer promise than this voter keeps.
                 promise: Micros::at_most(self.config.timings.promise()),
                 incarnation: leader.incarnation,
             },
         );
     }
 
-    /// `enlist-before-vote`: who could vote, and is not listed, says so to the leader that it follows.
+    /// `enlist-before-vote`: an agent that could vote but is not listed tells this to the leader that it follows.
     fn enlist(&self, leader: &Leader, out: &mut Out) {
         if self.has_store && !self.me.is_voter() && self.config.diskless().is_none() {
             out.send(&leader.id, Enlist { term: leader.term });
         }
     }
 
-    /// Whether this agent binds itself to a leader: a voter, once it knows again what it has forgotten.
+    /// Whether this agent binds itself to a leader. Only a voter does, and not while it recovers its memory.
     pub(super) fn binds(&self) -> bool {
         self.me.is_voter() && self.voter.recovery.is_none()
     }
 
     // ---- scores and slots -------------------------------------------------------------------
 
-    /// Takes a score that a member told of itself. Scores that were heard order the slots (`precedes`) and
-    /// name the leader's successor; no vote and no lease depends on them, so a wrong one costs time only.
+    /// Stores the score that a member reported for itself. Reported scores order the slots (`precedes`) and
+    /// choose the leader's successor. No vote and no lease depends on them, so a wrong score only costs time.
     pub(super) fn learn_score(&mut self, id: &AgentId, score: Option<Score>) {
         match self.scores.get_mut(id) {
             Some(known) => *known = score,
@@ -228,13 +230,13 @@ impl Core {
         }
     }
 
-    /// Whether `one` outranks `than` by more than the margin, or by anything at all without one.
+    /// Whether `one` outranks `than` by more than the margin. Without a margin any difference is enough.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
         let margin = self.config.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
     }
 
-    /// Whether that voter is thought to outrank this agent, which has the score `own`, and may be up.
+    /// Whether that voter may be up, and by its last known score outranks this agent, which has the score `own`.
     pub(super) fn precedes(&self, own: Score, id: &AgentId, before: Option<&Predecessor>) -> bool {
         let Some(theirs) = self.score_of(id) else {
             return false;
@@ -245,19 +247,19 @@ impl Core {
             && member.is_none_or(|member| member.presence != Presence::Down)
     }
 
-    /// `slot-by-rank`: how long the agents that go first need, and the jitter that parts equals.
+    /// `slot-by-rank`: returns the delay of this agent's slot, and the jitter that separates agents with equal delays.
     pub(super) fn slot(&self, now: Time, before: Option<&Predecessor>) -> (Duration, Duration) {
         let timings = &self.config.timings;
         let (step, jitter) = match before.map(|before| before.certainty) {
-            // Every agent hears of a confirmed end at the same time, so a message delay is enough to
-            // part them.
+            // All agents hear of a confirmed end at about the same time, so steps of one message delay
+            // separate them.
             Some(Certainty::Confirmed) => (timings.delay_bound(), timings.delay_bound()),
             Some(Certainty::Suspected) | None => (timings.step(), timings.jitter()),
         };
         let first = self.me.score.map_or(0, |own| {
             let peers = self.peers.iter();
             let first = peers.filter(|id| self.precedes(own, id, before)).count();
-            // An agent in its cool-down has a slot all the same: no other agent may be left.
+            // An agent in its cool-down still has a slot, since it may be the only agent left.
             let back = if self.is_cooling_down(now) {
                 slot::LAST
             } else {
@@ -274,7 +276,7 @@ impl Core {
         (step.saturating_mul(first), jitter)
     }
 
-    /// For how long this agent may not campaign, whatever its slot.
+    /// Time for which this agent may not campaign, whatever its slot.
     pub(super) fn must_wait(&self, now: Time) -> Duration {
         let blocked = self.voter.blocked(&self.config, now, self.myself(), None);
         self.cooldown.campaign.since(now).max(blocked)
@@ -286,7 +288,7 @@ impl Core {
 
     // ---- leaders ----------------------------------------------------------------------------
 
-    /// Takes note of the leader of a term, and of whether the one before had resigned.
+    /// Records the leader of a term, and whether the leader before it had resigned.
     pub(super) fn note_leader(&mut self, now: Time, id: &AgentId, term: Term) {
         self.end_rounds();
         let steady = match self.config.preemption {
@@ -301,8 +303,8 @@ impl Core {
 
     // ---- members ----------------------------------------------------------------------------
 
-    /// Takes note of a snapshot. A score in it that differs from the one in the snapshot before is
-    /// newer than what its voter said last.
+    /// Records a snapshot of the members. A score that differs from the score in the former snapshot is
+    /// newer than the score that its voter last reported.
     pub(super) fn meet(&mut self, members: Arc<Members>) {
         let before = mem::replace(&mut self.me.members, members);
         for id in &*self.peers {
@@ -316,14 +318,14 @@ impl Core {
         }
     }
 
-    /// Whether the end of that incarnation is confirmed. The end of an earlier one says nothing: its
-    /// late report would void the promise to a leader that was elected again after a restart.
+    /// Whether the end of that incarnation is confirmed. The end of an earlier incarnation does not count:
+    /// a late report of it would void the promise to a leader that was elected again after a restart.
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|member| member.has_ended(incarnation))
     }
 
-    /// Whether a later incarnation of that leader is up, or it is no member any more.
+    /// Whether a later incarnation of that leader is up, or the leader has left the members.
     pub(super) fn is_replaced(&self, leader: &Leader) -> bool {
         let member = self.me.members.get(&leader.id);
         member.is_none_or(|member| member.is_stale(leader.incarnation))

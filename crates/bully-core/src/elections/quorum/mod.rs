@@ -1,6 +1,10 @@
 //! The quorum election (lease-bully): at any instant at most one agent considers itself leader.
 //!
-//! The bully's questions and answers, with a majority of the voters holding the pen.
+//! It has the bully's questions and answers, and a majority of the voters decides.
+//!
+//! Decided here: how an agent is constructed from its configuration and its record, and which [`View`] it shows.
+//!
+//! Not here: the rules; the table below names the file of each.
 //!
 //! # One normal election
 //! Three voters; `a` has the highest rank, so its slot comes first. `[..]` is written to the disk.
@@ -33,85 +37,87 @@
 //! ```
 //! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the
 //! promises to that incarnation are void at once, and b asks after a message delay instead of P. If a
-//! hands over, it says `Resign` after its application has ended its work, and the successor that it
-//! names claims at once.
+//! hands over, it sends `Resign` after its application has ended its work. `Resign` names a successor,
+//! and the successor claims at once.
 //!
 //! # The promise
-//! - While the rates of the voters' clocks differ by no more than the timings allow: at every instant
+//! - While the rates of the voters' clocks differ by no more than the timings allow, at every instant
 //!   at most one agent considers itself leader, and the terms of successive leaders strictly increase.
-//! - Even if they do not: at most one leader per term, ever. The term is a *fencing token*: a resource
-//!   that refuses what is older than the newest it has seen is never written by a former leader after
-//!   a later one.
+//! - If the rates differ by more, a term still has at most one leader, ever. The term is a *fencing
+//!   token*: a resource remembers the highest term that it has seen and refuses a write with a lower
+//!   one, so a former leader never writes after a later one.
 //! - Once messages take no longer than the delay bound and a majority of the voters can reach each
-//!   other, one leader; with preemption, in the end, the highest-ranked voter that reaches a majority.
-//! - Where voters write, or messages take, longer than the timings assume, there is a leader all the same, later. With the
-//!   default timings and three voters the next one leads 0.9 s after the silent end of a leader; if each record takes 500 ms,
-//!   after 1.4 s, if it takes 1.8 s, after 2.7 s (`tests/elections/quorum/slow_voters.rs`).
+//!   other, the group has one leader. With preemption the highest-ranked voter that reaches a majority
+//!   leads in the end.
+//! - If writes or messages take longer than the timings assume, the group still has a leader, but later.
+//!   With the default timings and three voters, the next leader leads 0.9 s after the silent end of the
+//!   former one. If each record takes 500 ms, it leads after 1.4 s; if each takes 1.8 s, after 2.7 s
+//!   (`tests/elections/quorum/slow_voters.rs`).
 //!
-//! Why, in three sentences; [`proof`] has the assumptions, the invariants and the argument. A vote is
-//! durable before it is given, a voter has one in each term, and two quorums share a voter: so a term
-//! has one leader. A lease counts from when a heartbeat was *sent*, the promise behind it from when the
-//! heartbeat was *processed*, and the promise is longer by more than the clocks can differ: so when a
-//! voter is free again, the lease that rested on it has ended. A restart forgets promises, so the voter
-//! abstains until the longest that it may have given is over.
+//! The reasons in short; [`proof`] has the assumptions, the invariants and the argument. A vote is
+//! durable before it is given, a voter has one vote in each term, and two quorums share a voter. So a term
+//! has one leader. A lease counts from the time when a heartbeat was *sent*, and the promise behind it from
+//! the time when the heartbeat was *processed*. The promise is longer by more than the clocks can differ. So
+//! when a voter is free again, the lease that rested on its promise has ended. A restart forgets promises,
+//! so the voter abstains until the longest promise that it may have given is over.
 //!
-//! What clocks may do to it, and what was tried, is on the page [`clocks`].
+//! The page [`clocks`] lists the effects of wrong clocks, and the tests of them.
 //!
-//! A minority has no leader: the former one stops itself before another can start. A leader that hangs
-//! considers itself leader until its lease ends ([`View::valid_until`]); a step after that begins with
-//! the loss. Members may have different [`Timings`], as in the midst of a
-//! rolling change: none of the above depends on their being equal. Another list of voters is another
-//! [`epoch`]; its page says how to change them while the group runs.
+//! A minority has no leader: the former leader stops itself before another one can start. A leader that
+//! hangs considers itself leader until its lease ends ([`View::valid_until`]), and its first step after
+//! that begins with the loss. Members may have different [`Timings`], for example during a rolling change:
+//! nothing above depends on equal timings. Another list of voters is another [`epoch`]; its page says how
+//! to change the voters while the group runs.
 //!
 //! # The rules by name
-//! | rule | what it says | decided in |
+//! | rule | statement | decided in |
 //! |---|---|---|
 //! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise that the record keeps. | `voter.rs` |
-//! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. One that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
-//! | `soon-after-end` | An agent that knows of a confirmed end, and is refused all the same, asks again after d, once: who refused has heard of the end by then. | `candidate.rs`, `vacant.rs` |
+//! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. An agent that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
+//! | `soon-after-end` | An agent that knows of a confirmed end, and is still refused, asks again after d, once: the voters that refused have heard of the end by then. | `candidate.rs`, `vacant.rs` |
 //! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
-//! | `object-once` | A voter that is bound to another agent refuses; one that outranks the asker objects, once; any other consents. | `consent.rs` |
-//! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has spoken or is late. | `candidate.rs` |
+//! | `object-once` | A voter that is bound to another agent refuses; a voter that outranks the asker objects, once; any other voter consents. | `consent.rs` |
+//! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has answered or is late. | `candidate.rs` |
 //! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader that resigned names it, because it decided the list of the epoch, to raise its own term, or for its successor. An agent that is named and may not claim asks at once. | `claim.rs` |
 //! | `same-term-again` | A claim that ran out without a refusal is made again for the same term, until two rounds have brought no new vote. A voter gives its vote again. | `candidate.rs` |
-//! | `late-vote-counts` | A vote that comes later counts while its candidate has claimed nothing else, voted for no other agent, and given way to none. | `candidate.rs` |
-//! | `longer-after-late-answer` | After an answer to a round of questions that ran out the next round is twice as long, up to T, until there has been one leader for a minute. | `pace.rs` |
-//! | `slow-waits` | A voter whose writes take longer than E asks no live leader to give way, waits for a vacant leadership as long as all voters together, and is a successor only where all are slow. It votes and objects like any other. | `slow.rs` |
-//! | `one-vote-per-term` | A voter gives one vote in a term, durable before it is said. | `voter.rs` |
-//! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another one of its name is another agent: it gets no vote while the promise holds, and none in a term in which the former one has it. | `voter.rs`, `told.rs` |
+//! | `late-vote-counts` | A vote that comes later counts while its candidate has made no other claim, voted for no other agent, and given way to no agent. | `candidate.rs` |
+//! | `longer-after-late-answer` | After an answer to a round of questions that ran out, the next round is twice as long, up to T, until one agent has led for a minute. | `pace.rs` |
+//! | `slow-waits` | A voter whose writes take longer than E asks no live leader to give way, takes a slot later by one step for each voter, and is a successor only if all voters are slow. It votes and objects like any other voter. | `slow.rs` |
+//! | `one-vote-per-term` | A voter gives one vote in a term. The vote is durable before it is sent. | `voter.rs` |
+//! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another incarnation of the name is another agent: it gets no vote while the promise holds, and none in a term in which the former incarnation has the vote. | `voter.rs`, `told.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
-//! | `claim-beside-own-vote` | A claim goes out while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
+//! | `claim-beside-own-vote` | A claim is sent while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
 //! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of the agent that it names. | `answer.rs` |
 //! | `persist-before-send` | The record is written before anything that depends on it is sent; a candidate's claim does not. | `voter.rs` |
-//! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged that. | `leader.rs` |
-//! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, says `Nack` to another one of the same term. That one gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
-//! | `give-up-unacknowledged` | One that too few acknowledge within 2 E gives up. | `leader.rs` |
+//! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged the announcement. | `leader.rs` |
+//! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, says `Nack` to another leader of the same term. The other leader gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
+//! | `give-up-unacknowledged` | An elected agent gives up if too few voters acknowledge within 2 E. | `leader.rs` |
 //! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |
-//! | `lease-from-send-time` | An acknowledgement prolongs the lease from when the heartbeat that it answers was sent. | `lease.rs` |
-//! | `lease-within-promise` | It says how long the voter's promise is, and the lease counts on no more. | `leader.rs` |
+//! | `lease-from-send-time` | An acknowledgement prolongs the lease, counted from the time when the answered heartbeat was sent. | `lease.rs` |
+//! | `lease-within-promise` | An acknowledgement names the length of the voter's promise, and the lease relies on no longer one. | `leader.rs` |
 //! | `record-longest-promise` | The record keeps the longest promise that may still hold. | `voter.rs` |
-//! | `lease-ends-by-clock` | Every step begins by looking whether the lease has ended. | `machine.rs` |
-//! | `raise-term-without-gap` | A leader that meets a voter with a higher term claims one above it, and leads on meanwhile. | `leader.rs` |
+//! | `lease-ends-by-clock` | Every step first checks whether the lease has ended. | `machine.rs` |
+//! | `raise-term-without-gap` | A leader that hears a voter with a higher term claims a term above it, and goes on leading meanwhile. | `leader.rs` |
 //! | `prepare-before-drain` | A leader that hands over first asks the others to vote for its successor, for half a lease at most. | `prepare.rs` |
-//! | `vote-ahead` | A voter that abstains from nothing does, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
-//! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; that one announces itself at once. | `prepare.rs` |
+//! | `vote-ahead` | A voter that does not abstain gives that vote, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
+//! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; the successor announces itself at once. | `prepare.rs` |
 //! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
 //! | `resignation-is-final` | `Resign` voids the promises to that leadership, of that incarnation; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
 //! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
-//! | `wait-longer-for-flapping` | An agent that keeps losing the leadership has a longer grace period to wait. | `flapping.rs` |
-//! | `abstain-when-late` … `written-within-a-minute` | How gaps in a voter's memory are found: on the page [`memory`]. | `memory.rs` |
-//! | `lose-before-seal` … `void-seal` | How one list of voters follows another: on the page [`epoch`]. | `change.rs`, `seal.rs`, `install.rs` |
-//! | `told-end-is-exact` | An end that another process or a sentinel tells voids only promises to exactly the incarnation that it names: a second process may have the name. | `core.rs`, `protocol/member.rs` |
-//! | `only-confirmed-end-voids` | Only the confirmed end of the very incarnation that was promised to voids a promise. | `core.rs`, `machine.rs` |
+//! | `wait-longer-for-flapping` | An agent that keeps losing the leadership waits for a longer grace period. | `flapping.rs` |
+//! | `abstain-when-late` … `written-within-a-minute` | The page [`memory`] has the rules that find gaps in a voter's memory. | `memory.rs` |
+//! | `lose-before-seal` … `void-seal` | The page [`epoch`] has the rules by which one list of voters follows another. | `change.rs`, `seal.rs`, `install.rs` |
+//! | `told-end-is-exact` | An end that another process or a sentinel reports voids promises to exactly the incarnation that it names, since a second process may have the name. | `core.rs`, `protocol/member.rs` |
+//! | `only-confirmed-end-voids` | A promise is void only after the confirmed end of the very incarnation to which it was given. | `core.rs`, `machine.rs` |
 //!
 //! # Role × input
 //! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has
 //! this table as code; `state.rs` has the roles' diagram.
 //!
-//! An agent that is elected to seal the epoch answers like one that leads no more: it votes for a higher term,
-//! follows its leader, counts `Sealed`, and heeds no command ([`epoch`]).
+//! An agent that is elected to seal the epoch answers like a former leader: it votes for a higher term,
+//! follows its leader, counts `Sealed`, and obeys no command ([`epoch`]).
 //!
 //! | input | following | vacant | asking, claiming | leading (elected) |
 //! |---|---|---|---|---|
@@ -128,29 +134,29 @@
 //! | `Nack` of a higher term, or to its own | − | − | − | raises its term; without a lease: vacant |
 //! | `Takeover` | − | − | − | drains, if the grace period is over |
 //! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims, or asks again | − |
-//! | `Recover` | without disks: says what it remembers | the same | the same | the same |
+//! | `Recover` | without disks: answers with its memory | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
-//! | `Recall` | tells its memory of the asker | the same | the same | the same |
-//! | `Recalled` | ends, if its record is below that | the same | the same | the same |
+//! | `Recall` | answers with its memory of the asker | the same | the same | the same |
+//! | `Recalled` | ends, if its own record is older | the same | the same | the same |
 //! | `Seal` | seals, and defers for W | the same | the same | the same, if it holds no lease |
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
 //! | `Sealed` | − (an agent that seals counts it) | − | − | − |
 //! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
-//! | of an earlier epoch | `Install`, if its list was decided, and one has named this agent | the same | the same | the same |
+//! | of an earlier epoch | `Install`, if its list was decided, and some list has named this agent | the same | the same | the same |
 //! | of a later epoch | `Behind` with the highest term that it knows | the same | the same | the same |
 //! | `AskChange` | − | − | − | refuses, is done, or drains |
 //! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
-//! | `Enlist` | − | − | − | remembers who could become a voter |
-//! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the one that ended | does not wait for a voter that is down | − |
-//! | `TimedOut` | `Election`: own slot; `Round`: no takeover; `Recover`: asks what others remember | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
+//! | `Enlist` | − | − | − | remembers the sender as a possible voter |
+//! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the leader that ended | does not wait for a voter that is down | − |
+//! | `TimedOut` | `Election`: own slot; `Round`: no takeover; `Recover`: asks for the others' memory | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
 //! | `Campaign` | asks to take over | asks now, unless bound | − | `Heartbeat` |
 //! | `SetScore` | the leader hears of it | own slot | asks again | `Heartbeat`; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | drains; resigns, or seals |
 //! | `ChangeVoters` | `AskChange` to its leader | − | − | refuses, is done, or drains |
 //!
-//! An observer only follows; a learner says `Enlist` besides.
+//! An observer only follows; a learner also sends `Enlist`.
 //!
-//! Voters may have no disk: [`diskless`] has the rules that take its place, and what they cost.
+//! Voters may have no disk: [`diskless`] has the rules that replace the disk, and their costs.
 
 mod answer;
 mod asked;
@@ -224,7 +230,7 @@ use voter::Voter;
 
 type Out = EffectsOf<QuorumBully>;
 
-/// Who said something, and in which incarnation.
+/// The sender of a message, and its incarnation.
 type SenderIncarnation<'a> = (&'a AgentId, Incarnation);
 
 const RULES: Rules = Rules::new("quorum");
@@ -245,17 +251,17 @@ impl Election for QuorumBully {
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 
-    /// Without a record nothing was ever written under this name: never pass `None` for a record
-    /// that was lost. A voter that is not in the configuration's list takes part as an observer.
+    /// `None` states that no record was ever written under this name: never pass it for a record that
+    /// was lost. A voter that is not in the configuration's list takes part as an observer.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
         let typed = (config.epoch, config.electorate());
         let was_listed = config.voters.contains(&identity.id);
         let config = match record.installed() {
-            // What was decided counts, not what was typed before.
+            // The decided list is newer than the configured one.
             Some(list) if list.epoch >= config.epoch => Arc::new(config.of(list)),
             Some(_) | None => {
-                // Another epoch was typed: the voters were changed while the group stood still.
+                // The configuration names another epoch: the voters were changed while the group was stopped.
                 if epoch_of(record.term).is_none_or(|epoch| epoch < config.epoch) {
                     record.voters = None;
                     record.others.clear();
@@ -286,7 +292,7 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // A question, or a claim that is refused, writes nothing.
+        // Only these messages start a write that is due: a question, or a claim that is refused, writes nothing.
         let is_steady = matches!(
             input,
             Input::Received {
@@ -319,9 +325,9 @@ impl Election for QuorumBully {
             check_listed(&config.voters, agent, kind)?;
         }
         Ok(Requirements {
-            // Two quorums of votes meet in a voter, and a voter has one durable vote in each term
-            // (the [`proof`]). That needs no clock; the lease, which keeps two from leading at one
-            // instant in different terms, does.
+            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the
+            // [`proof`]). That needs no clock. The lease needs one: it prevents two leaders at one
+            // instant in different terms.
             leaders: match config.diskless() {
                 None => Leaders::PerTerm,
                 Some(_) => Leaders::PerInstant,
@@ -337,7 +343,7 @@ impl Election for QuorumBully {
             epoch: config.epoch,
             epochs: match config.diskless() {
                 None => epoch::LEARNED,
-                Some(_) => Epochs::Apart, // such voters would forget what they have decided
+                Some(_) => Epochs::Apart, // such voters would forget their decisions
             },
             voters: Some(config.electorate()),
             names: Some(config.voters.as_slice().into()),
@@ -349,7 +355,7 @@ impl Election for QuorumBully {
     }
 
     fn on_host(mut config: Self::Config, wall_at_zero: i64) -> Self::Config {
-        // Agents with stores go on sharing one.
+        // Agents with stores keep the shared configuration.
         if config.diskless().is_some() {
             Arc::make_mut(&mut config).set_wall_clock(wall_at_zero);
         }
@@ -367,14 +373,14 @@ impl Election for QuorumBully {
         };
         match vote.filter(|vote| !is_decided(vote)) {
             Some(vote) => config.check_term(agent, vote.term),
-            None => Ok(()), // the record knows the voters of its epoch itself
+            None => Ok(()), // the record itself names the voters of its epoch
         }
     }
 
     fn prospects(&self) -> Prospects {
         let core = &self.core;
         let (waits_until, takeover_at) = match &self.state {
-            // One that is not eligible has no slot.
+            // An agent that is not eligible has no slot.
             State::Vacant(vacant) => (core.me.eligible().map(|_| vacant.due), None),
             State::Following(following) => (None, following.takes_over_at(core)),
             State::Asking(_)
