@@ -213,7 +213,7 @@ fn the_labels_are_those_of_the_table() {
             leader.step_down(None).unwrap();
         }
         let snapshot = snapshotter.snapshot().into_vec();
-        assert!(snapshot.len() < 3 * 10 + 5 + 3 * 2, "{}", snapshot.len());
+        assert!(snapshot.len() < 3 * (10 + 6) + 5 + 3, "{}", snapshot.len());
         for (key, _, _, value) in snapshot {
             let key = key.key();
             let row = series().iter().find(|series| series.name == key.name());

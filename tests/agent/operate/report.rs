@@ -30,6 +30,7 @@ fn a_report_as_json_is_read_again() {
         "incarnation": "1",
         "term": "TERM"
       },
+      "leader_about": null,
       "leading": null,
       "lease_left_ms": null,
       "draining": false,
@@ -44,7 +45,8 @@ fn a_report_as_json_is_read_again() {
           "kind": "voter",
           "score": 3,
           "presence": "up",
-          "incarnation": "1"
+          "incarnation": "1",
+          "about": null
         },"#;
         let term = b.current().term.to_string();
         let expected = expected.replace("TERM", &term);
