@@ -97,7 +97,7 @@ where
     /// Creates the store of a node that never ran. Blocks for two syncs. A warning reports that the store is new.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when there is already a file of that name; others when the file cannot be written.
+    /// [`StoreError::Exists`] when something of that name exists already; others when the file cannot be written.
     /// Nothing was changed.
     pub fn create(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::create_on(path.as_ref(), identity, Arc::new(Host))

@@ -71,7 +71,7 @@
 //! | `Elected`, `Heartbeat` from below | hold an election | hold an election | knows of a leader | − | `Elected` to it | `Elected` to all |
 //! | … that answers another election | − | − | knows of a leader | − | − | − |
 //! | … from above | follow | follow, or hold an election if it is weaker than the leader and no answer of an earlier term | follow | follow | follow | stop leading, `Resign` to it, follow |
-//! | `Resign` | lead if named | lead if named, else await the slot; of another leader, if named: say so to the present leader | lead if named; the leader's, for no agent: await it no more | lead if named | lead if named, or if it is the former leader's for no agent | − |
+//! | `Resign` | lead if named | lead if named, else await the slot; of another leader, if named: `Resign` to the present leader | lead if named; the leader's, for no agent: wait no longer for that leader | lead if named | lead if named, or if it is the former leader's for no agent | − |
 //! | an end in `Members` | − | the leader's: hold an election | − | the awaited agent's: hold an election | the former leader's: lead | − |
 //! | `TimedOut` | `Campaign`: hold an election | − | `Deadline`: lead, or announce itself | `Victory`: hold an election | `Deadline`: lead | `Drain`: resign |
 //! | `Campaign` | hold an election | hold an election | − | − | − | `Elected` to all |

@@ -1,4 +1,4 @@
-//! `later-process-leads`: an agent when most of its peers know a later process of its name.
+//! `later-process-leads`: the behaviour of an agent while most of its peers know a later process of its name.
 //!
 //! Decided here: how it gives up in each role. It is not eligible meanwhile; `elections/step.rs` decides that.
 

@@ -35,7 +35,7 @@
 //! |---|---|---|
 //! | `ask-the-leader-first` | an agent that starts, recovers or campaigns asks the leader that it knows; only its silence widens the question to every voter | `machine.rs`, `candidate.rs` |
 //! | `always-answer` | a voter answers every `Elect`: `Ok` if it ranks above the asker or follows a live leader, otherwise `Yield` | `follower.rs`, `candidate.rs`, `waiting.rs`, `leader.rs` |
-//! | `defer-on-ok` | an `Ok` counts for the round it echoes, and never demotes a leader | `candidate.rs` |
+//! | `defer-on-ok` | an `Ok` counts for the round that it answers, and never ends a leadership | `candidate.rs` |
 //! | `decide-early` | a candidate wins when every voter that is not certainly down has yielded, or at the deadline T | `candidate.rs` |
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
 //! | `stale-is-ignored` | an announcement of an older (term, rank) than the leader's changes nothing; the sender of an announcement of an ended term learns which term it has to exceed | `rules.rs` |
@@ -45,7 +45,7 @@
 //! | `rank-staggered-slots` | an agent with k others ahead of it waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
 //! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
 //! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough; then the leader hands over to it | `challengers.rs`, `leader.rs` |
-//! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, the agent that left cools down | `leader.rs`, `follower.rs` |
+//! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the former leader cools down | `leader.rs`, `follower.rs` |
 //! | `later-process-leads` | an agent neither leads nor is a candidate while most of the other agents that are up know a later process of its name (a second one was started). It begins again when they hear this process | `disowned.rs`, `protocol/disowned.rs` |
 //! | `grace-period` | an agent that was stalled itself discards its suspicion once, and waits again | `follower.rs`, `candidate.rs`, `waiting.rs` |
 //!
@@ -60,14 +60,14 @@
 //! | `Elect` of the leader | no leader; as if vacant | | | | |
 //! | `Ok`, this round | − | − | wait | − | − |
 //! | `Behind` | − | − | − | − | leads above it |
-//! | `Yield`, this round | − | − | counts; the last one wins; that of the leader asked: ask all | − | − |
+//! | `Yield`, this round | − | − | counts; after the last one it leads; from the asked leader: ask all | − | − |
 //! | … that releases | − | − | lead | lead | − |
 //! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
 //! | … from below | newer: ask it to yield | ask it to yield | answers this round: follow; else its own round goes on | ask it to yield | newer: renew above it; else `Elected` to it |
 //! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
 //! | `Resign` of the leader | lead if named, else await its slot | lead if named | lead if named, else await its slot if it follows | lead if named | − |
 //! | leader's end in `Members` | the first slot announces itself | the slot moves up | the asked leader is gone: act in its slot | the awaited agent is gone: act in its slot | − |
-//! | `TimedOut` | `Detect`: as its end; `Cooldown`: ask a leader below | `Campaign`: announce or ask; `Cooldown`: act in its slot | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
+//! | `TimedOut` | `Detect`: as at the leader's end; `Cooldown`: ask a leader below | `Campaign`: announce or ask; `Cooldown`: act in its slot | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
 //! | `Campaign` | ask the leader | ask | − | − | `Elected` to all |
 //! | `SetScore` | above the leader: ask it | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |

@@ -151,7 +151,8 @@ impl Core {
         }
     }
 
-    /// Writes the release again if the answer to the question `shown` shows that it came too late, or was lost.
+    /// Writes the release again if the answer to a later question `shown` still shows this agent as the holder: the
+    /// release came too late, or was lost.
     pub(super) fn release_again(&mut self, now: Time, shown: Option<u64>, out: &mut Out) {
         let attempt = self.releasing.as_ref().map(|releasing| releasing.request);
         if !self.shows_me() {

@@ -89,7 +89,7 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // Only an agent that has waited for longer than this lease could write it.
+            // Only an agent that has waited for longer than this lease could write such a record.
             Shows::Past
         } else {
             Shows::Another

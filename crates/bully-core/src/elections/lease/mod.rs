@@ -6,10 +6,10 @@
 //! one of them takes it over.
 //!
 //! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's
-//! compare-and-swap is linearizable and the rate of each clock errs by at most 11 %. The term increases with each
-//! leadership, so it is a fencing token. If the record is deleted, or the store goes back to a backup, the term
-//! still increases, as long as no wall clock that was used was ahead of one used later. When the store does not
-//! answer, no agent leads after D. When it answers again, one agent leads again.
+//! compare-and-swap is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with
+//! each leadership, so it is a fencing token. If the record is deleted, or the store goes back to a backup, the
+//! term still increases, as long as no wall clock that was used was ahead of one used later. When the store does
+//! not answer, no agent leads after D. When it answers again, one agent leads again.
 //!
 //! The register is not a member of the group. A machine sends it a [`RegisterQuestion`] by the effect `Ask`, and
 //! receives a [`RegisterShown`] by the input `Told`.
@@ -63,13 +63,13 @@
 //!
 //! | input | vacant | following | taking | leading |
 //! |---|---|---|---|---|
-//! | `Told`: a read shows its own attempt | leads; after a gap: its slot | the same | the same | lease from when it was sent |
+//! | `Told`: a read shows its own attempt | leads; after a gap: its slot | the same | the same | lease from the sending of the attempt |
 //! | … another holder | follows | follows the newest | its attempt failed: follows | lost; an earlier term: writes over it |
 //! | … a released lease, or nothing; an earlier term that is released | its slot | no leader; its slot | its attempt failed: its slot | lost; nothing, or an earlier term: writes over it |
 //! | … no record of this election | − | no leader | − | − |
 //! | … a claim | its slot moves | claims, if it is better | − | drains, by its policy; of a higher term: lost, takes it again |
-//! | … a holder of a lower term | says so by a claim | no leader | its attempt failed | − |
-//! | applied | leads; after a gap, or a later read of another version: − | the same | the same | lease from when it was sent |
+//! | … a holder of a lower term | reports the higher term by a claim | no leader | its attempt failed | − |
+//! | applied | leads; after a gap, or a later read of another version: − | the same | the same | lease from the sending of the attempt |
 //! | changed, failed | reads | reads | reads | reads |
 //! | leader's end in `Members` | − | no leader; its slot; confirmed: at once | − | − |
 //! | `TimedOut` | `Detect`: reads; `Campaign`: takes; `Cooldown`: its slot | `Detect`: reads; `Lease`: no leader; `Cooldown` | `Detect`: reads; `Cooldown` | `Heartbeat`: renews, reads; `Lease`: lost; `Drain`: releases; `Cooldown` |
@@ -79,11 +79,11 @@
 //!
 //! # Why no two lead
 //! Agent A considers itself leader because of an attempt that A sent at s, by its clock, and that was applied.
-//! Every reader B sees that record after s. B takes the lease when it has seen the record unchanged for D (1 + r) /
-//! (1 - r) by its clock, which is at least D by A's clock, and only if the compare-and-swap finds the version that
-//! B saw last. So nothing was applied in between, and A's lease, which ended at s + D, is over. If A released the
-//! lease, it had stopped leading before it asked for the release. An attempt of A that is applied later would have
-//! to replace a record that no longer exists, so it fails.
+//! Every reader B sees that record after s. B takes the lease when it has seen the record unchanged for
+//! D (1 + r) / (1 - r) by its clock, which is at least D by A's clock, and only if the compare-and-swap finds the
+//! version that B saw last. So nothing was applied in between, and A's lease, which ended at s + D, is over. If A
+//! released the lease, it had stopped leading before it asked for the release. An attempt of A that is applied
+//! later would have to replace a record that no longer exists, so it fails.
 //!
 //! The store may go back to a backup. Then B may see again a record that A has renewed since. While the store goes
 //! back, it does not answer. B notices this as a gap in its reads, and begins its wait again. A leads by a renewal
@@ -92,8 +92,8 @@
 //!
 //! # Not covered
 //! - A store that goes back within the allowed gap, for example an asynchronous standby that takes over at once.
-//!   The allowed gap is 490 ms with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms, 328
-//!   ms and 5.9 s where the store answers slowly.
+//!   The allowed gap is 490 ms with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms,
+//!   328 ms and 5.9 s where the store answers slowly.
 //! - A record that is deleted twice, or written for the first time and deleted, between two reads of an agent: the
 //!   agent sees no record both times.
 //! - Links beside a lease. A peer may report that an agent has ended, if the peer's rights name that agent. Give a

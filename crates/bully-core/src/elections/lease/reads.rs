@@ -125,8 +125,8 @@ impl Reads {
     }
 
     /// `renews-when-answered`: returns the time after which a renewal without an answer is repeated. Where answers
-    /// are slow, this is the time of two answers, so that no renewal is under way twice. The third answer has to
-    /// fit into the lease.
+    /// are slow, this is 2/3 D: it is enough for two answers, so that no renewal is under way twice. The third
+    /// answer has to fit into the rest of the lease.
     pub(super) fn again(&self, config: &LeaseConfig) -> Duration {
         let heartbeat = config.heartbeat();
         if self.median().is_zero() {
