@@ -51,10 +51,11 @@
 //! | is final: a right, a missing table, another format, a pooler that shares sessions | returns `Refused`, with the repair that an operator has to make | show it in log, diagnosis and health, and keep asking at long intervals |
 //! | is of the entry: another program wrote it | returns `Foreign`, and never writes over it | show it |
 //!
-//! The page `failure.rs` of each store has a table of its errors and their classes.
+//! The file `failure.rs` of each store has a table of its errors and their classes.
 //!
 //! # Features
-//! `postgres`, `etcd`, `kubernetes`: the stores; `tls`: encryption to the first two; `conformance`: the suite, for tests.
+//! `postgres`, `etcd`, `kubernetes`: the stores; `tls`: encryption to the first two; `conformance`: the suite, for
+//! tests.
 //!
 //! Read on: `contract.rs` has the operations, `key.rs` names and limits, `error.rs` the failures. `memory.rs` is
 //! the shortest implementation of the contract. `file/`, `postgres/`, `etcd/` and `kubernetes/` are the stores;
