@@ -1,8 +1,8 @@
-//! The bridge as an actor: it looks after the peers, and lets connections do the rest.
+//! The bridge as an actor: it manages the peers; the tasks of the connections do the rest.
 //!
-//! Decided here: how the effects of a peer's machine are carried out, and what the groups and the
-//! application hear. After a crash the machines begin anew; the agents of the peers do not, so that
-//! the agents there stay members while the links are made anew.
+//! Decided here: how the effects of a peer's machine are carried out, and what the groups and the application are told.
+//! After a crash the peers' machines begin anew, but the records of the peers' agents are kept. So those agents stay
+//! members while the links are made again.
 
 use std::{
     collections::BTreeMap,
@@ -38,7 +38,7 @@ use crate::remote::{
     link::{Connection, Setup},
 };
 
-/// Carries groups to other hosts, whose agents are members like those here.
+/// Carries groups to other hosts; the agents of those hosts become members like the agents here.
 ///
 /// ```no_run
 /// use actix_bully::{Group, agent::BullyAgent, remote::{Peer, RemoteBridge}};
@@ -60,7 +60,7 @@ use crate::remote::{
 pub struct RemoteBridge {
     shared: Arc<BridgeState>,
     peers: BTreeMap<NodeId, WatchedPeer>,
-    /// Closes a connection that is ready.
+    /// Senders that close the ready connections.
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
     tasks: BTreeMap<ConnId, TaskGuard>,
     acceptor: Option<TaskGuard>,
@@ -75,17 +75,17 @@ enum Startup {
     Restarted,
 }
 
-/// A peer that is looked after.
+/// A peer that the bridge watches.
 struct WatchedPeer {
     peer: Arc<PeerState>,
     machine: PeerMachine,
-    /// Numbers the waits: the end of one that was replaced means nothing.
+    /// Numbers the waits: the end of a wait that was replaced is ignored.
     waits: u64,
     was_seen: bool,
 }
 
 impl RemoteBridge {
-    /// Names this node; the name is checked when the bridge starts.
+    /// Begins a bridge for the node of that name; the name is checked when the bridge starts.
     pub fn builder(node: &str) -> BridgeBuilder {
         BridgeBuilder::new(node)
     }
@@ -107,7 +107,7 @@ impl RemoteBridge {
         self.acceptor = Some(TaskGuard::spawn(accepting));
     }
 
-    /// Begins to look after a peer.
+    /// Begins to watch a peer.
     fn watch(&mut self, peer: Arc<PeerState>, ctx: &mut Context<Self>) {
         let limits = &self.shared.limits;
         let backoff = Backoff {
@@ -141,8 +141,8 @@ impl RemoteBridge {
         }
     }
 
-    /// One step of a peer's machine, and all that follows from it. Says what is to become of the
-    /// connection that the step is about, if it may not stay.
+    /// Takes one step of a peer's machine, and carries out its effects. Returns the reason to close the connection of
+    /// this step, if it may not stay.
     fn step(&mut self, node: &NodeId, input: PeerInput, ctx: &mut Context<Self>) -> Option<Closed> {
         let about = match input {
             PeerInput::Ready(link) => Some(link.conn),
@@ -155,7 +155,8 @@ impl RemoteBridge {
         let watched = self.peers.get_mut(node)?;
         let effects = watched.machine.handle(input);
         let peer = Arc::clone(&watched.peer);
-        // Before the effects: a listener that hears an event and then asks has to find what it tells of.
+        // Set before the effects: a listener that hears an event and then asks must find the stage that the event
+        // reports.
         *lock(&peer.stage) = match watched.machine.stage() {
             PeerStage::Linked(link) => LinkStatus::Linked { id: link.id },
             PeerStage::Dialing => LinkStatus::Dialing,
@@ -163,7 +164,7 @@ impl RemoteBridge {
         };
         let is_linked = matches!(watched.machine.stage(), PeerStage::Linked(_));
         if !is_linked && peer.agents().unlink(self.shared.now()) {
-            // A name that an agent there had is free for agents that were refused it.
+            // The name of an agent of that peer may be free now for agents that were refused it.
             self.shared.retry_all();
         }
         let mut verdict = None;
@@ -188,7 +189,7 @@ impl RemoteBridge {
 
     fn dial(&mut self, peer: &Arc<PeerState>, ctx: &mut Context<Self>) {
         self.shared.meter.dials.fetch_add(1, Relaxed);
-        // Beside the dial: name servers that do not answer must not hold it up.
+        // Separate from the dial: name servers that do not answer must not delay it.
         TaskGuard::spawn(gate::expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
         self.connect(Setup::Dial(Arc::clone(peer)), ctx);
     }
@@ -223,7 +224,7 @@ impl RemoteBridge {
 
     fn close(&mut self, conn: ConnId, why: Closed) {
         if let Some(close) = self.links.remove(&conn) {
-            close.send(why).ok(); // if it has ended by itself, that will be reported
+            close.send(why).ok(); // if it has ended by itself, its end will be reported
         }
     }
 
@@ -232,7 +233,7 @@ impl RemoteBridge {
         match report {
             PeerChange::Gone | PeerChange::Restarted => {
                 let agents = peer.agents();
-                // What waits is for a process that has ended: its successor must not hear it.
+                // The waiting messages are for a process that has ended: its successor must not receive them.
                 agents.outbox.clear();
                 agents.suspect();
             }
@@ -249,7 +250,7 @@ impl RemoteBridge {
         self.shared.events.tell(event);
     }
 
-    /// The callers that wait for the end of all links are told when it has come.
+    /// Tells the waiting callers when all links have ended.
     fn check_drained(&mut self) {
         let Some(waiting) = &mut self.drained else {
             return;
@@ -313,7 +314,7 @@ impl Handler<LinkReady> for RemoteBridge {
             return MessageResult(Err(Closed::Leaving));
         }
         let node = link.peer.clone();
-        // It was greeted as a peer, and may have been removed meanwhile.
+        // The handshake accepted the peer, but it may have been removed meanwhile.
         let Some(watched) = self.peers.get_mut(&node) else {
             return MessageResult(Err(Closed::Auth));
         };
@@ -321,7 +322,7 @@ impl Handler<LinkReady> for RemoteBridge {
         let peer = Arc::clone(&watched.peer);
         let (now, forget) = (self.shared.now(), self.shared.forgets_after());
         if peer.agents().latest_at(now, forget) < Some(link.incarnation) {
-            // What is known is out of date, and must not keep an earlier number out.
+            // The known incarnation is out of date, and must not exclude an earlier number.
             watched.machine.forget_later_than(link.incarnation);
         }
         let ready = ReadyLink {
@@ -361,7 +362,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
-            // Any process may have made that connection: it says nothing about a peer.
+            // Any process may have made that connection, so its failure says nothing about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);
@@ -404,10 +405,10 @@ impl Handler<DrainLinks> for RemoteBridge {
         self.acceptor = None;
         self.drained.get_or_insert_default().push(done);
         let links = &self.links;
-        // A connection that is not ready is owed no goodbye, and could hold the drain up for a handshake.
+        // A connection that is not ready gets no goodbye, and could delay the drain for the time of a handshake.
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
-        // The machines would else redial what the drain closes.
+        // Otherwise the machines would redial the peers whose links the drain closes.
         for node in nodes {
             self.step(&node, PeerInput::Removed, ctx);
         }
@@ -443,5 +444,5 @@ impl std::fmt::Debug for RemoteBridge {
     }
 }
 
-/// After so long it is told that a configured peer was never seen.
+/// Time after which the bridge reports that a configured peer was never seen.
 const NEVER_SEEN: Duration = Duration::from_secs(10);

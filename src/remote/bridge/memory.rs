@@ -1,17 +1,17 @@
-//! A node's last incarnation, kept in a store of votes or in a small file: so that the next one is later, whatever
-//! the wall clock shows.
+//! A node's last incarnation, kept in a store of votes or in a small file, so that the next incarnation is later,
+//! whatever the wall clock shows.
 //!
 //! Decided here: the next incarnation. Not here: how a file is made durable (`record_file` of `bully-register`).
 //!
-//! Peers refuse an earlier incarnation of a node than the last one they met, since they could not
-//! tell a restart from a former process. A wall clock alone does not keep that order: after a start
-//! ten years ahead, or an hour set back, a node would be refused until the peers
-//! [forget](crate::remote::Limits::forget) it. Nor is the very next number enough: an agent that had crashed once
-//! would begin by a number that it has had, and peers would hear nothing of it, since that one has ended.
+//! Peers refuse an incarnation of a node that is earlier than the last one they met, since they could not tell a
+//! restart from a former process. A wall clock alone does not keep that order: after a start ten years ahead, or after
+//! the clock was set back by an hour, a node would be refused until the peers [forget](crate::remote::Limits::forget)
+//! it. The next number is not enough either: an agent that had crashed once would begin with a number that it has had
+//! before, and peers would ignore it, since that incarnation has ended.
 //!
 //! This memory may go back too, with a backup or a copied file. Then the wall clock decides, as it does without a
-//! memory. If the clock was set back as well, the peers know better: they refuse the incarnation, in words, until they
-//! forget the one they met. No leader depends on it.
+//! memory. If the clock was set back as well, the peers know a later incarnation: they refuse this one, with a message
+//! that says so, until they forget the later one. No leader depends on it.
 
 use std::{
     io,
@@ -24,7 +24,7 @@ use crate::remote::NodeIncarnation;
 use crate::store::{Incarnations, StoreError};
 use bully_register::record_file::{FileSystem, Host, RecordFile, RecordFileError};
 
-/// Where a node keeps its last incarnation.
+/// The place where a node keeps its last incarnation.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeMemory {
     File(PathBuf),
@@ -32,8 +32,8 @@ pub(crate) enum NodeMemory {
 }
 
 for_tests! {
-    /// Later than the last one and than all incarnations of agents that began in it, and not earlier than the
-    /// clock says.
+    /// Returns an incarnation that is later than the last one and than all incarnations of agents that began in it, and
+    /// not earlier than the clock shows.
     fn later_incarnation(
         last: Option<NodeIncarnation>,
         by_clock: NodeIncarnation,
@@ -43,7 +43,7 @@ for_tests! {
     }
 }
 
-/// The incarnation that begins now; it is durable before this returns.
+/// Returns the incarnation that begins now; it is durable before this returns.
 pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIncarnation> {
     let system: Arc<dyn FileSystem> = Arc::new(Host);
     let mut file = match RecordFile::open(Arc::clone(&system), path) {
@@ -53,8 +53,8 @@ pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIn
         }
         file => file?,
     };
-    // What is no incarnation ends the start: writing over it could destroy the file of something
-    // else, or begin an incarnation that peers refuse.
+    // A file without an incarnation ends the start: to write over it could destroy another program's file, or begin an
+    // incarnation that peers refuse.
     let last = str::from_utf8(file.record()).ok().and_then(parse);
     let last = last.ok_or_else(|| {
         let detail = "it holds no incarnation of a node: check the path";
@@ -65,7 +65,7 @@ pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIn
     Ok(incarnation)
 }
 
-/// The same, in a store.
+/// As [`begin`], with a store.
 pub(crate) fn begin_in(
     store: &dyn Incarnations,
     by_clock: NodeIncarnation,
@@ -86,12 +86,13 @@ fn parse(text: &str) -> Option<NodeIncarnation> {
     number.parse().ok().map(NodeIncarnation)
 }
 
-/// The agents of a node count their incarnations on from the node's own: so many may begin before those of
-/// its next process. By the clock that is 16 ms, in which no process ends and another one begins.
+/// Number of incarnations that the agents of a node may begin before those of its next process; agents count their
+/// incarnations on from the node's own. By the clock this number is 16 ms, too short for a process to end and another
+/// one to begin.
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";
-/// The longest record in bytes.
+/// Longest record, in bytes.
 const MOST: usize = 128;
 
 #[cfg(test)]

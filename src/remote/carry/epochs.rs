@@ -1,32 +1,33 @@
-//! The guard against burnt epochs: where members learn of later ones, no peer pushes a group to the last of them.
+//! The guard against exhausted epochs: no peer can push a group to the last epoch, in elections whose members learn of
+//! later epochs.
 //!
-//! An epoch that was entered can never be left for an earlier one, and 2^24 of them are all that there are. Decided
-//! here: which messages of a later epoch than that of the agents here are heard at all. They enter none by being heard:
-//! the election asks for what was decreed.
+//! A group can never go back from an epoch that it entered, and there are only 2^24 epochs. Decided here: which
+//! messages of a later epoch than that of the local agents are accepted. To accept such a message enters no epoch: the
+//! election asks for the decree.
 //!
 //! | rule | what it decides |
 //! |---|---|
-//! | `one-word-goes-256-epochs` | a message that is no further ahead of the agents here is heard from any peer whose role allows it |
-//! | `a-quorum-vouches` | one that is further is heard up to what as many voters have named as elect a leader |
+//! | `one-word-goes-256-epochs` | a message that is at most 256 epochs ahead of the agents here is accepted from any peer whose role allows it |
+//! | `a-quorum-vouches` | a message that is further ahead is accepted up to the epoch that enough voters to elect a leader have named |
 //!
-//! One voter more or less at a time: a host that was away during 256 changes has maybe no voter left that could
-//! vouch, so nearer ones need none. A number that is wrong by chance is nearly always further. A voter that lies needs 2^16 lies to use the epochs
-//! up, and could do worse by a vote for two.
+//! Each epoch changes one voter. A host that was away during 256 changes may have no voter left that could vouch, so
+//! nearer epochs need none. A number that is wrong by chance is nearly always further ahead. A voter that lies needs
+//! 2^16 lies to use the epochs up, and could do more harm by voting for two leaders.
 
 use std::collections::BTreeMap;
 
 use crate::protocol::AgentId;
 
-/// What voters of the present epoch have said of later ones that are far ahead.
+/// The later epochs, far ahead, that voters of the present epoch have named.
 #[derive(Debug, Default)]
 pub(super) struct LaterEpochs(BTreeMap<AgentId, u64>);
 
 impl LaterEpochs {
-    /// How far ahead of the agents here the epoch of a message may be that one peer alone names.
+    /// Largest distance between the epoch of the agents here and an epoch that one peer alone may name.
     pub(super) const MAX_AHEAD: u64 = 1 << 8;
 
-    /// Whether a message of a later epoch is heard, where the agents here are of the epoch `present`. `voter` is its
-    /// sender, if it is a voter by their list, and how many of those elect.
+    /// Returns whether a message of a later epoch is accepted when the agents here are in the epoch `present`. `voter`
+    /// is its sender, if their list names it as a voter, and the number of voters that elect.
     pub(super) fn hear(
         &mut self,
         present: u64,

@@ -1,4 +1,4 @@
-//! One carried group, whatever its members say to each other.
+//! One carried group, independent of its type of messages.
 
 use std::{
     fmt::Debug,
@@ -23,47 +23,48 @@ use super::{GroupSink, GroupTermGuard};
 /// A group without its message type.
 pub(crate) trait Carried: Debug + Send + Sync {
     fn name(&self) -> &str;
-    /// Lets other hosts in; see [`Group::open`].
+    /// Undoes [`open`](Self::open).
     fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError>;
     /// Takes that back.
     fn close(&self);
-    /// Watches the members that live here: each call of the result looks at them, and `notify` is
-    /// called at the first change after it.
+    /// Watches the members that live here. Each call of the result reads them, and `notify` is called at the first
+    /// change after that call.
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
-    /// What the group's agents here share; `None` before there are any.
+    /// The requirements that the group's agents here share; `None` before there are any.
     fn requirements(&self) -> Option<Requirements>;
     /// The timings of its agents here.
     fn pace(&self) -> Option<Pace>;
-    /// Tells the group who knows of its peers.
+    /// Gives the group a reporter that knows its peers.
     fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>);
 
     /// The route of another node into the group.
     fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute>;
 }
 
-/// Hears of a name that was an agent's of that node, and of the agent that has it now. Called under a lock of the
-/// group: it must neither block nor use it.
+/// A callback for a name that an agent of that node has lost, with the agent that has the name now. It is called under
+/// a lock of the group: it must neither block nor use the group.
 pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
 
-/// One other node's route into a group: what it says counts for its own agents; see [`Remote`].
+/// The route of one other node into a group: its reports count only for its own agents; see [`Remote`].
 pub(crate) trait NodeRoute: Debug + Send + Sync {
     /// Notes whether the node is linked.
     fn set_up(&self, is_up: bool);
-    /// Applies what the node says; gives back the members whose names others have.
+    /// Applies the node's updates; returns the members whose names belong to others.
     fn apply(&self, updates: Vec<Update>) -> Vec<Member>;
     fn note_leader(&self, leader: Leader);
-    /// The mailboxes of the agents here, by the membership as it is now: for the messages of one
-    /// frame. Terms that they name have to pass this guard.
+    /// The mailboxes of the agents here, by the present membership: for the messages of one frame. Terms in these
+    /// messages have to pass this guard.
     fn mailboxes<'a>(&'a self, terms: &'a GroupTermGuard) -> Box<dyn Mailboxes + 'a>;
 }
 
 /// The mailboxes of a group's agents here, for messages of one node; made by
 /// [`NodeRoute::mailboxes`].
 pub(crate) trait Mailboxes {
-    /// Decodes a message, checks that its sender may say it, and hands it to all members here, or to
-    /// these. It is the only function by which a message of another host reaches a mailbox.
+    /// Decodes a message, checks that its sender may send it, and hands it to all members here, or to these. It is the
+    /// only function by which a message of another host reaches a mailbox.
     ///
-    /// Says how many mailboxes took it and how many were full, or why it was dropped.
+    /// Returns the number of mailboxes that took the message and of those that were full, or the reason why it was
+    /// dropped.
     fn deliver(
         &mut self,
         sender: &MessageSender<'_>,
@@ -71,17 +72,17 @@ pub(crate) trait Mailboxes {
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed>;
 
-    /// Whether a leader's heartbeat was handed over since this was asked last.
+    /// Returns whether a leader's heartbeat was handed over since the last call.
     fn take_beat(&mut self) -> bool;
 }
 
-/// Looks at the members of a group that live here; made by [`Carried::watch`].
+/// Reads the members of a group that live here; made by [`Carried::watch`].
 pub(crate) type LookAtMembers = Box<dyn Fn() -> LocalMembers + Send>;
 
 /// The members of a group that live here.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct LocalMembers {
-    /// What they share, if there are any.
+    /// The requirements that they share, if there are any members.
     pub(crate) requirements: Option<Requirements>,
     /// Ordered by name.
     pub(crate) members: Vec<Member>,
@@ -94,7 +95,7 @@ pub(crate) struct LocalMembers {
 pub(crate) struct GroupCarrier<M: RemoteMessage> {
     group: Group<M>,
     bounds: Bounds,
-    /// Bytes that wait in a mailbox.
+    /// Largest number of bytes that wait in a mailbox.
     mailbox: usize,
 }
 
@@ -180,14 +181,14 @@ impl<M: RemoteMessage> NodeRoute for TypedRoute<M> {
     }
 }
 
-/// Mailboxes by one snapshot: no lock of the group is taken for each message.
+/// Mailboxes by one snapshot, so that no lock of the group is taken for each message.
 struct TypedMailboxes<'a, M: RemoteMessage> {
     route: &'a TypedRoute<M>,
     terms: &'a GroupTermGuard,
     snapshot: Arc<Snapshot<M>>,
-    /// Handed over, not yet counted: the group's counter is shared by all threads.
+    /// Messages that were handed over and are not counted yet: all threads share the group's counter.
     sent: u64,
-    /// A heartbeat was among them.
+    /// Whether a heartbeat was among them.
     has_beat: bool,
 }
 
@@ -199,7 +200,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed> {
         let mut message: M = decode_payload(payload, self.route.bounds)?;
-        // Before the term: what an agent may not say must not move the group's highest known term.
+        // Before the term: a message that its sender may not send must not raise the group's highest known term.
         let is_allowed = sender.may_be.covers(message.needs(sender.from));
         if !is_allowed {
             let kind = message.kind();
@@ -212,12 +213,12 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
                 return Ok(Err(DropReason::UnvouchedTerm));
             }
         }
-        // Another agent has the name: this is not the member that the others know by it. Or the node's agents were removed,
-        // for its rules, and a link that was replaced still has messages of them.
+        // The name belongs to another agent, so this sender is not the member that the others know by that name. Or the
+        // node's agents were removed because of its rules, and a link that was replaced still carries messages of them.
         if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }
-        // What only a leader or a candidate may say, and a leader alone repeats.
+        // A message that needs the role of a leader and is repeated is a heartbeat of a leader.
         self.has_beat |= message.is_repeated() && message.needs(sender.from) == MinimumRole::Leader;
         let incoming = Envelope {
             from: sender.from.clone(),
@@ -242,14 +243,14 @@ impl<M: RemoteMessage> Drop for TypedMailboxes<'_, M> {
 }
 
 fn look<M: RemoteMessage>(watch: &MembershipWatch<M>) -> LocalMembers {
-    // First: whatever changes after the look is signalled again, so nothing read below is missed.
+    // Read first: a change after this read is signalled again, so nothing read below is missed.
     let members: Vec<Member> = watch.look().here().cloned().collect();
     let group = watch.group();
     let leads = |leader: &&Leader| {
         let at = members.binary_search_by(|member| member.id.cmp(&leader.id));
         at.is_ok_and(|at| members.get(at).is_some_and(is_there))
     };
-    // A hint names one of these by its number: each node tells of its own agents.
+    // A hint names one of these by its number: each node announces its own agents only.
     let leader = group.members().leader().filter(leads).cloned();
     LocalMembers {
         requirements: group.requirements(),

@@ -1,9 +1,9 @@
-//! What this side made of a node's rosters: which of its agents are members here.
+//! The agents of a node, as its rosters and this side's groups know them: which of them are members here.
 //!
-//! Decided here: how the rosters of another host change a group. An end that is confirmed there is
-//! confirmed here; that of a node is suspected. A name that another agent has is refused and
-//! kept in mind: when it becomes free, its owner gets it. All that one roster says of a group is one
-//! step of the group, and a group that begins anew costs nothing until it is known which agents are gone.
+//! Decided here: how the rosters of another host change a group. An end that is confirmed there is confirmed here; the
+//! end of a node is suspected. A name that another agent has is refused and remembered: when it becomes free, this
+//! node's agent gets it. All changes of a group in one roster are one step of the group. A group that begins anew costs
+//! nothing until it is known which agents are gone.
 
 use std::{
     collections::BTreeMap,
@@ -29,17 +29,17 @@ pub(crate) struct PeerAgents {
     pub(crate) latest: Option<NodeIncarnation>,
     /// The incarnation that the agents belong to.
     incarnation: Option<NodeIncarnation>,
-    /// The incarnation whose end its sentinel told: nothing that is still on its way from it counts.
+    /// The incarnation whose end its sentinel reported: later arrivals from it do not count.
     told: Option<NodeIncarnation>,
-    /// The link whose rosters count: the newest.
+    /// The link whose rosters count: the newest link.
     link: Option<LinkId>,
-    /// When the last one was lost, or the peer was added, by the bridge's clock.
+    /// Time of the last link's loss, or of the peer's addition, by the bridge's clock.
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<GroupAgents>,
-    /// The node refuses this process, since it knows a later one of its name.
+    /// Whether the node refuses this process, since it knows a later process of its name.
     disowns: bool,
-    /// Whether an agent was refused: no reader needs the lock to learn that none was.
+    /// Whether an agent was refused; atomic, so that a reader without refused agents needs no lock.
     refusals: Arc<AtomicBool>,
 }
 
@@ -49,11 +49,11 @@ struct GroupAgents {
     sink: Arc<GroupSink>,
     route: Arc<dyn NodeRoute>,
     members: BTreeMap<AgentId, KnownAgent>,
-    /// Another agent has the name.
+    /// Agents whose names other agents have.
     refused: BTreeMap<AgentId, Member>,
-    /// How often the group has begun anew.
+    /// Number of times that the group has begun anew.
     round: u64,
-    /// Whether they are counted in the group that this one is the companion of.
+    /// Whether the agents are counted in the group whose companion this group is.
     is_companion: bool,
 }
 
@@ -66,12 +66,12 @@ struct KnownAgent {
         allow(dead_code, reason = "only sentinels ask for it")
     )]
     of: Option<NodeIncarnation>,
-    /// When it was last named: before this round, it is in doubt.
+    /// The round in which it was named last: an agent of an earlier round is in doubt.
     round: u64,
 }
 
 impl PeerAgents {
-    /// Of the node `node`, in these groups; `lost` makes the callback for names that are lost in one.
+    /// Makes the record of the node `node` in these groups; `lost` makes the callback for names that are lost in one.
     pub(crate) fn new(
         node: &str,
         carried: &[Arc<dyn Carried>],
@@ -113,7 +113,7 @@ impl PeerAgents {
         routes.map(|table| Arc::clone(&table.route)).collect()
     }
 
-    /// Applies what changed in one group; returns the agents whose names were refused.
+    /// Applies the changes of one group; returns the agents whose names were refused.
     pub(crate) fn apply(&mut self, link: LinkId, change: RosterChange) -> Vec<AgentId> {
         let is_present = self.counts(link);
         let of = self.latest;
@@ -125,7 +125,7 @@ impl PeerAgents {
         }
         let left = change.left.into_iter().map(|(_, id)| id);
         let ended = left.filter_map(|id| {
-            // An agent that was refused is no member: the name is another node's, and stays.
+            // An agent that was refused is not a member: the name belongs to another node's agent, which stays.
             let known = table.ended(&id)?;
             Some(Update::Left(id, known.incarnation))
         });
@@ -133,7 +133,7 @@ impl PeerAgents {
         let members = change.members.into_iter().map(|(_, member)| member);
         updates.extend(members.map(|member| table.known(member, of)));
         let refused = table.tell(updates);
-        // After the members: the leader may be one that has just come.
+        // After the members: the leader may have just come.
         if let Some(leader) = change.leader {
             table.route.note_leader(leader);
         }
@@ -141,14 +141,14 @@ impl PeerAgents {
         refused
     }
 
-    /// All groups have begun anew over this link: an agent that was not named is gone. The end is
-    /// confirmed if the incarnation is the one that named it before.
+    /// Removes the agents that were not named, once all groups have begun anew over this link. The end is confirmed if
+    /// the present incarnation of the node is the one that named the agent before.
     pub(crate) fn sweep(&mut self, link: LinkId) {
         if !self.counts(link) {
             return;
         }
         let is_same = self.incarnation == self.latest;
-        // Not when the link began: until now the members were those of the former incarnation.
+        // Set here, not when the link began: until now the members were those of the former incarnation.
         self.incarnation = self.latest;
         for table in &mut self.groups {
             let round = table.round;
@@ -166,22 +166,23 @@ impl PeerAgents {
         }
     }
 
-    /// Whether what that link says counts.
+    /// Returns whether the reports of that link count.
     fn counts(&self, link: LinkId) -> bool {
         let is_told = self.told.is_some() && self.told == self.latest;
         self.link == Some(link) && !is_told
     }
 
-    /// The peer is none any more: nothing that its links may still say counts.
+    /// Closes the record of a node that is not a peer any more: later reports of its links do not count.
     pub(crate) fn close(&mut self) {
         self.outbox.close();
         self.unlink(self.lost);
     }
 
-    /// A link is ready: every group begins anew, and only this link counts from now on.
+    /// Begins with a ready link: every group begins anew, and only this link counts from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest > incarnation) {
-            // Its former number was forgotten: reports of its agents, numbered anew, would seem stale.
+            // The former number of the node was forgotten: reports of its agents have new, lower numbers, and would
+            // seem stale.
             (0..self.groups.len()).for_each(|group| self.remove(group));
             self.incarnation = None;
         }
@@ -195,20 +196,20 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// The incarnation that is linked, if one is.
+    /// The linked incarnation, if there is a link.
     pub(crate) fn linked(&self) -> Option<NodeIncarnation> {
         self.latest.filter(|_| self.link.is_some())
     }
 
-    /// The latest incarnation of the node that counts against an earlier one: it is not remembered for ever,
-    /// lest a number that was once too high keep the node out.
+    /// The latest incarnation of the node that counts against an earlier one. It is not remembered for ever: otherwise
+    /// a number that was once too high would exclude the node for good.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
         let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
         self.latest.filter(|_| !is_long_gone)
     }
 
-    /// The link is lost: as long as there is none, others may take the names of the agents there.
-    /// Says whether there was one.
+    /// Notes the loss of the link: while there is no link, others may take the names of the agents there. Returns
+    /// whether there was a link.
     pub(crate) fn unlink(&mut self, now: Time) -> bool {
         let was_linked = self.link.take().is_some();
         if was_linked {
@@ -220,7 +221,7 @@ impl PeerAgents {
         was_linked
     }
 
-    /// Whether the node refuses this process, since it knows a later one of its name, as it said last. Says whether that is
+    /// Notes whether the node refuses this process, since it knows a later process of its name. Returns whether that is
     /// new.
     pub(crate) fn disown(&mut self, is_refused: bool) -> bool {
         if self.disowns == is_refused {
@@ -236,7 +237,7 @@ impl PeerAgents {
         true
     }
 
-    /// The node is thought to have ended: so are its agents.
+    /// Suspects the end of all agents of the node, because the node is suspected to have ended.
     pub(crate) fn suspect(&self) {
         for table in &self.groups {
             let suspect = |(id, known): (&AgentId, &KnownAgent)| {
@@ -248,19 +249,19 @@ impl PeerAgents {
         }
     }
 
-    /// The sentinel of the node told the end of this incarnation: the ends of the agents that it named last are
-    /// confirmed. Those that a later incarnation named go on, whenever the notice comes.
+    /// Notes that the node's sentinel reported the end of this incarnation: the ends of the agents that it named last
+    /// are confirmed. Agents that a later incarnation named go on, whenever the notice comes.
     #[cfg(feature = "sentinel")]
     pub(crate) fn told_ended(&mut self, incarnation: NodeIncarnation) {
         self.told = self.told.max(Some(incarnation));
         let is_last = self.latest == Some(incarnation);
         if is_last {
-            // What waits is for a process that has ended: its successor must not hear it.
+            // The waiting messages are for a process that has ended: its successor must not receive them.
             self.outbox.clear();
         }
         for table in &mut self.groups {
             if is_last {
-                table.refused.clear(); // they must not become members when the names are free
+                table.refused.clear(); // these agents must not become members when the names are free
             }
             let of_it = |(id, known): (&AgentId, &KnownAgent)| {
                 let its = known.of == Some(incarnation);
@@ -275,8 +276,7 @@ impl PeerAgents {
         }
     }
 
-    /// The node is none any more, or follows other rules in this group: so its agents are no
-    /// members.
+    /// Removes the node's agents from this group: the node is not a peer any more, or follows other rules in the group.
     pub(crate) fn remove(&mut self, group: usize) {
         let Some(table) = self.groups.get_mut(group) else {
             return;
@@ -284,12 +284,12 @@ impl PeerAgents {
         table.refused.clear();
         let members = std::mem::take(&mut table.members).into_keys();
         table.sink.there().clear();
-        // No end is confirmed: the agents may live on, out of sight.
+        // No end is confirmed: the agents may run on without a link.
         table.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
     }
 
-    /// Tries again where another agent had the name.
+    /// Tries to add the agents again whose names another agent had.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
             return; // it would lose the name again at once
@@ -304,7 +304,7 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// Shows whether an agent of the node was refused in any group.
+    /// A flag that shows whether an agent of the node was refused in any group.
     pub(crate) const fn refusals(&self) -> &Arc<AtomicBool> {
         &self.refusals
     }
@@ -314,18 +314,18 @@ impl PeerAgents {
         self.refusals.store(any, Relaxed);
     }
 
-    /// For how long there has been no link; `None` while there is one.
+    /// Time since the last link ended; `None` while there is one.
     pub(crate) fn unlinked_for(&self, now: Time) -> Option<Duration> {
         self.link.is_none().then(|| now.since(self.lost))
     }
 
-    /// The node's agents whose names others have in a group.
+    /// The node's agents whose names other agents have in a group.
     pub(crate) fn refused(&self, group: usize) -> Vec<AgentId> {
         let table = self.groups.get(group);
         table.map_or_else(Vec::new, |table| table.refused.keys().cloned().collect())
     }
 
-    /// How many of the node's agents are members of a group here.
+    /// Number of the node's agents that are members of a group here.
     pub(crate) fn count_members(&self) -> usize {
         let groups = self.groups.iter().filter(|table| !table.is_companion);
         groups.map(|table| table.members.len()).sum()
@@ -333,14 +333,14 @@ impl PeerAgents {
 }
 
 impl GroupAgents {
-    /// The group begins anew: all are in doubt until they are named again.
+    /// Begins the group anew: all agents are in doubt until they are named again.
     fn doubt(&mut self) {
         self.round = self.round.saturating_add(1);
-        // The rosters to come name them again, or they are gone.
+        // The next rosters name them again, or they are gone.
         self.refused.clear();
     }
 
-    /// Notes an agent as the node knows it.
+    /// Notes an agent as the node reports it.
     fn known(&mut self, member: Member, of: Option<NodeIncarnation>) -> Update {
         let known = KnownAgent {
             incarnation: member.incarnation,
@@ -357,18 +357,18 @@ impl GroupAgents {
         Update::Known(member)
     }
 
-    /// Notes that an agent is gone; says what was known of it, if it was a member. An agent leaves
-    /// its group only when its last incarnation has ended and its end is confirmed.
+    /// Notes that an agent is gone; returns the known data if it was a member. An agent leaves its group only when its
+    /// last incarnation has ended and its end is confirmed.
     fn ended(&mut self, id: &AgentId) -> Option<KnownAgent> {
         self.refused.remove(id);
         self.sink.there().remove(id);
         self.members.remove(id)
     }
 
-    /// Tells the group, in one step; says whose names others have.
+    /// Sends the updates to the group, in one step; returns the agents whose names others have.
     fn tell(&mut self, updates: Vec<Update>) -> Vec<AgentId> {
-        // Often nothing has changed, as when a new link names all agents again: that must not take the
-        // lock that all members of the group share.
+        // Often nothing has changed, as when a new link names all agents again. This case must not take the lock that
+        // all members of the group share.
         let refused = if updates.is_empty() {
             Vec::new()
         } else {

@@ -1,4 +1,4 @@
-//! The rules that a group follows on a node, by which two nodes find out whether they agree.
+//! The rules of a group on a node; two nodes compare them to find out whether they agree.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use crate::protocol::{Electorate, Epochs, Requirements};
 
 use crate::remote::wire::Opening;
 
-/// What all members of a group have to agree on. Where two nodes differ, nothing crosses for that
+/// The rules on which all members of a group have to agree. If two nodes differ, nothing crosses between them for that
 /// group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GroupRules {
     /// The name of the rules; see [`Requirements::rules`].
     pub rules: String,
-    /// Which choice of voters.
+    /// The epoch: the number of the list of voters.
     pub epoch: u64,
-    /// The voters and quorums, where there are any to choose.
+    /// The voters and quorums of a group with a list of voters.
     pub voters: Option<Electorate>,
 }
 
 impl GroupRules {
-    /// Whether agents that name these hear agents that require `mine`: they name the same, or another epoch of rules
-    /// that learn of epochs.
+    /// Returns whether agents with these rules hear agents that require `mine`: both name the same rules, or other
+    /// epochs of rules whose members learn of epochs.
     pub(crate) fn meet(&self, mine: &Requirements) -> bool {
         let ours = Self::from(mine);
         let is_other_epoch = mine.epochs != Epochs::Apart && self.epoch != ours.epoch;
         *self == ours || is_other_epoch && self.rules == ours.rules
     }
 
-    /// Those that a peer names.
+    /// The rules that a peer names.
     pub(crate) fn opened(opening: &Opening<'_>) -> Self {
         Self {
             rules: opening.rules.to_owned(),

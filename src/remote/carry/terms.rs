@@ -1,50 +1,50 @@
-//! The guard against burnt terms: a peer cannot push a group to the end of the numbers.
+//! The guard against exhausted terms: a peer cannot push a group to the end of the numbers.
 //!
-//! A term that is taken can never be untaken, so one absurd term would end all elections of a
-//! group. Decided here: how far ahead a term may be. One guard per group and node, fed by all
-//! links; the first term ever learned is taken as it is. The term zero is none: an agent that has just begun
-//! says it, and what others know is not measured by that.
+//! A term that was taken can never be undone, so one absurd term would end all elections of a group. Decided here: how
+//! far ahead a term may be. Each node has one guard per group, which all links share. The first term that it learns is
+//! taken as it is. The term zero does not count as a term: an agent that has just begun names it, and it is not
+//! compared with the known terms.
 //!
 //! | rule | what it decides |
 //! |---|---|
-//! | `one-word-goes-2^20-elections` | a term that is no further ahead of the highest known is taken from any peer |
-//! | `one-word-goes-by-the-clock` | where terms go by the wall clock, instead: one that is no later than 10 s ahead of the clock here, or one above the highest known |
-//! | `a-quorum-vouches` | one that is further is taken up to what as many voters have named as elect a leader |
+//! | `one-word-goes-2^20-elections` | a term at most 2^20 above the highest known term is taken from any peer |
+//! | `one-word-goes-by-the-clock` | used instead where terms follow the wall clock: a term is taken that is at most 10 s ahead of the clock here, or one above the highest known term |
+//! | `a-quorum-vouches` | a term further ahead is taken up to the term that enough voters to elect a leader have named |
 //!
-//! A group that held more elections while this node was cut off has a quorum that took part in them, and
-//! all of these voters know the term. One voter that lies, or fewer than a quorum, can only be taken at the word of an
-//! honest one. Until enough have named it the term is not heard, and the links stay. Where no voters are
-//! chosen no quorum can vouch: started once more within reach of the group, such a node learns
-//! the group's term first.
+//! If a group held more elections while this node was cut off, a quorum took part in them, and all of these voters know
+//! the term. Lying voters that are fewer than a quorum cannot make the guard take a term above the highest term that an
+//! honest voter named. Until enough voters have named the term, it is ignored, and the links stay. Without a list of
+//! voters no quorum can vouch: restart such a node within reach of the group, and it learns the group's term first.
 
 use std::{collections::BTreeMap, fmt};
 
 use crate::protocol::{AgentId, Term};
 
-/// What is known of the terms of one group here.
+/// The known terms of one group here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermGuard {
     highest: Option<Term>,
-    /// The highest term that each voter has named, of those that were too far ahead. Voters are as many as
-    /// this node's own configuration names.
+    /// The highest term that each voter has named among those that were too far ahead. There are at most as many
+    /// entries as voters in this node's own configuration.
     words: BTreeMap<AgentId, Term>,
     reach: TermReach,
 }
 
-/// How far one word goes.
+/// How far ahead a single peer may name a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TermReach {
-    /// Terms are counted: 2^20 above the highest known, and the first one is taken as it is.
+    /// Terms are counted: up to 2^20 above the highest known term, and the first term is taken as it is.
     #[default]
     Steps,
-    /// Terms go by the wall clock: up to this one, or one above the highest known.
+    /// Terms follow the wall clock: up to this term, or one above the highest known term.
     Clock(Term),
-    /// The same at a node without a voter, which asks nobody and so never hears a quorum: what either allows.
+    /// As `Clock`, at a node without a voter: it asks no voter, so it never hears a quorum. A term is taken if `Steps`
+    /// or `Clock` allows it.
     ClockOrSteps(Term),
 }
 
 impl TermGuard {
-    /// How far above the highest known term a peer's may be: 2^20 elections.
+    /// Largest distance of a peer's term above the highest known term: 2^20 elections.
     pub const MAX_JUMP: u64 = 1 << 20;
     /// The last term that is ever taken: 2^32 before the end of the numbers.
     pub const LAST: Term = Term(u64::MAX - (1 << 32));
@@ -68,12 +68,12 @@ impl TermGuard {
         }
     }
 
-    /// How far one word goes from now on.
+    /// Sets how far ahead a single peer may name a term from now on.
     pub(crate) const fn set_reach(&mut self, reach: TermReach) {
         self.reach = reach;
     }
 
-    /// The last term that one word is enough for; `None` if it is for any.
+    /// The last term for which one peer is enough; `None` if one peer is enough for any term.
     fn last_within(&self) -> Option<Term> {
         let known = self.highest;
         let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));
@@ -100,8 +100,8 @@ impl TermGuard {
         Ok(())
     }
 
-    /// Takes the term that a voter names, or notes it as this voter's word until `quorum` voters have named terms as
-    /// high; says whether it was taken. Give it only voters of this node's own configuration.
+    /// Takes the term that a voter names, or notes it for this voter until `quorum` voters have named terms as high.
+    /// Returns whether the term was taken. Call it only for voters of this node's own configuration.
     ///
     /// # Errors
     /// [`TermFault::Last`]: close the link. Nothing has changed.
@@ -117,8 +117,8 @@ impl TermGuard {
         Ok(self.admit(term).is_ok())
     }
 
-    /// Takes the term that another agent names in a group whose voters are known; says whether it was taken. It vouches
-    /// for none.
+    /// Takes the term that another agent names in a group whose voters are known; returns whether it was taken. This
+    /// agent vouches for no term.
     ///
     /// # Errors
     /// [`TermFault::Last`]: close the link. Nothing has changed.
@@ -130,7 +130,7 @@ impl TermGuard {
         }
     }
 
-    /// The highest term that so many voters have reached: if fewer lie, an honest one has.
+    /// The highest term that `quorum` voters have reached. If fewer of them lie, an honest voter has reached it.
     fn vouched(&self, quorum: usize) -> Option<Term> {
         let mut words: Vec<Term> = self.words.values().copied().collect();
         words.sort_unstable_by(|one, other| other.cmp(one));
@@ -138,15 +138,15 @@ impl TermGuard {
     }
 }
 
-/// Why a peer's term is refused.
+/// Reason why a peer's term is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TermFault {
-    /// It is within 2^32 of the end of the numbers.
+    /// The term is within 2^32 of the end of the numbers.
     Last {
         /// The term.
         term: Term,
     },
-    /// It is more than 2^20 above the highest known, or later than the clock here allows.
+    /// The term is more than 2^20 above the highest known term, or later than the clock here allows.
     Jump {
         /// The term.
         term: Term,

@@ -1,9 +1,9 @@
-//! What one link has told the other side of the agents that live here, and what it has to tell.
+//! The announcements of one link: the local agents that the other side knows, and the changes that it has to be told.
 //!
-//! Decided here: the order beside messages. An agent is announced before its first message, and its
-//! end is announced after its last one: changes are taken together with the messages that wait, and
-//! come in two parts, one before and one after them. And that a number which is free is not given to another agent soon: a
-//! message to the one that had it may be under way, such as the vote that it asked for.
+//! Decided here: the order of announcements and messages. An agent is announced before its first message, and its end
+//! is announced after its last one. So changes are taken together with the waiting messages, and come in two parts, one
+//! before and one after the messages. Also decided here: a free number is not given to another agent soon. A message to
+//! the former agent may still be on its way, such as a vote that it asked for.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -20,36 +20,36 @@ use super::LocalMembers;
 /// The agents of one group that live here, as the other side knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
-    /// What was said when the group was opened on this link.
+    /// The requirements that were sent when the group was opened on this link.
     requirements: Option<Requirements>,
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
-    /// Those that stand for no agent, in the order in which they became free.
+    /// Numbers without an agent, in the order in which they became free.
     free: VecDeque<u32>,
-    /// The other side keeps a place for each number below, since the group was opened last.
+    /// Number of slots that the other side keeps since the group was opened last; every number below has one.
     places: u32,
     /// Every number below was given to an agent on this link.
     given: u32,
-    /// The agents that have left, until what they said last is written.
+    /// Agents that have left, and whose last messages are still to be written.
     leaving: BTreeMap<AgentId, u32>,
     leader: Option<Leader>,
 }
 
-/// The agents here that a message is for.
+/// The local agents that a message is for.
 #[derive(Debug, Default)]
 pub(crate) struct NamedReceivers<'a> {
     is_all: bool,
-    /// Most messages are for one: that takes no list.
+    /// Most messages are for one agent, which needs no list.
     one: Option<&'a AgentId>,
     several: Vec<&'a AgentId>,
-    /// How many numbers stand for agents that have left meanwhile.
+    /// Number of receivers that have left meanwhile.
     pub(crate) gone: usize,
-    /// How many numbers never stood for any agent.
+    /// Number of receivers whose numbers never belonged to any agent.
     pub(crate) unknown: usize,
 }
 
 impl<'a> NamedReceivers<'a> {
-    /// These; `None`: all members here.
+    /// The named agents; `None`: all members here.
     pub(crate) fn receivers(&self) -> Option<&[&'a AgentId]> {
         match &self.one {
             _ if self.is_all => None,
@@ -59,42 +59,42 @@ impl<'a> NamedReceivers<'a> {
     }
 }
 
-/// What has to be told of one group.
+/// The changes of one group that the other side has to be told.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RosterUpdate {
-    /// The group begins anew, by other rules, or in another epoch.
+    /// Set if the group begins anew, with other rules, or in another epoch.
     pub(crate) opens: Option<Requirements>,
-    /// Before the messages that wait.
+    /// The part before the waiting messages.
     pub(crate) before: RosterContent,
-    /// After them.
+    /// The part after the waiting messages.
     pub(crate) after: RosterContent,
 }
 
-/// A group begins anew.
+/// A new begin of a group.
 struct RosterOpening {
     requirements: Requirements,
-    /// Its agents keep the numbers that they had, as far as no number is left out.
+    /// Whether its agents keep their numbers as far as no number is left out.
     is_renumbered: bool,
 }
 
 impl Announcer {
-    /// The number under which the other side knows an agent.
+    /// Returns the number under which the other side knows an agent.
     pub(crate) fn number(&self, id: &AgentId) -> Option<u32> {
         let known = self.known.get(id).map(|(number, _)| *number);
         known.or_else(|| self.leaving.get(id).copied())
     }
 
-    /// How many numbers the other side keeps a place for, as it counts them: free ones are among them.
+    /// Number of slots that the other side keeps, as it counts them: slots of free numbers included.
     pub(crate) fn places(&self) -> usize {
         usize::try_from(self.places).unwrap_or(usize::MAX)
     }
 
-    /// What the agents that have left said last is written: their numbers mean no agent now.
+    /// Forgets the agents that have left, once their last messages are written: their numbers belong to no agent now.
     pub(crate) fn forget_left(&mut self) {
         self.leaving.clear();
     }
 
-    /// The agents that the other side means by the receivers of a message.
+    /// Returns the agents that the other side names as the receivers of a message.
     pub(crate) fn named(&self, to: RawReceivers<'_>) -> NamedReceivers<'_> {
         let mut named = NamedReceivers::default();
         match to {
@@ -123,20 +123,20 @@ impl Announcer {
         id
     }
 
-    /// The agent that the other side means by a number.
+    /// Returns the agent that the other side names by a number.
     pub(crate) fn name(&self, number: u32) -> Option<&AgentId> {
         self.names.get(&number)
     }
 
-    /// Whether a number that means no agent now once meant one: the other side may not have heard
-    /// of the end yet, however late its messages are read.
+    /// Returns whether a number was ever given to an agent. The other side may not have heard of that agent's end yet,
+    /// however late its messages are read.
     pub(crate) fn was_given(&self, number: u32) -> bool {
         number < self.given
     }
 
-    /// Compares what is with what was told; afterwards it counts as told. `has_said` says whether a message
-    /// of a member, in its present incarnation, waits to be written between the two parts. So many `spare` places the other
-    /// side has for numbers that are not used again.
+    /// Compares the present members with the announced ones, and returns the difference, which then counts as
+    /// announced. `has_said` returns whether a message of a member's present incarnation waits to be written between
+    /// the two parts. `spare` is the number of slots that the other side has for new numbers.
     pub(crate) fn update(
         &mut self,
         local: LocalMembers,
@@ -149,7 +149,7 @@ impl Announcer {
             .as_ref()
             .is_some_and(|opening| opening.is_renumbered);
         if is_anew {
-            // No number may be left out. What is under way names an epoch that is over.
+            // No number may be left out. Messages on their way name an epoch that is over.
             spare = 0;
         }
         announcement.opens = opening.map(|opening| opening.requirements);
@@ -167,8 +167,9 @@ impl Announcer {
             let is_same = |(_, known): &(u32, Member)| known.incarnation == member.incarnation;
             let is_known = !is_anew && was.as_ref().is_some_and(is_same);
             let is_down = member.presence == Presence::Down;
-            // Of one that came and went since the last look, the messages would be dropped there as those of
-            // an ended incarnation. Without messages no member there has to take it for up for a moment.
+            // This agent came and went since the last update. Unannounced, its messages would be dropped there as
+            // messages of an ended incarnation. If it has no messages, no member there has to consider it up for a
+            // moment.
             let speaks = is_down && !is_known && has_said(&member);
             if speaks {
                 announcement
@@ -176,7 +177,7 @@ impl Announcer {
                     .members
                     .push((number, before_its_end(&member)));
             }
-            // A sender that was not announced ends the link.
+            // A message of a sender that was not announced would end the link.
             let part = if is_down && (is_known || speaks) {
                 &mut announcement.after
             } else {
@@ -187,16 +188,16 @@ impl Announcer {
             self.given = self.given.max(number.saturating_add(1));
             self.known.insert(member.id.clone(), (number, member));
         }
-        // Numbers are free only after this was told.
+        // Numbers become free only after the departure was announced.
         for (id, (number, _)) in gone {
             self.leaving.insert(id, number);
             announcement.after.left.push(number);
-            // Messages that still name it count as gone: the other side hears of the end later.
+            // Messages that still name this number count as gone: the other side hears of the end later.
             self.names.remove(&number);
             self.free.push_back(number);
         }
         if is_anew {
-            // The other side takes no number before those below it.
+            // The other side takes the numbers in ascending order only.
             announcement
                 .before
                 .members
@@ -207,7 +208,7 @@ impl Announcer {
         announcement
     }
 
-    /// Begins the group anew if that is to be said of it now.
+    /// Begins the group anew if the other side has to be told that now.
     fn open(&mut self, now: Option<Requirements>, members: &[Member]) -> Option<RosterOpening> {
         let said = self.requirements.take();
         let Some(requirements) = now.filter(|now| !said.as_ref().is_some_and(|s| s.are_like(now)))
@@ -219,9 +220,9 @@ impl Announcer {
         if is_renumbered {
             self.renumber(members);
         } else {
-            // Other rules: all agents of before are gone, and the numbers begin anew.
+            // With other rules, all former agents are gone, and the numbers begin anew.
             *self = Self {
-                // A late message by a former number is still no mistake of the other side.
+                // A late message with a former number is still no mistake of the other side.
                 given: self.given,
                 ..Self::default()
             };
@@ -233,8 +234,9 @@ impl Announcer {
         })
     }
 
-    /// Another epoch of the same rules: all agents are told anew, and keep their numbers, by which messages to them may
-    /// be under way. Those beyond the last number have to fill the places of agents that have left: no number is left out.
+    /// Begins another epoch of the same rules: all agents are announced again, and keep their numbers, since messages
+    /// with these numbers may be on their way. Agents with numbers beyond the last one take the numbers of agents that
+    /// have left: no number is left out.
     fn renumber(&mut self, members: &[Member]) {
         let is_there = |id: &AgentId| members.binary_search_by(|member| member.id.cmp(id)).is_ok();
         self.known.retain(|id, _| is_there(id));
@@ -255,8 +257,8 @@ impl Announcer {
         self.leader = None;
     }
 
-    /// A number for an agent that comes: the one that has been free for longest, if many are, or there is no place for a new
-    /// one.
+    /// Returns a number for a new agent. The number that has been free for longest is used again if many are free, or
+    /// if the other side has no slot for a new number.
     fn free_number(&mut self, spare: &mut usize) -> u32 {
         let is_to_reuse = self.free.len() > RESTING || *spare == 0;
         if is_to_reuse && let Some(number) = self.free.pop_front() {
@@ -268,7 +270,7 @@ impl Announcer {
         number
     }
 
-    /// The leader is told when it changes: a hint for agents that come later.
+    /// Returns the leader if it has changed: a hint for agents that come later.
     fn hint(&mut self, leader: Option<Leader>) -> Option<LeaderHint> {
         if leader == self.leader {
             return None;
@@ -283,11 +285,11 @@ impl Announcer {
     }
 }
 
-/// So many numbers are free for a while before one of them is given again: until then so many other agents have left. The
-/// peer keeps a place for each.
+/// Free numbers that are kept back before one of them is given again: until then as many other agents have left. The
+/// peer keeps a slot for each.
 const RESTING: usize = 64;
 
-/// A member that is down, as it was before.
+/// Returns a member that is down, as it was before its end.
 fn before_its_end(member: &Member) -> Member {
     let is_earlier = |ended: &Incarnation| Some(*ended) < member.incarnation;
     let first = member.incarnation.unwrap_or_default();
@@ -300,7 +302,8 @@ fn before_its_end(member: &Member) -> Member {
 }
 
 impl RosterUpdate {
-    /// In pieces that fit into frames: so many members and numbers in each, the hint in the last.
+    /// Splits the content into pieces that fit into frames: at most `most` members and numbers in each, the hint in the
+    /// last.
     pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
         let most = most.max(1);
         let mut pieces = Vec::new();
@@ -315,7 +318,7 @@ impl RosterUpdate {
         if content.leader.is_some() && pieces.is_empty() {
             pieces.push(RosterContent::default());
         }
-        // By the last piece every agent is announced, the leader that the hint names among them.
+        // With the last piece every agent is announced, also the leader that the hint names.
         if let Some(last) = pieces.last_mut() {
             last.leader = content.leader;
         }

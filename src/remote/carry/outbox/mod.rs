@@ -1,10 +1,11 @@
-//! What waits to be sent to one node: filled by any thread, emptied by the writer of its link.
+//! The queue of messages for one node: any thread fills it, and the writer of its link empties it.
 //!
-//! Decided here: what a queue may hold. It is bounded by bytes. A repeated message replaces the one of its kind before
-//! it from the same sender to the same receivers; any other message is sent, or its loss is counted. Over the limit the
-//! newest message is lost, or, where the peer takes nothing, the link with all that waits (what applications say has
-//! half of the room, and elections have the rest): an agent that says too much is no reason to give a peer up. Messages
-//! outlast a link that is lost and made anew at once; without one for [`Limits::queue_time`] they are out of date.
+//! Decided here: the limits of a queue. Its bytes are bounded. A repeated message replaces the earlier message of its
+//! kind from the same sender to the same receivers; any other message is sent, or its loss is counted. Above the limit
+//! the newest message is lost. If the peer takes nothing, the link is closed instead, and all waiting messages are
+//! lost. Messages of applications may use half of the queue, elections have the rest: so an agent that sends too much
+//! does not end the link. Messages outlast a link that is lost and made again at once; without a link for
+//! [`Limits::queue_time`] they are out of date.
 
 use std::{
     collections::BTreeMap,
@@ -32,41 +33,41 @@ use crate::{
 /// The queue towards one node.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// So many bytes may wait.
+    /// Most bytes that may wait.
     most: AtomicUsize,
     time: Duration,
-    /// A peer that has taken nothing for so long is slow.
+    /// Time after which a peer that takes nothing counts as slow.
     grace_period: Duration,
     queue: Mutex<OutboxQueue>,
-    /// Notifies the writer that there is something to send.
+    /// Notifies the writer that there is a message to send.
     wake: Notify,
     /// Notifies the writer when the queue is over its limit.
     full: Notify,
-    /// Whether somebody depends on the peer's being there, and it was not asked yet.
+    /// Whether a caller depends on the peer's presence, and the peer was not asked yet.
     is_in_question: AtomicBool,
-    /// The peer is to hear of an earlier process of its name.
+    /// Whether the peer is to be told of an earlier process with its name.
     has_twin: AtomicBool,
     lost: AtomicU64,
-    /// Of those, the ones that the peer would not take, as far as they are not counted elsewhere yet.
+    /// Number of lost messages that the peer would not take, unless they are counted elsewhere already.
     refused: AtomicU64,
-    /// How deep a message may nest that this node takes: the types of a cluster are the same at all nodes.
+    /// Deepest nesting of a message that this node takes: the types of a cluster are the same at all nodes.
     depth: u8,
 }
 
 #[derive(Debug, Default)]
 struct OutboxQueue {
     messages: Batch,
-    /// What a message may be made of that the peer takes.
+    /// Bounds of a message that the peer takes.
     bounds: Bounds,
     /// The numbers of the repeated messages.
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
     state: QueueState,
-    /// The link that takes the messages out, or did last, and since when.
+    /// The link that takes the messages out, or the last one that did, and its start.
     by: Option<(LinkId, Instant)>,
-    /// Since when the link waits for the peer to take what was written.
+    /// Start of the time in which the link waits for the peer to take written bytes.
     stalled: Option<Instant>,
-    /// What the clock showed when it was looked at last.
+    /// The last reading of the clock.
     now: Option<Instant>,
 }
 
@@ -78,7 +79,7 @@ enum QueueState {
     Linked,
     /// Over its limit: the link is being closed.
     Overrun,
-    /// No link will ever send it.
+    /// No link will ever send the messages.
     Closed,
 }
 
@@ -102,40 +103,41 @@ impl Outbox {
         }
     }
 
-    /// From now on nothing waits that a peer would not take that takes this much, and no more than it takes in time.
+    /// Keeps the queue to the peer's limits from now on: no message that the peer would not take, and no more bytes
+    /// than it takes in time.
     pub(crate) fn keep_to(&self, limits: &Limits, theirs: Allowance) {
         self.most.store(most(limits, theirs), Relaxed);
         self.lock().bounds = theirs.bounds;
     }
 
-    /// Something else than a message has to be sent.
+    /// Wakes the writer, which has to send something other than a message.
     pub(crate) fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// Has the peer asked whether it is there.
+    /// Makes the writer ask the peer whether it is there.
     pub(crate) fn verify(&self) {
         self.is_in_question.store(true, Relaxed);
         self.wake();
     }
 
-    /// Whether that was wanted since this was asked last.
+    /// Returns whether [`verify`](Self::verify) was called since the last call.
     pub(crate) fn take_question(&self) -> bool {
         self.is_in_question.swap(false, Relaxed)
     }
 
-    /// Has the peer told that an earlier process says that it is that peer.
+    /// Makes the writer tell the peer that an earlier process uses its name.
     pub(crate) fn tell_of_twin(&self) {
         self.has_twin.store(true, Relaxed);
         self.wake();
     }
 
-    /// Whether that was wanted since this was asked last.
+    /// Returns whether [`tell_of_twin`](Self::tell_of_twin) was called since the last call.
     pub(crate) fn take_twin(&self) -> bool {
         self.has_twin.swap(false, Relaxed)
     }
 
-    /// Waits until something is to be sent; a notification that came before is kept.
+    /// Waits until there is something to send; an earlier notification is kept.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
@@ -147,31 +149,31 @@ impl Outbox {
         }
     }
 
-    /// How many messages were lost here: too old, or over the limit.
+    /// Number of messages that were lost here: too old, or over the limit.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }
 
-    /// Counts messages that were lost on their way out of here.
+    /// Counts messages that were lost on their way out of this process.
     pub(crate) fn count_lost(&self, messages: u64) {
         self.lost.fetch_add(messages, Relaxed);
     }
 
-    /// Counts a message that the peer would not take: so it is lost here, and the link stays.
+    /// Counts a message that the peer would not take: it is lost here, and the link stays.
     pub(crate) fn count_refused(&self) {
         self.lost.fetch_add(1, Relaxed);
         self.refused.fetch_add(1, Relaxed);
     }
 
-    /// How many of those there were since the last call.
+    /// Returns the number of such messages since the last call.
     pub(crate) fn take_refused(&self) -> u64 {
         self.refused.swap(0, Relaxed)
     }
 
-    /// From now on this link takes the messages out.
+    /// Lets this link take the messages out from now on.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
-        // What a former link left behind takes room.
+        // Messages that a former link left behind use space.
         self.drop_old(&mut queue);
         if queue.state != QueueState::Closed {
             queue.state = QueueState::Linked;
@@ -180,7 +182,7 @@ impl Outbox {
         }
     }
 
-    /// That link is lost. What waits goes over the next one, if it is made in time.
+    /// Notes that this link is lost. The waiting messages go over the next link, if it is made in time.
     pub(crate) fn unlink(&self, by: LinkId) {
         let mut queue = self.lock();
         if queue.state != QueueState::Closed && queue.by.is_some_and(|(link, _)| link == by) {
@@ -188,33 +190,34 @@ impl Outbox {
         }
     }
 
-    /// The peer has not taken at once what was written.
+    /// Notes that the peer has not taken the written bytes at once.
     pub(crate) fn stall(&self) {
         self.lock().stalled = Some(Instant::now());
     }
 
-    /// It has taken it now.
+    /// Notes that the peer has taken the bytes.
     pub(crate) fn go_on(&self) {
         self.lock().stalled = None;
     }
 
-    /// The peer is gone: what waits has no receiver.
+    /// Drops the waiting messages: the peer is gone, so they have no receiver.
     pub(crate) fn clear(&self) {
         let mut queue = self.lock();
         self.drop_all(&mut queue);
     }
 
-    /// The peer is none any more.
+    /// Closes the queue: the node is not a peer any more.
     pub(crate) fn close(&self) {
         let mut queue = self.lock();
         queue.state = QueueState::Closed;
         self.drop_all(&mut queue);
     }
 
-    /// Takes everything that is not out of date, in the order in which it was said, for an empty batch to go on with.
+    /// Takes all messages that are not out of date, in the order in which they were sent, and leaves the empty batch in
+    /// their place.
     ///
     /// # Errors
-    /// [`Outdated`] when the oldest has waited for too long on this link: the peer does not keep up.
+    /// [`Outdated`] if the oldest message has waited for too long on this link: the peer does not keep up.
     pub(crate) fn take(&self, by: LinkId, empty: Batch) -> Result<Batch, Outdated> {
         let mut queue = self.lock();
         if queue.by.is_none_or(|(link, _)| link != by) {
@@ -227,7 +230,7 @@ impl Outbox {
         Ok(mem::replace(&mut queue.messages, empty))
     }
 
-    /// Leaves everything where it is.
+    /// Checks the queue, and takes nothing.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -235,8 +238,8 @@ impl Outbox {
         self.judge(&self.lock())
     }
 
-    /// Whether the peer keeps up. How long a message waited before this link says nothing of that: among many
-    /// there is always one that grows too old before a new link can take it, and so no link would ever last.
+    /// Checks whether the peer keeps up. The time that a message waited before this link does not count: among many
+    /// messages there is always one that grows too old before a new link can take it, so no link would ever last.
     fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
         let waits = |(oldest, (_, linked)): (&Queued, _)| oldest.since.max(linked).elapsed();
         let waits = queue.messages.oldest().zip(queue.by).map(waits);
@@ -292,7 +295,7 @@ impl Outbox {
         let most = self.most.load(Relaxed);
         if message.kind() == AppMessage::KIND && !queue.has_room_beside_elections(&queued, most) {
             self.lost.fetch_add(1, Relaxed);
-            return; // of no concern to the link: the rest of the room is not theirs
+            return; // the link is not affected: the rest of the queue is for elections
         }
         if !queue.has_room(&queued, most) {
             self.lost.fetch_add(1, Relaxed);
@@ -305,7 +308,7 @@ impl Outbox {
         }
     }
 
-    /// There was no room for a message.
+    /// Handles a message that has no room.
     fn overflow(&self, queue: &mut OutboxQueue) {
         let stuck = |since: Instant| since.elapsed() >= self.grace_period;
         if queue.state == QueueState::Linked {
@@ -339,24 +342,24 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, OutboxQueue> {
-        // Nothing that can panic half-way runs under the lock.
+        // No code that can panic half-way runs under the lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl OutboxQueue {
-    /// A message that replaces a former one needs none.
+    /// Returns whether the queue has room for a message. A message that replaces a former one needs none.
     fn has_room(&self, message: &Queued, most: usize) -> bool {
         let bytes = self.bytes.saturating_add(message.size());
         let Some(key) = message.key().filter(|_| bytes > most) else {
             return bytes <= most;
         };
-        // Heartbeats are repeated: a flood of other messages must not make a leader seem silent.
+        // Heartbeats are repeated, and have more room: a flood of other messages must not make a leader seem silent.
         let quarter = most.checked_div(4).unwrap_or_default();
         bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&key)
     }
 
-    /// Whether what applications say leaves enough room for elections. One such message has room in any case.
+    /// Returns whether messages of applications leave enough room for elections. A single message always has room.
     fn has_room_beside_elections(&self, message: &Queued, most: usize) -> bool {
         let half = most.checked_div(2).unwrap_or_default();
         self.bytes == 0 || self.bytes.saturating_add(message.size()) <= half
@@ -375,7 +378,7 @@ impl OutboxQueue {
         }
     }
 
-    /// Moves messages together; those that are repeated have other numbers then.
+    /// Closes the gaps between messages; repeated messages get other numbers.
     fn close_gaps(&mut self) {
         self.repeated.clear();
         for (at, message) in self.messages.close_gaps() {
@@ -396,21 +399,22 @@ pub(crate) use batch::Batch;
 pub(crate) use queued::{Queued, Receivers};
 pub(crate) use sink::GroupSink;
 
-/// An agent behind a full queue, and behind what is being written, is still heard in time.
+/// Most bytes in a queue. An agent behind a full queue, and behind the bytes that are being written, is still heard in
+/// time.
 fn most(limits: &Limits, theirs: Allowance) -> usize {
     let in_time = pace::within(limits, theirs, limits.ping_after());
     let frame = limits.frame().saturating_add(MARGIN);
     limits.queue().min(in_time.max(frame))
 }
 
-/// The oldest message has waited for longer than the limit, or there were too many.
+/// The oldest message has waited for longer than the limit, or there were too many messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outdated;
 
-/// Of a burst, 2 to this power messages count as said at the same time: looks at the clock take theirs.
+/// In a burst, 2 to this power messages share one time stamp, since a reading of the clock takes time.
 const SAME_TIME: u32 = 5;
 
-/// So that a message of a whole frame has room.
+/// Space so that a message of a whole frame fits.
 const MARGIN: usize = 1024;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A message that waits.
 //!
-//! Decided here: what it counts for, and which other message replaces it. Not here: the queue.
+//! Decided here: its size, and which other message replaces it. Not here: the queue.
 
 use std::{ops::Range, sync::Arc};
 
@@ -8,21 +8,21 @@ use actix::clock::Instant;
 
 use crate::protocol::{AgentId, Incarnation, Member};
 
-/// What makes one repeated message replace another: the same kind, of the same sender, to the same receivers. An
-/// acknowledgement is no substitute for a heartbeat, although a newer one of either follows.
+/// The key by which one repeated message replaces another: the same kind, of the same sender, to the same receivers. An
+/// acknowledgement cannot replace a heartbeat, although a newer message follows both.
 pub(super) type RepeatKey = (u32, &'static str, AgentId, Receivers);
 
 /// A message that waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
-    /// Which group, in the order in which the bridge carries them.
+    /// The number of the group, in the order in which the bridge carries them.
     pub(crate) group: u32,
     pub(crate) from: AgentId,
     pub(crate) incarnation: Incarnation,
     pub(crate) to: Receivers,
-    /// Where its batch keeps what it says.
+    /// Position of its payload in its batch.
     pub(super) payload: Range<usize>,
-    /// Its kind, if a newer one of that kind follows anyway.
+    /// Its kind, if a newer message of that kind follows anyway.
     pub(super) repeats: Option<&'static str>,
     pub(super) since: Instant,
 }
@@ -36,7 +36,7 @@ pub(crate) enum Receivers {
 }
 
 impl Queued {
-    /// Whether that member of that group says it, in its present incarnation.
+    /// Returns whether its sender is that member of that group, in its present incarnation.
     pub(crate) fn is_of(&self, group: usize, member: &Member) -> bool {
         usize::try_from(self.group) == Ok(group)
             && self.from == member.id
@@ -55,7 +55,7 @@ impl Queued {
             .saturating_add(OVERHEAD)
     }
 
-    /// `None` if no other message replaces it.
+    /// Returns its key; `None` if no other message replaces it.
     pub(super) fn key(&self) -> Option<RepeatKey> {
         Some((
             self.group,
@@ -66,5 +66,5 @@ impl Queued {
     }
 }
 
-/// What a queued message takes beside its payload, about.
+/// Approximate size of a queued message without its payload, in bytes.
 const OVERHEAD: usize = 64;
