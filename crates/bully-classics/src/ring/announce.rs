@@ -1,8 +1,9 @@
-//! The third lap of an election, and the heartbeats: on their way round, and home again.
+//! The third lap of an election, and the heartbeats: their way round the ring and back home.
 //!
-//! Decided here: which announcement counts (`follow-the-newest`). Announcements and heartbeats are one
-//! message, so that a member that missed the announcement follows from the next heartbeat on. It
-//! carries no list: a member that has passed it on remembers that, so it stays small in a large ring.
+//! Decided here: which announcement counts (`follow-the-newest`). Announcements and heartbeats are the
+//! same message, so a member that missed the announcement follows from the next heartbeat on. The
+//! message carries no list, so it stays small in a large ring: each member remembers that it has passed
+//! the message on.
 
 use super::{
     AgentId, Next, Out,
@@ -13,10 +14,10 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// Whether an announcement of another agent counts; if so, it is remembered as passed on.
+/// Returns whether an announcement of another agent counts. If so, it is remembered as passed on.
 ///
 /// # Errors
-/// Why it does not.
+/// The reason why it does not count.
 pub(super) fn judge(
     core: &mut Core,
     state: &State,
@@ -25,7 +26,7 @@ pub(super) fn judge(
     m: &Coordinator,
     out: &mut Out,
 ) -> Result<(), &'static str> {
-    // Another member has heard the leader, so it must not be skipped here.
+    // Another member has heard the leader, so this agent must not skip the leader.
     core.trust(&m.leader, m.incarnation);
     if !core.may_lead_in(&m.leader, m.incarnation) {
         return Err("not from a leader that may be there");
@@ -48,7 +49,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
-    // If its leader dies meanwhile, no other member would take this message from the ring.
+    // If the leader dies meanwhile, no other member would take this message from the ring.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }
@@ -56,15 +57,15 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// Whether a newer announcement is known: of a higher term, or in the same term of an agent that
-/// ranks above.
+/// Whether a newer announcement is known: an announcement of a higher term, or of the same term by an
+/// agent that ranks above.
 fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) -> bool {
     if m.term != core.closed {
         return m.term < core.closed;
     }
     let is_above = |score, id: &AgentId| (score, id) > (m.score, &m.leader);
     match state {
-        // A leader's score may fall: its heartbeats are not compared with what it had before.
+        // A leader's score may fall, so its heartbeats are not compared with its former score.
         State::Follower(f) if f.is_under(&m.leader) => m.incarnation < f.leader.incarnation,
         State::Follower(f) => f.leader.term == m.term && is_above(f.score, &f.leader.id),
         State::Leader(leading) if leading.term == m.term => is_above(core.score(), &core.me.id),
@@ -75,7 +76,8 @@ fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) ->
     }
 }
 
-/// An announcement that names this agent in an earlier incarnation: other members still follow that.
+/// Handles an announcement that names this agent in an earlier incarnation. Other members still follow
+/// that incarnation.
 pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinator) -> Next {
     core.seen = core.seen.max(m.term);
     if core.me.is_voter() && campaign.contest().is_none() && m.term > core.closed {
@@ -84,8 +86,9 @@ pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinat
     Next::Stay
 }
 
-/// `lead-when-home`: an announcement or a heartbeat of this agent has gone round. Only now does a
-/// winner consider itself leader, since all that it can reach have given up any other leader.
+/// `lead-when-home`: handles an announcement or a heartbeat of this agent that has gone round. Only now
+/// does a winner consider itself leader, since all members that it can reach have given up any other
+/// leader.
 pub(super) fn came_home(
     core: &Core,
     state: &mut State,
@@ -106,7 +109,7 @@ pub(super) fn came_home(
     Next::Stay
 }
 
-/// What has to be forgotten of the earlier laps before this agent announces itself.
+/// Forgets the messages of earlier laps, before this agent announces itself.
 pub(super) fn begin(core: &mut Core, out: &mut Out) {
     core.forget_hop(Lap::Collect, out);
     core.forget_hop(Lap::Nominate, out);

@@ -1,8 +1,8 @@
 //! The first lap of an election: a list goes round, and each member adds itself.
 //!
-//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), of two elections
-//! the weaker is given up (`yield-to-stronger`), and a member that finds itself on the list closes it
-//! (`close-on-own-name`). What the list is good for comes next: `nominate.rs`.
+//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), the weaker of two
+//! elections is given up (`yield-to-stronger`), and a member that finds itself on the list closes it
+//! (`close-on-own-name`). `nominate.rs` handles the closed list.
 
 use super::{
     AgentId, Next, Out,
@@ -17,16 +17,15 @@ use bully_core::protocol::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contest {
     pub id: RingElectionId,
-    /// How far it has come, as far as this agent has seen; the last lap is that of this agent's own
-    /// announcement.
+    /// The latest lap that this agent has seen. The last lap is that of this agent's own announcement.
     pub lap: Lap,
-    /// Without an outcome until then the election is lost (`restart-lost-election`).
+    /// Time after which an election without an outcome is lost (`restart-lost-election`).
     due: Time,
 }
 
 impl Contest {
-    /// Every participant waits for the outcome, not only the origin: the origin may be lost together
-    /// with its token.
+    /// Takes part in an election. Every participant waits for the outcome, not only the origin: the
+    /// origin and its token may be lost together.
     pub(super) fn join(
         core: &mut Core,
         now: Time,
@@ -41,15 +40,15 @@ impl Contest {
         Self { id, lap, due }
     }
 
-    /// What was to be passed on for this election is not.
+    /// Ends this agent's part in an election: it passes no `Collect` or `Nominate` on any more.
     pub(super) fn leave(core: &mut Core, out: &mut Out) {
-        // An announcement goes on all the same: the members behind have to hear who leads.
+        // An announcement still goes on: the members behind have to hear who leads.
         out.cancel_timer(RingTimer::Token);
         core.forget_hop(Lap::Collect, out);
         core.forget_hop(Lap::Nominate, out);
     }
 
-    /// Whether there was no outcome in time.
+    /// Whether the outcome did not come in time.
     pub(super) fn is_lost(&self, now: Time, out: &mut Out) -> bool {
         let is_early = now < self.due;
         if is_early {
@@ -58,12 +57,13 @@ impl Contest {
         !is_early
     }
 
-    /// Whether this agent has won it, and announces that.
+    /// Whether this agent has won the election and announces that.
     pub(super) fn is_announced(&self) -> bool {
         self.lap == Lap::Coordinator
     }
 
-    /// `close-on-own-name`: every member that is there is on the list. The highest in rank is next.
+    /// `close-on-own-name`: closes the list, which names every member that is there. The next message
+    /// is for the highest in rank.
     pub(super) fn close(&mut self, core: &Core, collect: Collect) -> Next {
         let Collect { election, entrants } = collect;
         let Some(winner) = best(core, entrants.as_slice()) else {
@@ -72,7 +72,7 @@ impl Contest {
         if winner.id == core.me.id {
             return Next::Announce(election);
         }
-        // A copy of the list may come round later, and must not be closed once more.
+        // A copy of the list may come round later, and must not be closed again.
         self.lap = Lap::Nominate;
         let nominate = Nominate {
             winner: winner.id.clone(),
@@ -84,8 +84,8 @@ impl Contest {
     }
 }
 
-/// `begin-above-all-terms`. A member that cannot be elected may begin, too: others are chosen by what
-/// it passes on.
+/// `begin-above-all-terms`. A member that cannot be elected may also begin an election: its message
+/// collects the others.
 pub(super) fn begin(core: &Core, now: Time) -> Next {
     let Some(term) = core.seen.next() else {
         return Next::Ignore("the terms have come to their end");
@@ -98,7 +98,7 @@ pub(super) fn begin(core: &Core, now: Time) -> Next {
     Next::Join(election, Lap::Collect, collect.into())
 }
 
-/// A list has come round to this agent.
+/// Handles a list that has come to this agent.
 pub(super) fn on_collect(
     core: &mut Core,
     campaign: &mut Campaign,
@@ -106,18 +106,18 @@ pub(super) fn on_collect(
     mut collect: Collect,
 ) -> Next {
     for entrant in collect.entrants.as_slice() {
-        // It has passed the list on, so it is there.
+        // The entrant has passed the list on, so it is there.
         core.trust(&entrant.id, entrant.incarnation);
     }
     let id = &collect.election;
     if id.term <= core.closed {
         return Next::Ignore("an election that is over");
     }
-    // A list that a former incarnation was on has not come home to this one.
+    // A list that names a former incarnation of this agent has not come home to this incarnation.
     let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {
-        // `yield-to-stronger`, the suppression of Chang and Roberts: one token of many goes on.
+        // `yield-to-stronger`, the suppression of Chang and Roberts: only one of many tokens goes on.
         if contest.id > *id {
             return Next::Ignore("a stronger election is under way");
         }
@@ -137,8 +137,8 @@ pub(super) fn on_collect(
     Next::Join(collect.election.clone(), Lap::Collect, collect.into())
 }
 
-/// The highest in rank that has not ended since it was collected. A member that cools down comes after
-/// all others: it has just handed the leadership over.
+/// Returns the highest entrant in rank whose incarnation has not ended since. A member that cools down
+/// comes after all others: it has just handed the leadership over.
 fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
     let may_lead = |e: &&Entrant| {
         let is_me = |id: &AgentId| *id == core.me.id;

@@ -1,15 +1,15 @@
-//! The parameters of the rules: how long a hop may take, and all that follows from it.
+//! The parameters of the rules: the length of a hop, and all durations that follow from it.
 //!
-//! All that a member waits for grows with the ring: a lap of n hops takes n times as long as a message,
-//! and a dead member costs one hop wherever it is met.
+//! All waiting times grow with the ring: a lap of n hops takes n times as long as a message, and each
+//! dead member on the way costs one hop.
 
 use std::time::Duration;
 
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// What a ring election needs to know beside its members; the same at each of them. An agent with a
-/// configuration that does not pass the [check](Self::check) does not start.
+/// The parameters of a ring election; the same at every member. An agent whose configuration does not
+/// pass the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::{elections::ring::RingConfig, protocol::Timings};
@@ -22,28 +22,28 @@ use bully_core::protocol::{Detector, Timings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RingConfig {
-    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector.
+    /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// Silence of this length, and the next member is tried (`skip-the-silent`); more than two delay
+    /// Silence after which the sender tries the next member (`skip-the-silent`); more than two delay
     /// bounds for each of the [`sends`](Self::sends). Default: one delay bound more than that.
     pub hop: Option<Duration>,
-    /// How often a message is sent to one member within one hop; 1 to 8. Default: 2, so that one lost
-    /// message is not taken for a death.
+    /// Number of times that a message is sent to a member within one hop; 1 to 8. Default: 2, so that
+    /// one lost message does not count as a death.
     pub sends: u32,
-    /// How often the members that are skipped are probed (`probe-the-skipped`); more than zero.
-    /// Default: every second heartbeat.
+    /// Interval of the probes to skipped members (`probe-the-skipped`); more than zero. Default: every
+    /// second heartbeat.
     pub probe: Option<Duration>,
-    /// For how long a member that outranks its leader leaves it alone; it must outrank it all that
-    /// time. Default: zero, the highest in rank leads at once.
+    /// Time for which a member must outrank its leader before it challenges the leader. Default: zero,
+    /// the highest in rank leads at once.
     pub challenge_after: Duration,
-    /// The longest that the work of a leader that steps down may take to end. Default: 5 s.
+    /// Longest time in which the work of a leader that steps down may end. Default: 5 s.
     pub drain: Duration,
-    /// For how long an agent that stepped down lets others go first, unless its score is set, it is
-    /// told to campaign, or no other agent is there. Default: 60 s.
+    /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
+    /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
     ///
-    /// An agent that cools down has a slot all the same, eight slots after the others, and is chosen
-    /// if all that are left cool down. So a cool-down delays the next leader by at most eight
-    /// steps, whichever agents are left.
+    /// An agent that cools down also has a slot, eight slots after the others, and it is chosen if all
+    /// remaining agents cool down. So a cool-down delays the next leader by at most eight steps,
+    /// whichever agents remain.
     pub cooldown: Duration,
 }
 
@@ -92,37 +92,37 @@ impl RingConfig {
         Ok(())
     }
 
-    /// How often a leader is heard, and which silence means that it is gone.
+    /// Interval of a leader's heartbeats, and the silence that means that the leader is gone.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// How long a member may take to acknowledge, with all copies of a message.
+    /// Time in which a member may acknowledge, with all copies of a message.
     pub fn hop(&self) -> Duration {
         let longer = || self.least_hop().saturating_add(self.timings.delay_bound());
         self.hop.unwrap_or_else(longer)
     }
 
-    /// An answer to each copy needs more than this.
+    /// Time that an answer to each copy needs. A hop must be longer.
     fn least_hop(&self) -> Duration {
         let answers = self.sends.saturating_mul(2);
         self.timings.delay_bound().saturating_mul(answers)
     }
 
-    /// How often the members that are skipped are probed.
+    /// Interval of the probes to skipped members.
     pub fn probe(&self) -> Duration {
         let second_heartbeat = || self.detector().heartbeat.saturating_mul(2);
         self.probe.unwrap_or_else(second_heartbeat)
     }
 
-    /// How long after one copy of a message the next follows, while no member acknowledges.
+    /// Time between two copies of a message, while no member acknowledges.
     pub(super) fn resend(&self) -> Duration {
         self.hop() / self.sends.max(1)
     }
 
-    /// How long a ring of `n` waits for the outcome of an election (`restart-lost-election`): for
-    /// each member three delay bounds, one for each lap, and a hop in which it is found dead; or two
-    /// hops if that is longer.
+    /// Time for which a ring of `n` waits for the outcome of an election (`restart-lost-election`). For
+    /// each member it is three delay bounds, one for each lap, and a hop in which the member proves to
+    /// be dead; or two hops, if that is longer.
     pub fn token(&self, n: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         let hop = self.hop();
@@ -130,30 +130,28 @@ impl RingConfig {
         each.saturating_mul(count(n))
     }
 
-    /// Silence of this length means that the leader of a ring of `n` is gone
-    /// (`miss-a-silent-leader`): the detection time and a [hop](Self::hop) for each member, each of
-    /// which may hold a heartbeat up.
+    /// Silence after which the leader of a ring of `n` counts as gone (`miss-a-silent-leader`): the
+    /// detection time and a [hop](Self::hop) for each member, since each member may delay a heartbeat.
     pub fn silence(&self, n: usize) -> Duration {
         let laps = self.hop().saturating_mul(count(n));
         self.detector().detection.saturating_add(laps)
     }
 
-    /// The longest that an election among `n` takes, `dead` of which are dead without any other
-    /// member knowing, when one member begins it: three delay bounds for each member, and a hop for
-    /// each dead one.
+    /// Longest time of an election among `n` members that one member begins, if `dead` of them are dead
+    /// and no other member knows that: three delay bounds for each member, and a hop for each dead
+    /// member.
     pub fn worst_case_election(&self, n: usize, dead: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         laps.saturating_mul(count(n))
             .saturating_add(self.hop().saturating_mul(count(dead)))
     }
 
-    /// The longest from the silent death of a leader until all others of a ring of `n` know the
-    /// next, when `dead` members are dead, the leader among them, and each of these may outrank
-    /// the winner.
+    /// Longest time from the silent death of a leader until all others of a ring of `n` know the next
+    /// leader. `dead` members are dead, including the leader, and each of them may outrank the winner.
     ///
-    /// That is one lap for the last heartbeat, the silence and a jitter, at most
-    /// eight slots of a step and a jitter, and the [election](Self::worst_case_election). Where an
-    /// agent [cools down](Self::cooldown), later by at most what is stated there.
+    /// The parts are: one lap for the last heartbeat, the silence and a jitter, at most eight slots of
+    /// a step and a jitter, and the [election](Self::worst_case_election). If an agent [cools
+    /// down](Self::cooldown), the time grows by at most the delay stated there.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t
@@ -170,12 +168,12 @@ impl RingConfig {
             .saturating_add(self.worst_case_election(n, dead))
     }
 
-    /// The most messages of an election among `n`, all of them alive, that `initiators` begin at
-    /// once; acknowledgements included, heartbeats not.
+    /// Largest number of messages of an election among `n` living members that `initiators` begin at
+    /// once. Acknowledgements count, heartbeats do not.
     ///
-    /// The k-th strongest token goes k - 1 hops less than round (Chang and Roberts: n (n + 1) / 2
-    /// if all begin), then n for the nomination and n for the announcement; as much again
-    /// in acknowledgements.
+    /// The k-th strongest token makes k - 1 hops less than a full lap (Chang and Roberts: n (n + 1) / 2
+    /// hops if all begin). The nomination takes n hops, and the announcement n hops. The
+    /// acknowledgements double the sum.
     pub fn worst_case_messages(&self, n: usize, initiators: usize) -> u64 {
         if n < 2 {
             return 0;
@@ -190,32 +188,32 @@ impl RingConfig {
     }
 }
 
-/// Which value, or relation between two, does not make a ring.
+/// Values, and relations between two values, that do not make a ring.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RingError {
     /// The timings have no failure detector.
     #[error("a ring needs heartbeats: choose timings with a failure detector")]
     NoDetector,
-    /// A message is sent at least once, and not for ever.
+    /// A message is sent at least once, and at most eight times.
     #[error("a message cannot be sent {sends} times within one hop: choose 1 to {MOST_SENDS}")]
     Sends {
-        /// How often.
+        /// The configured number of times.
         sends: u32,
     },
-    /// The hop has no room for an answer to each copy.
+    /// The hop is too short for an answer to each copy.
     #[error(
         "a hop of {hop:?} must be longer than {sends} times twice the delay bound of {delay_bound:?}: raise the hop"
     )]
     Hop {
-        /// The hop that was asked for.
+        /// The configured hop.
         hop: Duration,
-        /// How often a message is sent within one.
+        /// Number of times that a message is sent within a hop.
         sends: u32,
         /// The delay bound of the timings.
         delay_bound: Duration,
     },
-    /// The members that are skipped would be probed without a pause.
+    /// The agent would probe the skipped members without a pause.
     #[error("the probe interval is zero: state how often to ask, such as 500ms")]
     ZeroProbe,
 }

@@ -1,9 +1,9 @@
 //! `skip-the-silent`: from one member to the next, and past the members that do not acknowledge.
 //!
-//! The ring is the voters in the order of their names. A member that is known to be down is not in
-//! it, and a suspected one is skipped; probes find out whether it is back. Of each lap at most one
-//! message waits for an acknowledgement: a newer one takes the place of an older one, and of its
-//! waiting time.
+//! The ring consists of the voters in the order of their names. A member that is known to be down is
+//! not in the ring, and a suspected member is skipped. Probes find out whether it is back. In each lap
+//! at most one message waits for an acknowledgement: a newer message replaces an older one, and takes
+//! over its waiting time.
 
 use super::{
     AgentId, Out,
@@ -13,20 +13,20 @@ use super::{
 };
 use bully_core::protocol::{Member, Time};
 
-/// What was passed on and is not acknowledged yet.
+/// A message that was passed on and is not acknowledged yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Hop {
     pub to: AgentId,
     pub message: RingMessage,
-    /// When the next copy goes out, or the next member is tried.
+    /// Time at which the agent sends the next copy, or tries the next member.
     pub due: Time,
-    /// So many more copies go to this member.
+    /// Number of further copies to this member.
     left: u32,
     grace: Grace,
 }
 
 impl Core {
-    /// Passes a message on. If no other member is left it is given back, as if it had gone round.
+    /// Passes a message on. If no other member is left, returns the message, as if it had gone round.
     #[must_use]
     pub(super) fn pass(
         &mut self,
@@ -51,7 +51,8 @@ impl Core {
             return Some(message);
         };
         out.send(&to, message.clone());
-        // A newer message buys a silent member no time: heartbeats would keep a dead one in the ring.
+        // A newer message gives a silent member no more time. Otherwise heartbeats would keep a dead
+        // member in the ring.
         let (due, left) = match self.hops.get(&lap).filter(|hop| hop.to == to) {
             Some(hop) => (hop.due, hop.left),
             None => (
@@ -71,13 +72,13 @@ impl Core {
         None
     }
 
-    /// The next member behind that one, round to this agent; `None` if there is none before it.
+    /// The next member behind `last`, up to this agent; `None` if no member is between them.
     fn next_behind(&self, last: &AgentId) -> Option<&Member> {
         let before = |m: &&Member| m.id <= *last;
         let mine = |m: &&Member| m.id == self.me.id;
         let start = match self.me.members.index_of(last) {
             Some(at) => at.saturating_add(1),
-            // That member has left meanwhile: its name still tells where the lap goes on.
+            // The last member has left meanwhile, but its name still shows where the lap goes on.
             None => self.me.members.iter().take_while(before).count(),
         };
         let n = self.me.members.len();
@@ -88,25 +89,26 @@ impl Core {
             .find(|m| self.is_in_ring(m))
     }
 
-    /// Whether no other member would be given a message.
+    /// Whether no other member would get a message.
     pub(super) fn is_alone(&self) -> bool {
         self.next_behind(&self.me.id).is_none()
     }
 
-    /// The timer of a lap: sends another copy, or gives the member up; says whether it did that.
+    /// Handles the timer of a lap: sends another copy, or gives the member up. Returns whether it gave
+    /// the member up.
     pub(super) fn on_hop_due(&mut self, now: Time, lap: Lap, out: &mut Out) -> bool {
         let late = self.config.timings.delay_bound();
         let resend = self.config.resend();
         let Some(hop) = self.hops.get_mut(&lap) else {
             return false;
         };
-        // An acknowledgement of an older message has moved the time, but not the timer.
+        // An acknowledgement of an older message has moved the due time, but not the timer.
         if now < hop.due {
             out.set_timer(RingTimer::Hop(lap), hop.due.since(now));
             return false;
         }
         if now.since(hop.due) > late && hop.grace == Grace::Unused {
-            // This agent itself was stalled: the acknowledgement may lie in its mailbox, behind this
+            // This agent itself was stalled. The acknowledgement may be in its mailbox, behind this
             // time-out.
             hop.grace = Grace::Used;
             hop.left = hop.left.max(1);
@@ -123,7 +125,7 @@ impl Core {
         true
     }
 
-    /// The laps whose next member is not in the ring any more: another one gets the message.
+    /// The laps whose next member is not in the ring any more. Another member gets their message.
     pub(super) fn stuck_laps(&self) -> Vec<Lap> {
         let members = &self.me.members;
         let is_stuck = |hop: &Hop| !members.get(&hop.to).is_some_and(|m| self.is_in_ring(m));
@@ -131,8 +133,8 @@ impl Core {
         stuck.map(|(lap, _)| *lap).collect()
     }
 
-    /// Passes the message of this lap to the member after the one that has it; it is given back if no
-    /// other member is left.
+    /// Passes the message of this lap to the member after the present one. If no other member is left,
+    /// returns the message.
     #[must_use]
     pub(super) fn skip(&mut self, now: Time, lap: Lap, out: &mut Out) -> Option<RingMessage> {
         let Hop { to, message, .. } = self.hops.get(&lap)?.clone();
@@ -140,9 +142,10 @@ impl Core {
         self.pass_behind(now, &to, message, out)
     }
 
-    /// "I have it": the sender need not look for another member.
+    /// Acknowledges a message, so that the sender does not look for another member.
     pub(super) fn acknowledge(&self, to: &AgentId, message: &RingMessage, out: &mut Out) {
-        // The newest term goes along, so that a sender that has missed a leader learns of it here.
+        // The acknowledgement carries the newest term, so a sender that has missed a leader learns of
+        // it here.
         if let Some(ack) = message.acknowledgement(self.closed) {
             out.send(to, ack);
         }
@@ -151,15 +154,15 @@ impl Core {
     pub(super) fn on_hop_ack(&mut self, now: Time, from: &AgentId, ack: &HopAck, out: &mut Out) {
         let resend = self.config.resend();
         let sends = self.config.sends;
-        // A member that was given up may answer late: that is no word of the one tried now.
+        // A member that was given up may answer late. Its answer does not count for the present member.
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };
-        // A late answer to an older message must not end the wait: the newer one may be lost.
+        // A late answer to an older message must not end the wait: the newer message may be lost.
         if hop.message.acknowledgement(ack.known).as_ref() == Some(ack) {
             return self.forget_hop(ack.lap, out);
         }
-        // The member is there, if late: what was sent since has its own time.
+        // The member is there, but late. The newer message gets its own time.
         hop.due = now.after(resend);
         hop.left = sends.saturating_sub(1);
     }

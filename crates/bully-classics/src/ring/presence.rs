@@ -1,19 +1,19 @@
-//! Which members are there: one predicate for each question, side by side.
+//! Presence of the members: one predicate for each question, side by side.
 //!
-//! Two things are known of a member: its presence in the group's snapshot, and whether it was silent
-//! here (`suspects`). No two of these questions have the same answer:
+//! An agent knows two things about a member: its presence in the group's snapshot, and whether it was
+//! silent (`suspects`). Each of these questions has a different answer:
 //!
-//! | question about another voter | up | unseen | suspect | down | if it was silent here |
+//! | question about another voter | up | unseen | suspect | down | if it was silent |
 //! |---|---|---|---|---|---|
-//! | [`size`](Core::size): is a lap waited for longer because of it? | yes | yes | yes | no | the same |
+//! | [`size`](Core::size): does a lap get more time because of it? | yes | yes | yes | no | the same |
 //! | [`is_in_ring`](Core::is_in_ring): are messages passed to it? | yes | yes | no | no | no |
 //! | [`is_skipped`](Core::is_skipped): is it probed? | no | no | yes | no | yes, unless it is down |
 //! | [`rivals`](Core::rivals): can the leadership be left to it, if it has a score? | yes | no | no | no | no |
 //! | [`members_ahead`](Core::members_ahead): does it go first, if it ranks above? | yes | no | no | no | the same: it costs a step |
 //!
-//! Of one incarnation, as a message or the snapshot names it: [`may_lead_in`](Core::may_lead_in) (can it be
-//! elected or followed?), and [`has_ended`] (is a leader gone, by a new snapshot?). Of observers:
-//! [`seems_there`] alone.
+//! Questions about one incarnation, as a message or the snapshot names it:
+//! [`may_lead_in`](Core::may_lead_in) (can it be elected or followed?), and [`has_ended`] (is a leader
+//! gone, by a new snapshot?). Only [`seems_there`] is for observers.
 //!
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
@@ -21,21 +21,22 @@ use super::{AgentId, Incarnation, core::Core};
 use bully_core::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
-    /// How many members the ring has, as far as is known: all that is waited for grows with it.
+    /// Number of members of the ring, as far as known. All waiting times grow with it.
     pub(super) fn size(&self) -> usize {
-        // A suspect may be there after all, and then a lap takes the longer for it.
+        // A suspect may be there after all, and then a lap takes longer because of it.
         let voters = self.me.members.voters();
         voters.filter(|m| may_be_there(m)).count().max(1)
     }
 
     /// Whether messages are passed to that member.
     pub(super) fn is_in_ring(&self, member: &Member) -> bool {
-        // A member that was never seen is in: it may be there, and only a Hop of silence proves less.
+        // A member that was never seen is in the ring: it may be there, and only a hop of silence takes
+        // it out.
         member.is_voter() && seems_there(member) && !self.was_silent(member)
     }
 
-    /// Whether that member is skipped although it may be there. An observer passes nothing on, so it
-    /// skips no member and probes none.
+    /// Whether this agent skips that member although the member may be there. An observer passes no
+    /// messages on, so it skips no member and probes none.
     pub(super) fn is_skipped(&self, member: &Member) -> bool {
         self.me.is_voter()
             && member.is_voter()
@@ -50,26 +51,25 @@ impl Core {
         eligible.filter(|m| m.id != self.me.id && !self.was_silent(m))
     }
 
-    /// How many members are higher in rank, counted up to `most`, if this agent can be elected; `gone` is
-    /// known not to be there.
+    /// Number of members that are higher in rank, counted up to `most`, if this agent can be elected;
+    /// `gone` is known not to be there.
     pub(super) fn members_ahead(&self, gone: Option<&AgentId>, most: usize) -> Option<usize> {
         self.me.ahead(gone, most)
     }
 
-    /// Whether this agent can be elected, and no member goes first.
+    /// Whether this agent can be elected and no member goes first.
     pub(super) fn is_first(&self) -> bool {
         self.members_ahead(None, 1) == Some(0)
     }
 
-    /// Whether that member may lead in that incarnation, as far as is known. Silence is no proof against
-    /// it: another member has just named it.
+    /// Whether that member may lead in that incarnation, as far as known. Silence does not exclude it,
+    /// since another member has just named it.
     pub(super) fn may_lead_in(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
     }
 
-    /// A member that was suspected is tried again in a new incarnation, and when its connection came
-    /// back.
+    /// Ends the suspicion of members that have a new incarnation or whose connection came back.
     pub(super) fn review_suspects(&mut self, before: &Members) {
         let members = &self.me.members;
         self.suspects.retain(|id, incarnation| {
@@ -86,8 +86,8 @@ impl Core {
     }
 }
 
-/// Whether the new snapshot says that the leader's incarnation has ended, or doubts it for the
-/// first time: a suspicion may be wrong, and counts once.
+/// Whether the new snapshot says that the leader's incarnation has ended, or suspects it for the first
+/// time. A suspicion may be wrong, so it counts once.
 pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) -> bool {
     let (id, incarnation) = (&leader.id, leader.incarnation);
     let is_gone = |m: &Members| m.get(id).is_none_or(|m| m.is_gone(incarnation));
@@ -95,7 +95,7 @@ pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) ->
     is_over || is_gone(members) && !is_gone(before)
 }
 
-/// Whether the snapshot neither doubts a member nor knows its end.
+/// Whether the snapshot neither suspects a member nor knows its end.
 pub(super) fn seems_there(member: &Member) -> bool {
     match member.presence {
         Presence::Up | Presence::Unseen => true,

@@ -1,7 +1,8 @@
-//! `probe-the-skipped`: a member that is skipped is asked whether it is there; so partitions merge.
+//! `probe-the-skipped`: an agent asks the members that it skips whether they are there, so that
+//! partitions merge.
 //!
-//! Every member probes those that it skips, not only the leader: a follower's suspicion hides a member
-//! from all others. A member that is known to be down is not even probed.
+//! Every member, not only the leader, probes the members that it skips: a follower's suspicion hides a
+//! member from all others. A member that is known to be down gets no probes.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::{
 use bully_core::protocol::{Incarnation, Leader, Member, Time, To};
 
 impl Core {
-    /// A member was silent: it is skipped from now on.
+    /// Skips a silent member from now on.
     pub(super) fn suspect(&mut self, now: Time, id: &AgentId, out: &mut Out) {
         if let Some(member) = self.me.members.get(id).filter(|_| self.me.is_voter()) {
             self.suspects.insert(id.clone(), member.incarnation);
@@ -22,23 +23,23 @@ impl Core {
         }
     }
 
-    /// A member was heard, or another one has heard it: it is not skipped any more.
+    /// Stops skipping a member: this agent or another member has heard it.
     ///
-    /// Called for the sender of each message, whatever it says, and for those that a message proves to
-    /// have been there: the entrants of a list, the winner of a nomination, the leader of an announcement. A
-    /// late acknowledgement counts like any message: this incarnation sent it, so it was slow and not
-    /// dead. If it has died since, the next hop finds it silent again.
+    /// Called for the sender of each message with any content, and for the members whose presence a
+    /// message proves: the entrants of a list, the winner of a nomination, the leader of an
+    /// announcement. A late acknowledgement counts like any message: this incarnation sent it, so it
+    /// was slow and not dead. If it has died since, the next hop finds it silent again.
     pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
-        // A list may name an incarnation that is over, which says nothing of the next one.
+        // A list may name an incarnation that is over. That says nothing about the next incarnation.
         let has_ended = |m: &Member| m.is_stale(incarnation);
         if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
             self.suspects.remove(id);
         }
     }
 
-    /// Sets the timer of the probes if members are skipped from now on.
+    /// Sets the timer of the probes if this agent skips members from now on.
     pub(super) fn watch_skipped(&mut self, now: Time, out: &mut Out) {
-        // A probe that is planned stays: each further suspicion would put it off.
+        // A planned probe stays. Otherwise each further suspicion would delay it.
         if self.probe.is_none() && self.me.members.iter().any(|m| self.is_skipped(m)) {
             self.set_probe(now, out);
         }
@@ -78,18 +79,20 @@ impl Core {
         out.send(to, answer);
     }
 
-    /// Two groups have found each other: an election for both of them, if none is planned.
+    /// Plans an election for two groups that have found each other, unless an election is planned
+    /// already.
     pub(super) fn merge(&self, campaign: &Campaign) -> Next {
         if *campaign != Campaign::Idle {
             return Next::Stay;
         }
-        // Not at the first answer: the others that were probed answer too, and a member that is still
-        // suspected would be left out. The leader lost its leadership for a moment that way.
+        // The election does not begin at the first answer. The other probed members also answer, and a
+        // member that is still suspected would be left out. A leader once lost its leadership for a
+        // moment in this way.
         let answers = self.config.timings.delay_bound().saturating_mul(2);
         Next::Schedule(answers, CampaignCause::Merge)
     }
 
-    /// A leader seems to be there: this agent waits for its heartbeat, and begins an election if none
+    /// Waits for the heartbeat of a leader that seems to be there, and begins an election if none
     /// comes.
     pub(super) fn await_heartbeat(&self, campaign: &Campaign) -> Next {
         if *campaign != Campaign::Idle || !self.may_lead() {
