@@ -1,7 +1,9 @@
-//! The rules' parameters: who votes, how many make a quorum, how long to wait.
+//! The parameters of the rules: the voters, the sizes of the quorums, and the waiting times.
 //!
-//! Voters and quorums are the same at every member: they are fixed here, not by the snapshot of the
-//! members, and `epoch` names this choice of voters. Timings may differ, as in the midst of a rolling
+//! Decided here: the defaults, and which values fit together.
+//!
+//! Voters and quorums are the same at every member: the configuration fixes them, not the snapshot of the
+//! members, and `epoch` names this choice of voters. Timings may differ, for example during a rolling
 //! change.
 #![expect(clippy::similar_names, reason = "voters cast votes")]
 
@@ -14,8 +16,8 @@ use crate::{
     parts::{detector_of, duplicate_voter, in_order, majority},
 };
 
-/// What a quorum election needs to know; voters, quorums and epoch are the same at every member. An
-/// agent with a configuration that does not pass the [check](Self::check) does not start.
+/// The configuration of a quorum election. Voters, quorums and epoch are the same at every member. An
+/// agent does not start if its configuration does not pass the [check](Self::check).
 ///
 /// ```
 /// use actix_bully::elections::quorum::QuorumConfig;
@@ -29,49 +31,50 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QuorumConfig {
-    /// The voters, in any order; each has a name of its own.
+    /// The voters, in any order, with distinct names.
     pub voters: Vec<AgentId>,
-    /// Qv: how many votes elect; 2 Qv > n. Default: a majority.
+    /// Qv: number of votes that elect; 2 Qv > n. Default: a majority.
     pub vote_quorum: Option<usize>,
-    /// Ql: how many acknowledgements, the leader's own included, uphold a lease; Qv + Ql > n. Default:
-    /// a majority.
+    /// Ql: number of acknowledgements, the leader's own included, that uphold a lease; Qv + Ql > n.
+    /// Default: a majority.
     pub lease_quorum: Option<usize>,
-    /// How long to wait for what. Default: [`Timings::default`]; they need a failure detector.
+    /// The waiting times. Default: [`Timings::default`]; they need a failure detector.
     pub timings: Timings,
-    /// When a live leader gives way. Default: [`Preemption::After`] 10 s; the time must exceed the
+    /// Time at which a live leader gives way. Default: [`Preemption::After`] 10 s; the time must exceed the
     /// promise P.
     pub preemption: Preemption,
-    /// By how much a better agent's score must exceed the leader's. Default: by anything at all, the
-    /// name deciding between equals.
+    /// Amount by which a better agent's score must exceed the leader's score. Default: any amount; between
+    /// equal scores the name decides.
     pub margin: Option<Score>,
-    /// The longest that the work of a leader that steps down may take to end. Default: D - 2 d, so
-    /// that it ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`); a
-    /// leader that is given longer goes on renewing its lease, and its work must heed the loss of it. So
-    /// must it where other voters have shorter timings: then its lease is shorter than its own D.
+    /// Longest time that the work of a leader that steps down may take to end. Default: D - 2 d, so
+    /// that the work ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`).
+    /// With a longer time the leader goes on renewing its lease, and its work must stop when the lease is
+    /// lost. The work must also stop then if other voters have shorter timings, since the lease is then
+    /// shorter than the leader's own D.
     pub drain: Option<Duration>,
-    /// For how long an agent that stepped down at its user's command lets others go first, unless its
+    /// Time for which an agent that stepped down at its user's command lets others go first, unless its
     /// score is set or it is told to campaign. Default: 60 s.
     ///
-    /// Such an agent has a slot all the same, eight slots later than its rank would give it: no other
-    /// agent may be left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed
-    /// end).
+    /// Such an agent still has a slot, eight slots later than its rank would give it, since it may be the
+    /// only agent left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed end).
     pub cooldown: Duration,
-    /// W: how long an agent that gave way waits for the announcement; at least 2 E + 4 d, the default.
+    /// W: time for which an agent that gave way waits for the announcement; at least 2 E + 4 d, the default.
     pub wait: Option<Duration>,
-    /// Which choice of voters this is: no member listens to another [epoch](super::epoch), whose page
+    /// Number of this choice of voters. A member ignores members of another [epoch](super::epoch); that page
     /// says how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums
-    /// takes a higher one; one of timings does not.
+    /// needs a higher epoch; a change of timings does not.
     pub epoch: u64,
     /// Voters without a store, by the rules of [`diskless`](super::diskless); the same at every member. Default: each
     /// voter has a store.
     pub diskless: Option<Diskless>,
-    /// This member may take part with a store and without being listed: a *learner*, which follows, acknowledges
-    /// nothing, and can be made a [voter](super::epoch) while the group runs. Default: false; such an agent is refused.
+    /// Whether this member may take part with a store although the list of voters does not name it. Such a
+    /// *learner* follows, acknowledges nothing, and can be made a [voter](super::epoch) while the group runs.
+    /// Default: false; such an agent is refused.
     pub learner: bool,
 }
 
 impl QuorumConfig {
-    /// The defaults, for these voters.
+    /// Returns the defaults for these voters.
     pub fn new(voters: impl IntoIterator<Item = AgentId>) -> Self {
         Self {
             voters: in_order(voters),
@@ -109,17 +112,17 @@ impl QuorumConfig {
         Ok(())
     }
 
-    /// Qv: how many votes elect.
+    /// Qv: number of votes that elect.
     pub fn vote_quorum(&self) -> usize {
         self.quorum(self.vote_quorum)
     }
 
-    /// Ql: how many acknowledgements, the leader's own included, uphold a lease.
+    /// Ql: number of acknowledgements, the leader's own included, that uphold a lease.
     pub fn lease_quorum(&self) -> usize {
         self.quorum(self.lease_quorum)
     }
 
-    /// The voters and quorums in short: what all members of an epoch must agree on.
+    /// The digest of the voters and quorums, on which all members of an epoch must agree.
     pub fn electorate(&self) -> Electorate {
         let voters = Electorate::new(&self.voters, self.vote_quorum(), self.lease_quorum());
         match self.diskless() {
@@ -128,20 +131,20 @@ impl QuorumConfig {
         }
     }
 
-    /// How many voters may be down while the others can still elect and uphold a leader. With two
-    /// voters none may: add a third, which may be a witness (a voter without a score).
+    /// Number of voters that may be down while the others can still elect and uphold a leader. It is 0 with
+    /// two voters: add a third, which may be a witness (a voter without a score).
     #[cfg(any(test, feature = "testkit"))]
     pub fn tolerated(&self) -> usize {
         let quorum = self.vote_quorum().max(self.lease_quorum());
         self.voters.len().saturating_sub(quorum)
     }
 
-    /// H: how often a leader is heard.
+    /// H: time between two heartbeats of a leader.
     pub(crate) fn heartbeat(&self) -> Duration {
         detector_of(&self.timings).heartbeat
     }
 
-    /// The longest that the work of a leader that steps down may take to end.
+    /// Longest time that the work of a leader that steps down may take to end.
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or_else(|| {
             let t = &self.timings;
@@ -149,7 +152,7 @@ impl QuorumConfig {
         })
     }
 
-    /// W: how long an agent that gave way to another one waits for its announcement.
+    /// W: time for which an agent that gave way to another agent waits for that agent's announcement.
     pub fn wait(&self) -> Duration {
         self.wait.unwrap_or_else(|| self.least_wait())
     }
@@ -165,7 +168,7 @@ impl QuorumConfig {
         rounds.saturating_add(delays)
     }
 
-    /// 2 Qv > n and Qv + Ql > n, and neither larger than n.
+    /// Checks that 2 Qv > n and Qv + Ql > n, and that neither quorum is larger than n.
     fn check_quorums(&self) -> Result<(), QuorumError> {
         let (voters, majority) = (self.voters.len(), majority(&self.voters));
         let votes = self.vote_quorum.unwrap_or(majority);
@@ -195,7 +198,7 @@ impl QuorumConfig {
         Ok(())
     }
 
-    /// The relations beyond those that [`Timings`] keep among themselves.
+    /// Checks the relations that [`Timings`] alone do not guarantee.
     fn check_durations(&self) -> Result<(), QuorumError> {
         if self.timings.detector().is_none() {
             return Err(QuorumError::NoHeartbeat);
@@ -210,7 +213,7 @@ impl QuorumConfig {
             Preemption::After(after) => after,
             Preemption::Never => return Ok(()),
         };
-        // `grace-outlasts-promise`: otherwise an agent that flaps would be there for long enough.
+        // `grace-outlasts-promise`: otherwise an agent that flaps would be up long enough to take over.
         if after <= promise {
             return Err(QuorumError::Preemption { after, promise });
         }
@@ -218,7 +221,7 @@ impl QuorumConfig {
     }
 }
 
-/// Why voters, quorums and durations do not fit together.
+/// The reason why voters, quorums and durations do not fit together.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuorumError {
@@ -231,7 +234,7 @@ pub enum QuorumError {
         /// The name.
         id: AgentId,
     },
-    /// 2 Qv > n does not hold (an even split would elect two), or there are not so many voters.
+    /// 2 Qv > n does not hold (an even split would elect two leaders), or Qv exceeds the number of voters.
     #[error(
         "{votes} of {voters} votes must not elect: two groups could, or no group; ask for {majority} to {voters}"
     )]
@@ -240,10 +243,10 @@ pub enum QuorumError {
         votes: usize,
         /// n.
         voters: usize,
-        /// The smallest that will do.
+        /// The smallest valid Qv.
         majority: usize,
     },
-    /// Qv + Ql > n does not hold, or there are not so many voters.
+    /// Qv + Ql > n does not hold, or Ql exceeds the number of voters.
     #[error(
         "{lease} of {voters} acknowledgements must not uphold a lease while {votes} votes elect: ask for {least} to {voters}"
     )]
@@ -254,10 +257,10 @@ pub enum QuorumError {
         votes: usize,
         /// n.
         voters: usize,
-        /// The smallest that will do.
+        /// The smallest valid Ql.
         least: usize,
     },
-    /// Voters without a disk are not changed while they run.
+    /// The configuration asks for a learner, but voters without a disk are not changed while the group runs.
     #[error(
         "a learner is made a voter while the group runs, and voters without a disk are not: leave out one of the two"
     )]
@@ -280,7 +283,7 @@ pub enum QuorumError {
         "preemption after {after:?} must come later than the promise of {promise:?} ends: raise it, or choose never"
     )]
     Preemption {
-        /// For how long a better agent must be heard steadily.
+        /// Time for which a better agent must be heard steadily.
         after: Duration,
         /// P.
         promise: Duration,
@@ -288,12 +291,12 @@ pub enum QuorumError {
     /// A part of the margin is negative.
     #[error(transparent)]
     Margin(#[from] NegativeMargin),
-    /// Terms have no room for such an epoch.
+    /// The epoch is too large for the bits that a term reserves for it.
     #[error("epoch {epoch} exceeds the limit of {most}: count the changes of the voters, from 0")]
     Epoch {
-        /// The epoch asked for.
+        /// The configured epoch.
         epoch: u64,
-        /// The highest.
+        /// The highest valid epoch.
         most: u64,
     },
 }

@@ -1,8 +1,10 @@
-//! The memory that voters have of each other, and tell to a voter that has started. The rules are on the page
+//! The memory that voters have of each other, and report to a voter that has started. The rules are on the page
 //! [`memory`](super::memory).
 //!
-//! Decided here: which store is heard under a name, which facts a voter keeps of another, and how it acts on the
-//! answers to its question. Not here: for how long a voter abstains or waits ([`memory`](super::memory)).
+//! Decided here: which store is accepted under a name, which facts a voter keeps about another voter, and how it acts
+//! on the answers to its question.
+//!
+//! Not here: the time for which a voter abstains or waits ([`memory`](super::memory)).
 
 use std::time::Duration;
 
@@ -27,7 +29,7 @@ const KEPT_WITHIN: Duration = Duration::from_secs(60);
 // ---- the memory of the others ----------------------------------------------------------------
 
 impl Core {
-    /// The store of that incarnation, as its host tells it.
+    /// The store of that incarnation, as its host reports it.
     fn store_of(&self, (id, incarnation): SenderIncarnation<'_>) -> Option<StoreId> {
         let member = self.me.members.get(id)?;
         member
@@ -48,11 +50,11 @@ impl Core {
         }
     }
 
-    /// `remember-who-took-part`: keeps that the incarnation has voted in this term, acknowledged it, or led in it.
+    /// `remember-who-took-part`: records that the incarnation has voted in this term, acknowledged it, or led in it.
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         let known = self.voter.record.others.get(id);
-        // Every heartbeat and acknowledgement comes here.
+        // Fast path: every heartbeat and acknowledgement comes here.
         let is_old = |heard: &Heard| {
             heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
         };
@@ -64,7 +66,7 @@ impl Core {
         let Voter { record, memory, .. } = &mut self.voter;
         let heard = record.others.entry(id.clone()).or_default();
         match heard.incarnation {
-            Some(last) if last > incarnation => return, // said before that one began
+            Some(last) if last > incarnation => return, // sent before the later incarnation began
             Some(last) if last == incarnation && heard.term >= term => return,
             Some(last) if last < incarnation => {
                 memory.former.entry(id.clone()).or_default().last = Some((last, heard.term));
@@ -76,12 +78,12 @@ impl Core {
         memory.unwritten.get_or_insert(now);
     }
 
-    /// Whether this agent keeps a memory of that one: a voter with a disk does, of each other voter.
+    /// Whether this agent keeps a memory of `id`. A voter with a disk keeps one of each other voter.
     fn keeps(&self, id: &AgentId) -> bool {
         self.has_memory() && self.peers.contains(id)
     }
 
-    /// `one-store-per-voter`: whether that agent took part with another store before. It is reported once.
+    /// `one-store-per-voter`: whether that agent took part with another store before. The difference is reported once.
     fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let known = self.voter.record.others.get(sender.0);
         let Some(kept) = known.and_then(|known| known.store) else {
@@ -110,7 +112,7 @@ impl Core {
     }
 }
 
-// ---- the others' memory of this one ----------------------------------------------------------
+// ---- the others' memory of this agent --------------------------------------------------------
 
 impl Core {
     /// `ask-after-start`: asks all other voters.
@@ -121,7 +123,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks a voter that is heard and has not answered, once a round.
+    /// `ask-after-start`: asks a voter that has sent a message but no answer, at most once in E.
     pub(super) fn recall_from(&mut self, now: Time, from: &AgentId, out: &mut Out) {
         if self.voter.memory.open.is_empty() || !self.me.is_voter() {
             return;
@@ -136,7 +138,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks the voters that were not there before, so that no start waits for a round.
+    /// `ask-after-start`: asks the voters that have just appeared, so that no start waits for E.
     pub(super) fn recall_from_new(&mut self, now: Time, out: &mut Out) {
         let members = &self.me.members;
         let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
@@ -150,7 +152,7 @@ impl Core {
         }
     }
 
-    /// `Recall`: tells this voter's memory of the asker's other incarnations.
+    /// `Recall`: answers with this voter's memory of the asker's other incarnations.
     fn on_recall(&mut self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
         let store = self.store_of((id, incarnation));
         let Voter { record, memory, .. } = &mut self.voter;
@@ -175,8 +177,8 @@ impl Core {
         );
     }
 
-    /// `excused-by-all`: whether a later incarnation of the name, of another store, was told that none is known.
-    /// If its own store is known, that is reported once.
+    /// `excused-by-all`: whether this voter has answered a later incarnation of the name, with another store, that it
+    /// knows no earlier one. If both stores are known, the difference is reported once.
     fn is_denied(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let former = self.voter.memory.former.get(sender.0);
         let Some((later, store)) = former.and_then(|former| former.denied_to) else {
@@ -195,7 +197,8 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// Takes from a message its facts about the past, before the role hears it. Returns whether that is all.
+    /// Takes from a message its facts about the past, before the role handles it. Returns whether the message needs no
+    /// further handling.
     pub(super) fn is_for_memory(
         &mut self,
         now: Time,
@@ -230,7 +233,7 @@ impl QuorumBully {
         if let QuorumMessage::Claim(claim) = message {
             core.voter.excuse(&core.config, claim.term);
         }
-        // An announcement leaves when its leader's own vote is durable.
+        // An announcement is sent only after its leader's own vote is durable.
         if let QuorumMessage::Elected(Elected { term, .. })
         | QuorumMessage::Heartbeat(Heartbeat { term, .. }) = message
         {
@@ -243,7 +246,7 @@ impl QuorumBully {
         false
     }
 
-    /// `one-store-per-voter`: checks the store of the leader that is followed. It may have become known.
+    /// `one-store-per-voter`: checks the store of the leader that this agent follows, which may have become known.
     pub(super) fn check_stores(&mut self, now: Time, out: &mut Out) {
         let Some(leader) = self.state.following().map(|known| known.leader.clone()) else {
             return;
@@ -258,7 +261,7 @@ impl QuorumBully {
         }
     }
 
-    /// `Recalled`: a voter tells its memory of earlier incarnations of this one.
+    /// `Recalled`: handles another voter's memory of this agent's earlier incarnations.
     fn on_recalled(
         &mut self,
         now: Time,
@@ -292,7 +295,7 @@ impl QuorumBully {
         }
     }
 
-    /// `older-than-remembered`: this agent takes part no more.
+    /// `older-than-remembered`: ends the part of this agent in the election.
     fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
         self.state.leave(out);
         self.state = State::Vacant(Vacant::IDLE);

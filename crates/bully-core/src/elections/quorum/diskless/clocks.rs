@@ -1,8 +1,9 @@
-//! `lowest-clock`: the wall clocks of the other voters, as far as they are known to be apart from this agent's.
+//! `lowest-clock`: the wall clocks of the other voters, if they are known to differ from this agent's clock.
 //!
-//! A voter says the term by its clock when it consents, when it answers a voter that recovers, and when it refuses a
-//! claim for the sake of its clock. A clock that differs by up to 10 s is right enough, and is not kept. A voter that says a
-//! false time lowers the terms to the counted ones, and no further.
+//! Decided here: which clocks are kept, and the term by the clocks. A voter reports the term by its clock when it
+//! consents, when it answers a voter that recovers, and when its clock makes it refuse a claim. A clock that differs by
+//! up to 10 s counts as correct, and is not kept. A voter that reports a false time lowers the terms at most to the
+//! counted ones.
 //!
 //! Not here: the use of the lowest clock ([`term`](super::term), [`recovery`](super::recovery)).
 
@@ -15,8 +16,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, ClockGap, Incarnation, Term, Time};
 
-/// The voters whose clocks are more than 10 s apart from this agent's: the incarnation that read its clock, and by how many
-/// milliseconds that one is ahead.
+/// The voters whose clocks differ by more than 10 s from this agent's clock, each with the incarnation that read the
+/// clock and the number of milliseconds by which the clock is ahead.
 pub(in crate::elections::quorum) type ClocksApart = BTreeMap<AgentId, (Incarnation, i64)>;
 
 impl Core {
@@ -26,8 +27,8 @@ impl Core {
         own.map(|_| self.config.clock_term(now))
     }
 
-    /// A voter has said the term by its clock, in answer to a question that ends at `due`: late answers say nothing of a
-    /// clock.
+    /// Handles the term by a voter's clock, in the answer to a question that ends at `due`. A late answer does not count:
+    /// its clock was read too long ago.
     pub(in crate::elections::quorum) fn hear_clock(
         &mut self,
         now: Time,
@@ -51,7 +52,7 @@ impl Core {
         }
     }
 
-    /// Forgets that voter's clock, unless that incarnation has said it.
+    /// Forgets that voter's clock, unless the incarnation `but` reported it.
     pub(super) fn forget_clock(&mut self, of: &AgentId, but: Option<Incarnation>) {
         if let Some(apart) = &mut self.apart {
             apart.retain(|id, (of_whom, _)| id != of || Some(*of_whom) == but);
@@ -59,7 +60,7 @@ impl Core {
         }
     }
 
-    /// The term by the clocks: no higher than this agent's own, nor than the lowest that is known and 10 s.
+    /// The term by the clocks: the term by this agent's own clock, but at most 10 s above the lowest known clock.
     pub(super) fn clocks_term(&self, now: Time) -> Term {
         let own = self.config.clock_term(now);
         let apart = self.apart.iter().flat_map(|apart| apart.values());
@@ -72,7 +73,7 @@ impl Core {
         Term(own.0.saturating_sub(behind)).max(self.config.first_term())
     }
 
-    /// The clock that is furthest from this agent's, if any is too far.
+    /// The clock that differs most from this agent's clock, if any differs by more than 10 s.
     pub(in crate::elections::quorum) fn clock_gap(&self) -> Option<ClockGap> {
         let apart = self.apart.iter().flat_map(|apart| apart.iter());
         let (voter, (_, ahead)) = apart.max_by_key(|(_, (_, ahead))| ahead.unsigned_abs())?;
@@ -83,7 +84,7 @@ impl Core {
         })
     }
 
-    /// `refuse-by-the-clock`: a claim that is too far ahead is refused, and its candidate hears the clock.
+    /// `refuse-by-the-clock`: refuses a claim that is too far ahead, and reports this voter's clock to its candidate.
     pub(in crate::elections::quorum) fn refuse_by_clock(
         &self,
         now: Time,

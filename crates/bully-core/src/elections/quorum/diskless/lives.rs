@@ -1,6 +1,8 @@
-//! One name, several lives, and no disk: until when a vote counts, and to which life a voter is bound.
+//! One name, several incarnations, and no disk.
 //!
-//! That an answer counts for the incarnation alone that asked is a rule of every voter
+//! Decided here: the time until which a vote counts, and the incarnation to which a promise binds a voter.
+//!
+//! Not here: the rule of every voter that an answer counts only for the incarnation that asked
 //! ([`answer`](crate::elections::quorum::answer)).
 
 use crate::elections::quorum::{
@@ -11,21 +13,22 @@ use crate::elections::quorum::{
 use crate::protocol::{AgentId, Incarnation, Time};
 
 impl Core {
-    /// `votes-expire`: until when a vote counts for a claim that is made now; for ever, with a disk.
+    /// `votes-expire`: time until which votes count for a claim that is made now; `None` with a disk, where they count
+    /// for ever.
     pub(in crate::elections::quorum) fn claim_ends(&self, now: Time) -> Option<Time> {
         let round = self.config.timings.round();
         self.config.diskless().map(|_| now.after(round))
     }
 
-    /// `votes-expire`: whether a vote counts, which came within E from the claim or not.
+    /// `votes-expire`: whether a vote counts. `is_in_time` says whether it came within E from the claim.
     pub(in crate::elections::quorum) fn counts(&self, is_in_time: bool) -> bool {
         self.config.diskless().is_none() || is_in_time
     }
 }
 
 impl Voter {
-    /// `bound-to-one-life`: whether a promise to another incarnation than that still binds this voter. A higher term
-    /// proves nothing here: it may be one of a forgotten election, announced long ago.
+    /// `bound-to-one-life`: whether a promise to another incarnation still binds this voter. A higher term proves
+    /// nothing here: it may be the term of a forgotten election, announced long ago.
     pub(in crate::elections::quorum) fn is_bound_elsewhere(
         &self,
         config: &QuorumConfig,

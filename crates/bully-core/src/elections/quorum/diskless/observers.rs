@@ -1,11 +1,12 @@
-//! `raise-above-observers`: what an observer says of a term that no voter remembers.
+//! `raise-above-observers`: the report of an observer about a term that no voter remembers.
 //!
-//! Decided here: when it says so, and what a leader makes of it. Where all voters restart within the difference of their
-//! clocks, their terms can fall; a voter that knows better answers a leader with `Nack`, and an observer has no such
-//! word. It would ignore that leader until the terms have caught up, which may take as long as the leader lives.
+//! Decided here: when an observer sends the report, and how a leader reacts. If all voters restart within a time that
+//! is shorter than the difference of their clocks, their terms can fall. A voter that remembers a higher term answers a
+//! leader with `Nack`, but an observer sends no `Nack`. Without the report it would ignore that leader until the terms
+//! have caught up, possibly until the leader ends.
 //!
-//! The leader believes an observer as far as it believes any hearsay (`no-term-ahead`), and goes on leading meanwhile:
-//! so one that lies makes it claim terms up to 10 s ahead of its clock, and ends nothing.
+//! The leader trusts an observer as far as any reported term (`no-term-ahead`), and goes on leading meanwhile. So an
+//! observer that lies makes the leader claim terms up to 10 s ahead of its clock, and ends no leadership.
 
 use crate::elections::{
     message::{Behind, QuorumMessage},
@@ -18,7 +19,7 @@ use crate::elections::{
 use crate::protocol::{AgentId, Term, Time};
 
 impl Core {
-    /// Tells a leader of a lower term that this observer has followed that one.
+    /// Tells a leader of a lower term that this observer has followed the term `seen`.
     pub(in crate::elections::quorum) fn say_followed(
         &self,
         leader: &AgentId,
@@ -30,7 +31,7 @@ impl Core {
         }
     }
 
-    /// The term that an observer says it has followed.
+    /// The term that an observer reports to have followed.
     pub(in crate::elections::quorum) fn followed(&self, message: &QuorumMessage) -> Option<Term> {
         let QuorumMessage::Behind(said) = message else {
             return None;
@@ -40,8 +41,8 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// An observer has followed that term: a leader with a lease claims one above it. Without a lease it has to
-    /// win its own one first, and is told again.
+    /// Handles the report of an observer: a leader with a lease claims a term above the reported one. An agent without
+    /// a lease has to obtain its lease first, and gets the report again.
     pub(in crate::elections::quorum) fn on_followed(
         &mut self,
         now: Time,

@@ -1,4 +1,6 @@
-//! An incarnation without a memory: for how long it abstains, and whom it asks before it votes.
+//! The recovery of an incarnation without a memory.
+//!
+//! Decided here: the time for which it abstains, and the answers that it needs before it votes.
 //!
 //! ```text
 //! Start ──── abstains ──────────────┬── E ──┐ enough others have answered: it votes above their terms
@@ -14,47 +16,49 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Incarnation, Recovering, Round, Term, Time, Timings};
 
-/// What an incarnation does before it takes part.
+/// The state of an incarnation before it takes part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::elections::quorum) struct Recovery {
-    /// `abstain-without-memory`: the end of that.
+    /// `abstain-without-memory`: the end of the abstention.
     until: Time,
-    /// When it asks, or asks again.
+    /// Time of the next question.
     due: Time,
-    /// What it asked last, and first.
+    /// The last round of questions.
     round: Option<Round>,
+    /// The first round of questions.
     first: Option<Round>,
-    /// The others that remember, with the terms that they named; once said it holds for this incarnation.
+    /// The other voters that remember, with the terms that they named. Such an answer counts until this incarnation
+    /// takes part.
     remember: BTreeMap<AgentId, Term>,
-    /// The others that recover themselves, by their answers to the last round.
+    /// The other voters that recover themselves, by their answers to the last round.
     recover: Forgetful,
-    /// The same of the round before, for people: the answers to the last one are on their way at first.
+    /// The same for the round before. It is only displayed, while the answers to the last round are not here yet.
     recovered_before: Vec<AgentId>,
-    /// The highest term that any of these named.
+    /// The highest term in any answer.
     highest: Term,
 }
 
 /// Incarnations that have forgotten everything.
 pub(in crate::elections::quorum) type Forgetful = BTreeMap<AgentId, Incarnation>;
 
-/// What an incarnation may rest on that has forgotten everything.
+/// The source of the term above which a recovered incarnation votes.
 enum Memory {
-    /// Of enough others.
+    /// The answers of enough others that remember.
     Others,
-    /// There is none: the clock's.
+    /// The clocks, since too few others can remember.
     Clock,
 }
 
 impl QuorumConfig {
-    /// For how long an incarnation without a disk abstains: until no promise of an earlier one holds, and no
-    /// vote of it counts, by whatever clocks.
+    /// Time for which an incarnation without a disk abstains. After it no promise of an earlier incarnation holds and
+    /// no vote of it counts, whatever the rates of the clocks within the allowed error.
     pub(in crate::elections::quorum) fn abstention(&self) -> Duration {
         let t = &self.timings;
         Timings::least_promise(t.promise().saturating_add(t.round()))
     }
 
-    /// The longest from when all voters of a majority have begun until one of them leads, while `above` that outrank it
-    /// are not there. All that begin later than the first are waited for.
+    /// Longest time from the start of the last voter of a majority until a voter of it leads, while `above` voters that
+    /// outrank that voter are down.
     ///
     /// ((P + E) (1 + r) / (1 - r) + max(E, H)) / (1 - r) + S × `above` + J + 2 E + 5 d without disks, for the clock-rate error
     /// r = 11 %; with disks the first part is P / (1 - r).
@@ -87,14 +91,14 @@ impl QuorumConfig {
             .saturating_add(t.delay_bound().saturating_mul(5))
     }
 
-    /// How many others have to remember: of the Qv voters that elected in a term Qv - 1 are others, and one of these
-    /// is among any n - Qv + 1 others.
+    /// Number of others that have to remember. Of the Qv voters that elected in a term, Qv - 1 are others, and any
+    /// n - Qv + 1 others include one of these.
     fn remembering(&self) -> usize {
         let voters = self.voters.len();
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
     }
 
-    /// How long an incarnation waits before it asks again.
+    /// Time after which an incarnation asks again.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
     }
@@ -118,7 +122,8 @@ impl Recovery {
         }
     }
 
-    /// Takes an answer. A recovering voter may recover at any time, so that is news of the last round only.
+    /// Records an answer. A recovering voter may finish at any time, so the answer that it recovers counts only for the
+    /// last round.
     fn hear(&mut self, (from, incarnation): SenderIncarnation<'_>, answer: &Recovered) {
         let is_mine = self.first.is_some_and(|first| {
             first.incarnation == answer.round.incarnation && first <= answer.round
@@ -134,11 +139,11 @@ impl Recovery {
         self.highest = self.highest.max(answer.term);
     }
 
-    /// How far it is, for people.
+    /// The progress of the recovery, for display.
     fn progress(&self, core: &Core) -> Recovering {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let config = &core.config;
-        // One that remembered when it was asked first may have restarted since.
+        // A voter that remembered at the first question may have restarted since.
         let recovers =
             |id: &AgentId| self.recover.contains_key(id) || self.recovered_before.contains(id);
         let remembers = |id: &AgentId| self.remember.contains_key(id) && !recovers(id);
@@ -148,7 +153,7 @@ impl Recovery {
         };
         let (recover, remember) = (those(&recovers).len(), those(&remembers));
         let answers = remember.len().saturating_add(recover);
-        // Then too few others can remember.
+        // With this number of further restarts too few others can remember.
         let more = config.voters.len().saturating_sub(config.vote_quorum());
         let more = more.saturating_sub(recover);
         Recovering {
@@ -162,7 +167,7 @@ impl Recovery {
         }
     }
 
-    /// What this incarnation may rest on now; `is_late` once the last round has had its time.
+    /// The memory that this incarnation may use now; `is_late` says that the time for answers to the last round is over.
     fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
         if now < self.until {
             return None;
@@ -186,7 +191,7 @@ impl Recovery {
 }
 
 impl Voter {
-    /// `abstain-without-memory`: begins to recover, and says for how long it abstains at least.
+    /// `abstain-without-memory`: begins to recover, and returns the shortest time for which it abstains.
     pub(in crate::elections::quorum) fn forget(
         &mut self,
         config: &QuorumConfig,
@@ -200,7 +205,8 @@ impl Voter {
         span
     }
 
-    /// `forgotten-together`: whether this voter went on by the clock in a round in which that one recovered as well.
+    /// `forgotten-together`: whether this voter recovered by the clocks in a round in which the other one recovered as
+    /// well.
     pub(super) fn forgot_with(&self, other: &AgentId, asks: Round) -> bool {
         let forgot = self.forgot.as_ref();
         forgot.is_some_and(|forgot| forgot.get(other) == Some(&asks.incarnation))
@@ -208,13 +214,13 @@ impl Voter {
 }
 
 impl Core {
-    /// How far this incarnation is, if it recovers.
+    /// The progress of the recovery, if this incarnation recovers.
     pub(in crate::elections::quorum) fn recovering(&self) -> Option<Recovering> {
         let recovery = self.voter.recovery.as_ref()?;
         Some(recovery.progress(self))
     }
 
-    /// `Recovered`: says whether this incarnation takes part from now on.
+    /// `Recovered`: returns whether this incarnation takes part from now on.
     pub(super) fn on_recovered(
         &mut self,
         now: Time,
@@ -237,7 +243,7 @@ impl Core {
         recovered
     }
 
-    /// Asks, asks again, or takes part: whatever is due. Says whether it takes part from now on.
+    /// Asks, asks again, or takes part, if it is time. Returns whether this incarnation takes part from now on.
     pub(super) fn on_recover_due(&mut self, now: Time, out: &mut Out) -> bool {
         let Some(recovery) = &self.voter.recovery else {
             return false;
@@ -256,7 +262,7 @@ impl Core {
         let Some(recovery) = &mut self.voter.recovery else {
             return false;
         };
-        // The first time it asks so that the answers are there when it need not abstain any more.
+        // The first question comes early enough for the answers to arrive before the abstention ends.
         let wait = if has_asked || now >= recovery.until {
             again
         } else {
@@ -272,7 +278,7 @@ impl Core {
         false
     }
 
-    /// Takes part, if there is a memory to rest on.
+    /// Takes part, if enough others remember or the clocks may be used. Returns whether it does.
     fn recover(&mut self, now: Time, is_late: bool, out: &mut Out) -> bool {
         let Some(recovery) = &self.voter.recovery else {
             return false;
@@ -291,7 +297,7 @@ impl Core {
         }
         let record = &self.voter.record;
         if record.term < floor || record.term == floor && record.voted_for.is_none() {
-            // It may have voted in that term before, for whomever: for another agent it does so no more.
+            // An earlier incarnation may have voted in that term. A vote for itself prevents a vote for another agent.
             self.vote_for_myself(now, floor, out);
         }
         true

@@ -1,7 +1,8 @@
-//! Terms by the clock: what is left of them when a majority has forgotten.
+//! Terms by the clock, which remain when a majority has forgotten the counted terms.
 //!
 //! Decided here: which term a claim is for, and which terms are too far ahead to be true. An announcement
-//! is not measured: a quorum voted for it. Nor is what others remember: a voter that knows nothing has no measure.
+//! is not checked, since a quorum voted for its term. The terms that other voters remember are not checked
+//! either: a voter that knows nothing cannot judge them.
 //!
 //! Not here: how this agent knows the other voters' clocks ([`clocks`](super::clocks)).
 
@@ -18,11 +19,11 @@ use crate::elections::{
 };
 use crate::protocol::{Term, Time};
 
-/// `no-term-ahead`: so far ahead of this agent's clock another's may be.
+/// `no-term-ahead`: longest time by which another agent's clock may be ahead of this agent's clock.
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
 
-/// The latest term that others may name, by a wall clock that shows so many milliseconds since 1970 began; `None` for
-/// rules that only count their terms.
+/// Returns the latest term that others may name, by a wall clock that shows `wall` milliseconds since the start of
+/// 1970; `None` for rules that only count their terms.
 pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
     let since = wall.saturating_sub(YEAR_2024.unsigned_abs());
     let ahead = u64::try_from(AHEAD.as_millis()).unwrap_or(u64::MAX);
@@ -32,7 +33,7 @@ pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
 }
 
 impl QuorumConfig {
-    /// The term that the wall clock says; before all others with a disk.
+    /// The term by the wall clock; with a disk the first term of the epoch.
     pub(super) fn clock_term(&self, now: Time) -> Term {
         match self.diskless() {
             Some(own) => Term(self.first_term().0 + own.wall(now).min(TERMS)),
@@ -42,14 +43,14 @@ impl QuorumConfig {
 }
 
 impl Core {
-    /// The term to claim, above those seen; with a disk the next one. `term-by-the-clock`: without one, what
-    /// the clocks say if that is more.
+    /// The term to claim, above the term `seen`. With a disk it is the next term. `term-by-the-clock`: without a
+    /// disk it is the term by the clocks if that is higher.
     pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
         let counted = self.config.term_above(seen)?;
         Some(self.by_the_clocks(now, counted))
     }
 
-    /// That term, or the one by the clocks if that is more.
+    /// The given term, or the term by the clocks if that is higher.
     pub(in crate::elections::quorum) fn by_the_clocks(&self, now: Time, term: Term) -> Term {
         term.max(self.clocks_term(now))
     }
@@ -61,7 +62,7 @@ impl Core {
         message: &QuorumMessage,
     ) -> bool {
         let (config, seen, term) = (&self.config, self.voter.seen, message.term());
-        // To adopt it would use up the numbers of this epoch.
+        // Adopting this term would use up the numbers of this epoch.
         if term > config.last_term() {
             return true;
         }
@@ -73,14 +74,15 @@ impl Core {
 }
 
 impl Diskless {
-    /// The wall clock, as this agent's own clock has counted it since it was read; 0 before 2024.
+    /// The wall clock in milliseconds since the start of 2024, as this agent's own clock has counted it since it was
+    /// read; 0 before 2024.
     fn wall(&self, now: Time) -> u64 {
         let passed = now.as_nanos() / 1_000_000;
         passed.saturating_add_signed(self.wall_at_zero)
     }
 }
 
-/// Whether a term is more than hearsay.
+/// Whether the term of a message is accepted without a check against the clock.
 const fn is_vouched_for(message: &QuorumMessage) -> bool {
     match message {
         // A quorum has voted for these.
@@ -89,12 +91,12 @@ const fn is_vouched_for(message: &QuorumMessage) -> bool {
         | QuorumMessage::Resign(_)
         | QuorumMessage::Ack(_)
         | QuorumMessage::Takeover(_)
-        // Who recovers asks because it knows nothing.
+        // A voter that asks for memory knows nothing that it could check.
         | QuorumMessage::Recover(_)
         | QuorumMessage::Recovered(_)
         | QuorumMessage::Recall(_)
         | QuorumMessage::Recalled(_)
-        // Voters without disks say none of these.
+        // Voters without disks send none of these.
         | QuorumMessage::Seal(_)
         | QuorumMessage::Sealed(_)
         | QuorumMessage::Install(_)
