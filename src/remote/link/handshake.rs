@@ -1,4 +1,4 @@
-//! The first frames of a connection: which node is it, and which link is this?
+//! The first frames of a connection: they decide which node the peer is, and which link this is.
 //!
 //! ```text
 //!    this side                                   the other side
@@ -24,11 +24,12 @@
 //!      8, 9 the same: ready
 //! ```
 //!
-//! Without a secret both say READY at once. With one, the side that accepted the connection says it
-//! after the other's proof was right: a stranger that can dial a port is given no proof to try secrets on.
+//! Without a secret both sides send READY at once. With a secret, the side that accepted the connection sends READY
+//! only after the other side's proof was right. So a stranger that can dial a port gets no proof on which to try
+//! secrets.
 //!
-//! Decided here: the order of the checks, and what each refusal is called. Not here: the peer
-//! table, the certificate, how a proof is made, which of two links to a peer stays.
+//! Decided here: the order of the checks, and the reason given for each refusal. Not here: the peer table, the
+//! certificate, how a proof is made, which of two links to a peer stays.
 
 use std::sync::Arc;
 
@@ -51,18 +52,18 @@ pub struct Introduction {
     pub cluster: ClusterId,
     /// Its incarnation.
     pub incarnation: NodeIncarnation,
-    /// What it speaks; [`Versions::OURS`].
+    /// The versions of the protocol that it speaks; [`Versions::OURS`].
     pub versions: Versions,
-    /// What it can do; [`Features::OURS`].
+    /// The features that it has; [`Features::OURS`].
     pub features: Features,
-    /// What the other side must be able to do.
+    /// The features that the other side must have.
     pub required: Features,
-    /// By which others will know that this incarnation has ended for good; none yet.
+    /// The digest by which others will recognize that this incarnation has ended for good; `None` if there is none yet.
     pub end: Option<EndDigest>,
 }
 
 impl Introduction {
-    /// With the versions and features of this release.
+    /// Makes an introduction with the versions and features of this release.
     #[must_use]
     pub fn new(node: NodeId, cluster: ClusterId, incarnation: NodeIncarnation) -> Self {
         Self {
@@ -77,15 +78,15 @@ impl Introduction {
     }
 }
 
-/// What is known here of a node that says HELLO, and that may connect.
+/// The data that this side has of a node that says HELLO and that may connect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acquaintance {
-    /// What it may announce.
+    /// The rights of the node: the agents that it may announce.
     pub rights: Rights,
     /// The latest incarnation of it that was ever met, if any.
     pub latest: Option<NodeIncarnation>,
-    /// The incarnation of it that is linked, where no later one may take its place while it lives: voters without a
-    /// disk would be two under one name.
+    /// The incarnation of it that is linked, if no later incarnation may replace it while it lives. Two such
+    /// incarnations would be two voters without a disk under one name.
     pub held_by: Option<NodeIncarnation>,
 }
 
@@ -107,7 +108,7 @@ pub struct Handshake {
     bounds: Bounds,
     allowance: Allowance,
     deadline: Time,
-    /// What proves and checks, and this side's challenge, if it asks for a proof.
+    /// The credential that makes and checks proofs, and this side's challenge, if it asks for a proof.
     asking: Option<(Arc<dyn Credential>, Challenge)>,
     transcript: Transcript,
     state: HandshakeState,
@@ -117,15 +118,15 @@ pub struct Handshake {
 enum HandshakeState {
     /// HELLO was sent.
     Greeting,
-    /// CONDITIONS were sent: the other side says that it is this one.
+    /// CONDITIONS were sent. The other side claims to be this node.
     Agreeing(Box<Established>),
-    /// Both conditions are known. READY was sent, or waits until the other side has proved.
+    /// Both conditions are known. READY was sent, or waits for the other side's proof.
     Accepting(Box<Established>),
-    /// It ended, one way or the other.
+    /// It ended, with a link or with an error.
     Over,
 }
 
-/// How far a handshake is.
+/// Progress of a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HandshakeProgress {
     /// More frames are needed.
@@ -143,24 +144,24 @@ pub struct Established {
     pub incarnation: NodeIncarnation,
     /// The link.
     pub link: LinkId,
-    /// The version both speak.
+    /// The version that both sides speak.
     pub version: u16,
-    /// What both can do.
+    /// The features that both sides have.
     pub features: Features,
     /// The longest frame that the other side takes, in bytes.
     pub frame: usize,
-    /// How much it takes before it closes the link for it.
+    /// The amount that it takes before it closes the link for too much.
     pub allowance: Allowance,
-    /// By which its end will be known, if it said.
+    /// The digest by which its end will be recognized, if it gave one.
     pub end: Option<EndDigest>,
-    /// What the other side may announce.
+    /// The rights of the other side: the agents that it may announce.
     pub rights: Rights,
 }
 
 impl Handshake {
     /// Begins: writes HELLO to `out`.
     ///
-    /// `dialled` is the node that should answer, if this side made the connection. `since` is when the
+    /// `dialled` is the node that should answer, if this side made the connection. `since` is the time at which the
     /// connection was made: TLS counts towards the limit.
     pub fn begin(
         me: Introduction,
@@ -199,8 +200,8 @@ impl Handshake {
         }
     }
 
-    /// Gives the other side a proof and asks it for one; a peer that does not is refused. Which
-    /// side dialled is part of both.
+    /// Gives the other side a proof and asks it for one; a peer that does not ask for one is refused. Both proofs cover
+    /// which side dialled.
     ///
     /// Call it before [`receive`](Self::receive), with a challenge drawn for this connection alone.
     #[must_use]
@@ -209,20 +210,20 @@ impl Handshake {
         self
     }
 
-    /// When to give up.
+    /// Time at which the handshake fails if it has not ended.
     #[cfg(feature = "testkit")]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Takes the body of a frame; what is to be sent is appended to `out`.
+    /// Takes the body of a frame; appends the answer to `out`.
     ///
-    /// `look_up` is asked once, for a node that passed all other checks: `None` if it is not in the
+    /// `look_up` is called once, for a node that passed all other checks. It returns `None` if the node is not in the
     /// table, or is not the one that the connection's certificate names.
     ///
     /// # Errors
-    /// Why to close the connection; `out` may hold a GOODBYE to be sent before. Nothing more is
+    /// Reason to close the connection; `out` may hold a GOODBYE to be sent before. No more frames are taken afterwards.
     /// taken afterwards.
     pub fn receive(
         &mut self,
@@ -231,7 +232,7 @@ impl Handshake {
         look_up: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
     ) -> Result<HandshakeProgress, Closed> {
-        // A step that fails leaves it over: no stranger has a second try at a proof.
+        // A step that fails ends the handshake: a stranger has only one try at a proof.
         let state = std::mem::replace(&mut self.state, HandshakeState::Over);
         let next = self.step(now, state, body, look_up, out);
         match next {
@@ -257,7 +258,7 @@ impl Handshake {
         out: &mut BytesMut,
     ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
         if now >= self.deadline {
-            // The timer of the driver may be late: no link is made after the deadline all the same.
+            // The driver's timer may be late: no link is made after the deadline in any case.
             return Err(Closed::HandshakeTimeout);
         }
         match (state, Frame::decode(body, self.bounds)?) {
@@ -285,7 +286,7 @@ impl Handshake {
             }
             (HandshakeState::Accepting(established), Frame::Ready { link, proofs }) => {
                 self.believe(&proofs)?;
-                // Both nonces make the link: a READY that was recorded elsewhere names another one.
+                // The link depends on both nonces: a READY that was recorded elsewhere names another link.
                 if link != established.link {
                     return Err(Closed::WrongLink);
                 }
@@ -316,7 +317,7 @@ impl Handshake {
         out.extend_from_slice(&conditions);
     }
 
-    /// A peer that asks for no proof gives none: taking it would make the secret optional.
+    /// A peer that asks for no proof gives none: to accept it would make the secret optional.
     fn agree(&self, conditions: &LinkConditions) -> Result<(), Closed> {
         match (&self.asking, conditions.challenge) {
             (Some(_), Some(_)) | (None, None) => Ok(()),
@@ -325,7 +326,7 @@ impl Handshake {
         }
     }
 
-    /// Says READY, with proofs if the sides ask for them.
+    /// Writes READY, with proofs if the sides ask for them.
     fn accept(&self, link: LinkId, out: &mut BytesMut) {
         let proofs = self.asking.as_ref().map(|(credential, _)| {
             let part = self.part();
@@ -336,7 +337,7 @@ impl Handshake {
 
     fn believe(&self, proofs: &[Proof]) -> Result<(), Closed> {
         let Some((credential, _)) = &self.asking else {
-            // A proof that was not asked for has no place.
+            // A proof that was not asked for is an error.
             return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
         };
         let part = self.part();
@@ -370,7 +371,7 @@ impl Handshake {
         if hello.cluster != me.cluster {
             return Err(Closed::Cluster);
         }
-        // Before the name that it dialled: only this answer ends the dialling for good.
+        // Checked before the dialled name: only this answer ends the dialling for good.
         if hello.node == me.node {
             return Err(Closed::IsSelf);
         }
@@ -389,7 +390,7 @@ impl Handshake {
             latest,
             held_by,
         } = look_up(hello).ok_or(Closed::Auth)?;
-        // The same incarnation is welcome: its link broke, and it comes back.
+        // The same incarnation is welcome: its link broke, and it connects again.
         if latest.is_some_and(|latest| latest > hello.incarnation) {
             return Err(Closed::Stale);
         }
@@ -404,7 +405,7 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
-            // Until CONDITIONS tell the peer's allowance.
+            // The default until CONDITIONS carry the peer's allowance.
             allowance: self.allowance.and(Allowance::of(&Limits::default())),
             end: None,
             rights,

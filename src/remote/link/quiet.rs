@@ -1,17 +1,18 @@
 //! How often a side asks whether its peer is there.
 //!
-//! Decided here: that a link is asked often only while something depends on its end: agents talk over it, or their
-//! comings and goings were told, or a group hears no leader, or finds ends by links, or a question waits for its
-//! answer. All other links are *quiet*, and asked seldom: between followers of one leader nothing depends on them, and
-//! frequent questions would cost more packets than the heartbeats, growing with the square of the hosts. When the
-//! leader falls silent, this side asks every link at once, so that a broken link is found before a vote is waited for.
-//! So it does with a link when somebody asks for a name that its peer has: the name is free once the peer is found to
-//! be gone.
+//! Decided here: a link is asked often only while something depends on its end: agents exchange messages over it, or a
+//! roster was just sent, or a group hears no leader, or a group finds ends by links, or a question waits for its
+//! answer. All other links are *quiet*, and asked seldom: nothing depends on the links between followers of one leader.
+//! Frequent questions on them would cost more packets than the heartbeats, growing with the square of the hosts. When
+//! the leader falls silent, this side asks every link at once, so that a broken link is found before a vote is waited
+//! for. It also asks a link when a caller wants a name that the peer has: the name is free once the peer is found to be
+//! gone.
 //!
-//! What a question measures is kept no longer than ten seconds where something is sent in any case.
+//! A measurement by a question is out of date after ten seconds; then the next question is due, also on a link that is
+//! in use.
 //!
-//! The two ends need not agree on anything: each asks for itself, and answers every question. So a peer that asks often
-//! is only answered. Not here: the reading and the writing ([`Common`](super::ready::Common)).
+//! The two ends need not agree on anything: each side asks for itself, and answers every question. So a peer that asks
+//! often is only answered. Not here: reading and writing ([`Common`](super::ready::Common)).
 
 use std::time::Duration;
 
@@ -20,46 +21,48 @@ use crate::{
     remote::Limits,
 };
 
-/// What a link decides by.
+/// The facts that decide how often a link is asked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkFacts {
     pub(super) need: Need,
-    /// When an agent's message last went over the link, in either direction, or a roster from here.
+    /// Time at which an agent's message last went over the link, in either direction, or a roster from here.
     pub(super) talked: Time,
-    /// When a leader's heartbeat last came over it, if one has.
+    /// Time at which a leader's heartbeat last came over it, if any has.
     pub(super) beat: Option<Time>,
-    /// When anything last came.
+    /// Time at which anything last arrived.
     pub(super) heard: Time,
-    /// Since when a question waits for its answer.
+    /// Time of the question that waits for its answer.
     pub(super) asked: Option<Time>,
-    /// When one was last sent.
+    /// Time of the last question.
     pub(super) measured: Time,
-    /// When a leader last fell silent on any link of this side, or somebody depended on this very peer.
+    /// Time at which a leader last fell silent on any link of this side, or at which a caller last depended on this
+    /// peer.
     pub(super) alarm: Option<Time>,
 }
 
-/// What the groups of both ends need of a link.
+/// How soon the groups of both ends need to learn of the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Ends are to be found soon.
+    /// Ends must be found soon.
     Quick,
-    /// Nothing as long as their leaders are heard; of the one that was heard least lately, when.
+    /// Not soon, as long as the groups' leaders are heard. The value is the time for the leader that was heard least
+    /// recently.
     While(Time),
 }
 
 impl Need {
-    /// Of one group: these rules, and when a leader of it was last heard here.
+    /// The need of one group with these leaders; `led` is the time at which a leader of it was last heard here.
     pub(super) const fn of(leaders: Leaders, led: Option<Time>) -> Self {
         match (leaders, led) {
-            // Who leads is a matter of leases and votes: an end of a link changes nothing.
+            // Leases and votes decide who leads: the end of a link changes nothing.
             (Leaders::PerTerm | Leaders::PerInstant, Some(at)) => Self::While(at),
             (Leaders::PerTerm | Leaders::PerInstant, None)
-            // Who is elected depends on which members are taken to be there.
+            // The election depends on which members are considered present.
             | (Leaders::PerSide | Leaders::Unpromised, _) => Self::Quick,
         }
     }
 
-    /// Of several groups together; `None` is none so far.
+    /// The need of several groups together; `None` if there was no other group so far.
     pub(super) fn and(self, so_far: Option<Self>) -> Self {
         match (self, so_far) {
             (one, None) => one,
@@ -74,12 +77,13 @@ impl Need {
 pub(super) struct Spans {
     ping_after: Duration,
     silence: Duration,
-    /// The same as `ping_after`, of a quiet link.
+    /// As `ping_after`, for a quiet link.
     seldom: Duration,
 }
 
 impl Spans {
-    /// Of a side with so many peers. The more there are, the less often each is asked: what a side asks in a second does not grow.
+    /// The spans of a side with that number of peers. With more peers each is asked less often: the number of questions
+    /// per second does not grow.
     pub(super) fn new(limits: &Limits, peers: usize) -> Self {
         let ping_after = limits.ping_after();
         let peers = u32::try_from(peers.max(1)).unwrap_or(u32::MAX);
@@ -95,13 +99,13 @@ impl Spans {
 /// Whether a link is quiet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vigil {
-    /// Asked often, since then.
+    /// Asked often, since this time.
     Quick(Time),
     Quiet,
 }
 
 impl Vigil {
-    /// What it becomes.
+    /// The next state.
     pub(super) fn next(self, now: Time, spans: &Spans, facts: &LinkFacts) -> Self {
         let is_recent = |at: Time| now.since(at) < spans.silence;
         let is_needed = match facts.need {
@@ -112,7 +116,7 @@ impl Vigil {
         let is_quick = is_needed
             || is_recent(facts.talked)
             || is_alarmed
-            // Asked seldom, a peer that is gone would be found by the next question only.
+            // If it were asked seldom, a peer that is gone would be found only by the next question.
             || facts.asked.is_some();
         match (is_quick, self) {
             (true, Self::Quick(_)) => self,
@@ -121,13 +125,14 @@ impl Vigil {
         }
     }
 
-    /// When to ask, unless the peer is heard before.
+    /// Time of the next question, unless the peer is heard before.
     pub(super) fn asks_at(self, spans: &Spans, facts: &LinkFacts) -> Time {
         // A question that waits for its answer is not asked again at every wake.
         let last = facts.heard.max(facts.asked.unwrap_or(facts.heard));
         match self {
             Self::Quick(since) => {
-                // Heartbeats of the default timings come as often as a side would ask: a little later they have answered.
+                // Heartbeats of the default timings come as often as a side would ask. A little later the answer has
+                // come.
                 let is_in_use = facts.heard.since(facts.talked) < spans.ping_after;
                 let later = spans.ping_after.checked_div(4).filter(|_| is_in_use);
                 let ask = last.after(spans.ping_after);
@@ -137,8 +142,8 @@ impl Vigil {
         }
     }
 
-    /// When the peer counts as gone, unless it is heard before. From a question to there it is as long on a link that
-    /// was quiet as on any other.
+    /// Time at which the peer counts as gone, unless it is heard before. The time from a question to this moment is the
+    /// same for a link that was quiet and for any other link.
     pub(super) fn gone_at(self, spans: &Spans, facts: &LinkFacts) -> Time {
         let answer = spans.silence.saturating_sub(spans.ping_after);
         match self {
@@ -146,34 +151,35 @@ impl Vigil {
                 let asked = facts.heard.after(spans.ping_after).max(since);
                 asked.after(answer)
             }
-            // The question before it makes the link quick; this is for a writer that cannot ask.
+            // The question before that time makes the link quick; this case is for a writer that cannot ask.
             Self::Quiet => facts.heard.after(spans.seldom).after(spans.silence),
         }
     }
 }
 
-/// Whether what the last question measured is out of date. Over a link that is always in use nothing need be asked for
-/// the peer to be known there, and a network that became slow would show in no diagnosis.
+/// Returns whether the last measurement is out of date. A link that is always in use needs no question to show that the
+/// peer is there; without this rule a network that became slow would show in no diagnosis.
 pub(super) fn is_out_of_date(now: Time, facts: &LinkFacts) -> bool {
     facts.asked.is_none() && now.since(facts.measured) >= MEASURED
 }
 
-/// When the leader at the other end counts as silent; `None` if none was heard there lately, or it has done so already.
+/// Time at which the leader at the other end counts as silent; `None` if no leader was heard there recently, or if it
+/// was found silent already.
 pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
     let beat = facts.beat?;
-    // Its heartbeats ended, although the link has not: it has resigned, perhaps, and nobody else stands.
+    // Its heartbeats ended, although the link did not: perhaps it has resigned, and no other agent is a candidate.
     let over = beat.after(spans.silence);
-    // An answer to a ping is all that a leader of a slow preset says for a while.
+    // For a while, the answer to a ping may be the only message of a leader with a slow preset.
     let patience = spans.ping_after.checked_div(4).unwrap_or_default();
     let asked = facts.asked.filter(|since| *since >= facts.heard);
     Some(asked.map_or(over, |since| over.min(since.after(patience))))
 }
 
-/// How old a measurement may be, where something is sent in any case: as often as it is warned that no agent leads.
+/// Largest age of a measurement; equal to the interval of the warnings that no agent leads.
 const MEASURED: Duration = Duration::from_secs(10);
-/// A quiet link is asked after so many times `ping_after`, and that for each peer.
+/// Interval of the questions on a quiet link, in `ping_after` for each peer.
 const SELDOM: u32 = 16;
-/// No less often than that: what lies between may forget a connection that is idle for minutes.
+/// Longest interval: a device on the path may forget a connection that is idle for minutes.
 const MOST_SELDOM: Duration = Duration::from_secs(120);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A link that is ready: its reader and its writer, and what they know in common.
+//! A link that is ready: its reader and its writer, and the state that they share.
 
 use std::{
     cell::{Cell, RefCell},
@@ -36,7 +36,7 @@ use super::{
     write::LinkWriter,
 };
 
-/// What reader and writer of one link share.
+/// State that the reader and the writer of one link share.
 pub(super) struct Common {
     pub(super) shared: Arc<BridgeState>,
     pub(super) peer: Arc<PeerState>,
@@ -44,53 +44,53 @@ pub(super) struct Common {
     pub(super) link: Established,
     /// Groups of this side, in the order of the bridge.
     pub(super) groups: Vec<GroupSide>,
-    /// The other side has told which agents run there: messages can name them.
+    /// Whether the other side has announced its agents, so that messages can name them.
     pub(super) is_told: Cell<bool>,
-    /// A group has begun anew there since it was last known which agents are gone.
+    /// Whether a group has begun anew there, and the agents that are gone are not known yet.
     pub(super) has_opened: Cell<bool>,
-    /// When something last arrived.
+    /// Time at which anything last arrived.
     pub(super) heard: Cell<Time>,
-    /// PINGs to be answered.
+    /// PINGs that still need an answer.
     pub(super) answers: RefCell<VecDeque<u64>>,
-    /// The PING that waits for its answer, and since when.
+    /// The PING that waits for its answer, and its time.
     pub(super) asked: Cell<Option<(u64, Time)>>,
-    /// When the last PING was sent.
+    /// Time of the last PING.
     pub(super) measured: Cell<Time>,
-    /// When a message of an agent last went over it, in either direction, or a roster from here.
+    /// Time at which an agent's message last went over the link, in either direction, or a roster from here.
     pub(super) talked: Cell<Time>,
-    /// When a leader's heartbeat last came, unless it was found silent since.
+    /// Time of the last heartbeat of a leader, unless the leader was found silent since.
     pub(super) beat: Cell<Option<Time>>,
-    /// When somebody last depended on the peer's being there.
+    /// Time at which a caller last depended on the peer's presence.
     in_question: Cell<Option<Time>>,
     pub(super) vigil: Cell<Vigil>,
-    /// By the peers that there were when the link began.
+    /// Spans for the number of peers at the link's begin.
     pub(super) spans: Spans,
     /// Notifies the reader that the link is no longer quiet.
     pub(super) roused: Notify,
 }
 
-/// What the other side said of a group, and what was made of it.
+/// The rules of the other side for a group, and the result of the comparison.
 pub(super) struct Opened {
     pub(super) theirs: GroupRules,
-    /// It was not found to follow other rules.
+    /// Whether the group is carried: its rules were not found to differ.
     pub(super) is_carried: bool,
 }
 
 /// One group, as the two sides know it.
 pub(super) struct GroupSide {
-    /// Whether its members are those of another group, which is asked instead.
+    /// Whether it is a companion: its members are those of another group, which counts instead.
     pub(super) is_companion: bool,
-    /// The agents that run here, as the other side was told.
+    /// The agents that run here, as they were announced to the other side.
     pub(super) told: RefCell<Announcer>,
-    /// Looks at them.
+    /// Reads these agents.
     pub(super) look: LookAtMembers,
-    /// An agent here has changed since.
+    /// Whether an agent here has changed since.
     pub(super) is_dirty: Arc<AtomicBool>,
     /// The agents that run there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
-    /// How many may lead in it; `None` while no agent runs here.
+    /// How many agents may lead in it; `None` while no agent runs here.
     pub(super) leaders: Cell<Option<Leaders>>,
-    /// What the other side said when it opened the group, once it has.
+    /// The opening of the group by the other side, once it has come.
     pub(super) opened: RefCell<Option<Opened>>,
 }
 
@@ -98,7 +98,7 @@ impl Common {
     // ---- how often the peer is asked whether it is there: `quiet.rs` ---------------------------
 
     fn facts(&self) -> LinkFacts {
-        // Nobody asks what the groups need of a link that is in use: there may be many.
+        // The needs of the groups are not computed for a link that is in use: there may be many groups.
         let is_in_use = self.shared.now().since(self.talked.get()) < self.shared.limits.silence();
         let need = if is_in_use { Need::Quick } else { self.need() };
         LinkFacts {
@@ -126,20 +126,21 @@ impl Common {
         all.unwrap_or(Need::Quick)
     }
 
-    /// Whether the writer has to ask now.
+    /// Returns whether the writer has to ask now.
     pub(super) fn is_to_ask(&self) -> bool {
-        // First: what depended on the link when the writer began to wait may be over.
+        // First: the reason to watch the link when the writer began to wait may be over.
         self.watch();
         let (now, facts) = (self.shared.now(), self.facts());
         now >= self.vigil.get().asks_at(&self.spans, &facts) || is_out_of_date(now, &facts)
     }
 
-    /// When the reader has to give the peer up.
+    /// Time at which the reader has to give the peer up.
     pub(super) fn gone_at(&self) -> Time {
         self.vigil.get().gone_at(&self.spans, &self.facts())
     }
 
-    /// Looks whether the link is quiet, and whether its leader is silent; says when to look again, if nothing happens.
+    /// Checks whether the link is quiet, and whether its leader is silent; returns the time of the next check, if
+    /// nothing happens before.
     pub(super) fn watch(&self) -> Time {
         let (now, spans) = (self.shared.now(), self.spans);
         if self.outbox.take_question() {
@@ -147,7 +148,7 @@ impl Common {
         }
         let silent = silent_at(&spans, &self.facts());
         if silent.is_some_and(|at| at <= now) {
-            self.beat.set(None); // said once, until it is heard again
+            self.beat.set(None); // reported once, until the leader is heard again
             self.shared.rouse_links();
         }
         let (before, facts) = (self.vigil.get(), self.facts());
@@ -159,14 +160,14 @@ impl Common {
         self.looks_at()
     }
 
-    /// When to look at it again, as things are now.
+    /// Time of the next check, by the present state.
     pub(super) fn looks_at(&self) -> Time {
         let (spans, facts) = (&self.spans, self.facts());
         let asks = self.vigil.get().asks_at(spans, &facts);
         silent_at(spans, &facts).map_or(asks, |at| at.min(asks))
     }
 
-    /// The link has ended: a leader at its other end is heard no more.
+    /// Handles the end of the link: a leader at its other end is heard no more.
     fn ended(&self) {
         if self.beat.get().is_some() {
             self.shared.rouse_links();
@@ -175,10 +176,10 @@ impl Common {
 }
 
 impl Connection {
-    /// Runs a link until it ends; gives the stream back, for a goodbye.
+    /// Runs a link until it ends; returns the stream, for a goodbye.
     ///
     /// A goodbye never comes in the middle of a frame: only an end that the bridge asked for has one
-    /// ([`Closed::farewell`]), and the writer heeds that between two turns.
+    /// ([`Closed::farewell`]), and the writer checks for that between two turns.
     pub(super) async fn link(
         &self,
         greeted: Greeted,
@@ -203,7 +204,7 @@ impl Connection {
             link,
             groups,
             is_told: Cell::new(false),
-            // Even if the peer opens no group, agents that only a former link has named are gone.
+            // Agents that only a former link has named are gone, even if the peer opens no group.
             has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),
@@ -225,10 +226,10 @@ impl Connection {
                 Either::Left((why, _)) | Either::Right((why, _)) => why,
             }
         };
-        // By its name: a newer link may have taken the queue over already.
+        // By the link's name: a newer link may have taken the queue over already.
         common.outbox.unlink(common.link.link);
         common.ended();
-        // A goodbye may linger: meanwhile its slot is free for another connection.
+        // The goodbye may take a while. The slot of this connection is free for another one meanwhile.
         drop(pass);
         let stream = reader.into_inner().unsplit(writer.into_inner());
         (why, stream)
@@ -239,7 +240,7 @@ impl Connection {
             let is_dirty = Arc::new(AtomicBool::new(true));
             let (dirty, outbox) = (Arc::clone(&is_dirty), Arc::clone(outbox));
             let look = carried.watch(Box::new(move || {
-                // Before the wake: a writer that wakes and finds no mark tells nothing.
+                // Set before the wake: a writer that wakes and finds no mark announces nothing.
                 dirty.store(true, Relaxed);
                 outbox.wake();
             }));

@@ -1,18 +1,18 @@
-//! What a bridge believes of the notices that it hears: anybody can send it datagrams.
+//! Decides which notices a bridge believes: any host can send it datagrams.
 //!
-//! A digest is noted when an authenticated link gives it. A notice counts if it names a node that gave one,
-//! exactly the incarnation that it gave it for, and the bytes of which it is the digest; and it counts once.
+//! A digest is noted when an authenticated link gives it. A notice counts if it names a node that gave a digest,
+//! exactly the incarnation for which the node gave it, and the bytes of which it is the digest. A notice counts once.
 
 use std::collections::BTreeMap;
 
 use super::EndNotice;
 use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 
-/// Why a datagram counts for nothing.
+/// Reason why a datagram is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoticeRefused {
-    /// It is no notice.
+    /// It is not a notice.
     #[error("it is no notice of a sentinel")]
     Malformed,
     /// No node of that name gave a digest.
@@ -21,15 +21,15 @@ pub enum NoticeRefused {
     /// It names an incarnation other than the one that is known.
     #[error("it names another incarnation of that node")]
     OtherIncarnation,
-    /// The bytes are not those of which the digest was given.
+    /// The bytes do not match the digest that was given.
     #[error("its bytes are wrong: it is forged, or of a former sentinel")]
     WrongBytes,
-    /// It is known already.
+    /// The notice is known already.
     #[error("it was heard before")]
     Replayed,
 }
 
-/// What one node gave.
+/// The digest that one node gave.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     incarnation: NodeIncarnation,
@@ -37,15 +37,15 @@ struct Given {
     has_ended: bool,
 }
 
-/// What is known of the sentinels of the peers: one entry for each peer that gave a digest.
+/// The digests of the peers' sentinels: one entry for each peer that gave one.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     given: BTreeMap<NodeId, Given>,
 }
 
 impl Notices {
-    /// Notes what a node gave over an authenticated link, which belongs to that incarnation. It replaces what it
-    /// gave before: by a former incarnation, or for a former sentinel.
+    /// Notes the digest that a node gave over an authenticated link, which belongs to that incarnation. It replaces the
+    /// node's former digest: of a former incarnation, or of a former sentinel.
     ///
     /// The caller gives names of configured peers only, so that there are never more entries than peers.
     pub fn note(&mut self, node: &NodeId, incarnation: NodeIncarnation, digest: EndDigest) {
@@ -61,15 +61,15 @@ impl Notices {
         self.given.insert(node.clone(), given);
     }
 
-    /// Forgets a node, which is no peer any more, or which links without a digest.
+    /// Forgets a node that is not a peer any more, or that links without a digest.
     pub fn forget(&mut self, node: &NodeId) {
         self.given.remove(node);
     }
 
-    /// Hears a datagram; says which incarnation of which node has certainly ended.
+    /// Handles a datagram; returns the node and its incarnation that have certainly ended.
     ///
     /// # Errors
-    /// [`NoticeRefused`]: it changes nothing, and is to be counted.
+    /// [`NoticeRefused`]: the datagram changes nothing; count it.
     pub fn hear(&mut self, datagram: &[u8]) -> Result<(NodeId, NodeIncarnation), NoticeRefused> {
         let notice = EndNotice::decode(datagram).ok_or(NoticeRefused::Malformed)?;
         let given = self.given.get_mut(&notice.node);

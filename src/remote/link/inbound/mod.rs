@@ -1,8 +1,8 @@
-//! Judges what comes over a link that is ready.
+//! Judges the frames of a link that is ready.
 //!
-//! Decided here: the order of the frames, the rights of the peer, what is dropped and what ends
-//! the link. Not here: what a message says; only what knows the group's messages can decode it, and
-//! asks the group's [`TermGuard`](crate::remote::TermGuard) then.
+//! Decided here: the order of the frames, the rights of the peer, which messages are dropped and which frames end the
+//! link. Not here: the content of a message. Only code that knows the group's messages can decode it, and that code
+//! then asks the group's [`TermGuard`](crate::remote::TermGuard).
 
 mod budget;
 mod directory;
@@ -23,7 +23,7 @@ pub(crate) use budget::Bucket;
 use budget::Forgiveness;
 use directory::{AnnouncedAgent, LinkDirectory};
 
-/// Judges the frames of one link, one side.
+/// Judges the frames of one side of one link.
 ///
 /// # How a driver uses it
 /// 1. [`took`](Self::took) after every read, with the number of bytes.
@@ -36,13 +36,13 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// 4. A change of a roster: add or change the members, ask the guard about the leader's term. If a
 ///    name belongs to another node's agent, the group drops the messages: the link stays.
 ///
-/// Every `Err` ends the link. Every [`DropReason`] is to be counted.
+/// Every `Err` ends the link. Count every [`DropReason`].
 ///
-/// # What a sender owes
-/// The numbers of a group's agents begin at 0 and leave none out; those of agents that left may
-/// be given again, and rest before, since messages to them may be under way. A group is opened before anything else is said of it, an agent is announced
-/// before its first message. A message may run ahead of the roster that announces its sender's new
-/// incarnation, but no further.
+/// # Rules for a sender
+/// The numbers of a group's agents begin at 0 and leave none out. A number of an agent that left may be given again
+/// after a while; it is kept back at first, since messages to that agent may be on their way. A group is opened before
+/// any other frame about it, and an agent is announced before its first message. A message may run ahead of the roster
+/// that announces its sender's new incarnation, but no further.
 #[derive(Debug)]
 pub struct Inbound {
     bounds: Bounds,
@@ -52,7 +52,7 @@ pub struct Inbound {
     last: u64,
     bytes: Bucket,
     unknown: Forgiveness,
-    /// Groups that began anew.
+    /// Forgiveness for new openings of a group.
     openings: Forgiveness,
     directory: LinkDirectory,
 }
@@ -60,7 +60,7 @@ pub struct Inbound {
 /// Whether this side has a group that a peer announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupStanding {
-    /// It is carried here, under this number of this side.
+    /// It is carried here, with this number of this side.
     Carried(usize),
     /// It is not carried here.
     Unknown,
@@ -68,10 +68,10 @@ pub enum GroupStanding {
     Mismatch,
 }
 
-/// What a frame is.
+/// The meaning of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FrameVerdict<'a> {
-    /// Something changed among the peer's agents of one group.
+    /// A change of the peer's agents in one group.
     Roster(RosterChange),
     /// Messages, to be judged one by one.
     Messages(Messages<'a>),
@@ -81,11 +81,11 @@ pub enum FrameVerdict<'a> {
     Answered(u64),
     /// The peer refused an earlier process of this node's name.
     Twin,
-    /// Nothing to do but to count.
+    /// No action is needed; the frame is only counted.
     Drop(DropReason),
 }
 
-/// What changed among a peer's agents of one group. All of it is within the peer's rights.
+/// The changes of a peer's agents in one group. All of them are within the peer's rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RosterChange {
     /// The group, by this side's number.
@@ -96,7 +96,7 @@ pub struct RosterChange {
     pub left: Vec<(u32, AgentId)>,
     /// The agents that are new or changed, with the peer's numbers: messages *to* them use these.
     pub members: Vec<(u32, Member)>,
-    /// Which of the peer's agents leads, as the peer knows.
+    /// The leader among the peer's agents, as the peer knows it.
     pub leader: Option<Leader>,
 }
 
@@ -107,9 +107,9 @@ pub struct MessageSender<'a> {
     pub group: usize,
     /// The agent.
     pub from: &'a AgentId,
-    /// In which incarnation.
+    /// The incarnation that sent the message.
     pub incarnation: Incarnation,
-    /// What it may be.
+    /// The highest role that the agent may have.
     pub may_be: MayBe,
 }
 
@@ -129,10 +129,10 @@ impl Inbound {
         }
     }
 
-    /// The peer has these rights from now on.
+    /// Applies new rights of the peer from now on.
     ///
     /// # Errors
-    /// [`Closed::FromNotAllowed`] when one of its agents may no longer be what it was announced as.
+    /// [`Closed::FromNotAllowed`] if one of its agents may no longer have the role with which it was announced.
     pub(crate) fn follow_rights(&mut self, rights: Rights) -> Result<(), Closed> {
         self.rights = rights;
         let rights = &self.rights;
@@ -156,10 +156,10 @@ impl Inbound {
         }
     }
 
-    /// Judges the body of a frame. `standing` is asked when the peer opens a group.
+    /// Judges the body of a frame. `standing` is called when the peer opens a group.
     ///
     /// # Errors
-    /// Why to close the link.
+    /// Reason to close the link.
     pub fn frame<'a>(
         &mut self,
         now: Time,
@@ -185,7 +185,7 @@ impl Inbound {
     /// Judges a message of a frame that was judged before.
     ///
     /// # Errors
-    /// Why to close the link.
+    /// Reason to close the link.
     pub fn sender(
         &mut self,
         now: Time,
@@ -201,15 +201,15 @@ impl Inbound {
         };
         let group = self.directory.group_mut(message.group);
         let from = group.and_then(|group| group.agent_mut(message.from));
-        // Rights are asked when an agent is announced: an unannounced one was never judged.
+        // Rights are checked when an agent is announced: an unannounced agent was never checked.
         let agent = from.ok_or(Closed::FromNotAllowed)?;
         let incarnation = Some(message.incarnation);
-        // An end that was announced is certain: nothing of that incarnation may count after it.
+        // An announced end is certain: no message of that incarnation may count after it.
         let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
         if is_former {
             return Ok(Err(DropReason::FormerIncarnation));
         }
-        // A message may run ahead of its roster: the former incarnation has had its last word.
+        // A message may run ahead of its roster: the former incarnation has sent its last message.
         agent.incarnation = incarnation;
         Ok(Ok(MessageSender {
             group: slot,
@@ -250,7 +250,7 @@ impl Inbound {
         roster: &RosterFrame<'_>,
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'static>, Closed> {
-        // Read to its end first: a roster that is malformed opens no group.
+        // Read to its end first: a malformed roster must open no group.
         let content = roster.content()?;
         if let Some(opening) = &roster.opening {
             self.open(now, roster.group, opening, standing(opening))?;
@@ -263,7 +263,7 @@ impl Inbound {
                     .map(FrameVerdict::Roster)
             }
             GroupStanding::Mismatch => Ok(FrameVerdict::Drop(DropReason::Mismatch)),
-            // A peer may carry many groups that are not here: it says so once for each.
+            // A peer may carry many groups that are not here: each opening is counted once.
             GroupStanding::Unknown if roster.opening.is_some() => {
                 Ok(FrameVerdict::Drop(DropReason::UnknownGroup))
             }
@@ -284,11 +284,11 @@ impl Inbound {
             return Err(Closed::TooManyAgents);
         }
         let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
-        // Opening one number again would put agents in doubt that live on under the other.
+        // To open one group under a second number would put agents in doubt that live on under the first.
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }
-        // Once, and again when its agents have all ended and others follow other rules.
+        // A group is opened once, and again when its agents have all ended and new agents follow other rules.
         let is_anew = self.directory.group(number).is_some() && standing != GroupStanding::Unknown;
         if is_anew && !self.openings.forgives(now) {
             return Err(Closed::Openings);
@@ -304,7 +304,7 @@ impl Inbound {
         is_opening: bool,
         content: RosterContent,
     ) -> Result<RosterChange, Closed> {
-        // First: the same roster may give a number that is free now to another agent.
+        // First: the same roster may give a number that becomes free now to another agent.
         let mut left = Vec::with_capacity(content.left.len());
         for number_left in content.left {
             let agent = self.directory.remove(number, number_left);
@@ -319,7 +319,7 @@ impl Inbound {
             Some(hint) => {
                 let group = self.directory.group(number);
                 let agent = group.and_then(|group| group.agent(hint.agent));
-                // A peer that may only vote must not have its agents followed by way of a hint.
+                // A peer that may only vote must not make its agents leaders by a hint.
                 let agent = agent.filter(|agent| agent.may_be == MayBe::Leader);
                 Some(hint.named(agent.ok_or(Closed::FromNotAllowed)?.id.clone()))
             }
@@ -348,7 +348,7 @@ impl Inbound {
         };
         let known = self.directory.set(group, number, agent);
         known.ok_or(Closed::Protocol)?;
-        // One too many is noted by now: the directory ends with the link.
+        // One agent too many may be noted by now; this is harmless, since the directory ends with the link.
         if self.directory.entries > self.limits.agents() {
             return Err(Closed::TooManyAgents);
         }
@@ -356,7 +356,8 @@ impl Inbound {
     }
 }
 
-/// What a peer's agent may be in a group. Who may speak for an agent may send what its application says.
+/// The role that a peer's agent may have in a group. A peer with rights for an agent may also send the messages of its
+/// application.
 fn of_group(rights: &Rights, group: &AgentId, agent: &AgentId) -> Option<MayBe> {
     let group = companion_of(group.as_str()).unwrap_or(group.as_str());
     rights.of(group, agent.as_str())
