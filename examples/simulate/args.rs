@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The options of the command line.
 
 use std::{ops::Range, path::PathBuf, str::FromStr};
 
@@ -8,7 +8,7 @@ use clap::{Parser, value_parser};
 
 use super::history::{Plan, Preset, Protocol, names, size};
 
-/// Histories of an election in which everything goes wrong, seeded: the same seed, the same history.
+/// Seeded histories of an election with many faults: the same seed gives the same history.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "simulate", after_help = HELP)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -19,46 +19,46 @@ pub(crate) struct Args {
     /// Runs the histories of these seeds, B not included, on all cores
     #[arg(long, value_name = "A..B", conflicts_with = "seed")]
     pub(crate) seeds: Option<Seeds>,
-    /// How many agents a history begins with [default: 1, 2, 3, 5 and 7 take turns]
+    /// Number of agents at the beginning of a history [default: 1, 2, 3, 5 and 7 take turns]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=100))]
     pub(crate) nodes: Option<u16>,
-    /// Which election
+    /// The election to test
     #[arg(long, value_enum, default_value_t)]
     pub(crate) protocol: Protocol,
     /// The kinds of faults to draw from: all, none, or names; each history takes some of them
     #[arg(long, value_name = "NAMES", default_value = "all")]
     pub(crate) faults: Faults,
-    /// How long everything goes wrong, in seconds of virtual time
+    /// Length of the time with faults, in seconds of virtual time
     #[arg(long, value_name = "S", default_value_t = 20)]
     pub(crate) seconds: u32,
-    /// How long the quorum election waits for what
+    /// Timings of the quorum election
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,
-    /// Some agents have sentinels, which tell of their crashes for certain; of others nothing is told
+    /// Gives some agents sentinels, which confirm their crashes; other crashes are not reported
     #[arg(long)]
     pub(crate) sentinels: bool,
-    /// Bully and astra: only faults that leave messages within the delay bound and agents awake,
-    /// and two may lead for two delays at most; with --seeds, so is every odd one anyway
+    /// Bully and astra: draws only faults that keep messages within the delay bound and agents awake,
+    /// and accepts two leaders for at most two delays; with --seeds, histories of odd seeds always do
     #[arg(long)]
     pub(crate) bounded: bool,
-    /// Says it as JSON: a history with its trace, or the summary
+    /// Prints JSON: a history with its trace, or the summary
     #[arg(long)]
     pub(crate) json: bool,
     /// Writes the history as a Mermaid sequence diagram; into a block if FILE ends with .md
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) mermaid: Option<PathBuf>,
-    /// Writes the history as a recording, a promise that was broken marked; `cluster --show` reads it
+    /// Writes the history as a recording, and marks a broken promise; `cluster --show` reads it
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) record: Option<PathBuf>,
-    /// How many threads run; what comes out does not depend on it [default: one per core]
+    /// Number of threads; the result does not depend on it [default: one per core]
     #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Prints one hash of all histories, of all events with their times and agents: to compare builds
+    /// Prints one hash of all histories, over all events with their times and agents, to compare builds
     #[arg(long, requires = "seeds")]
     pub(crate) hash: bool,
 }
 
-/// What a user wants to know beside the options.
+/// Help text after the options.
 const HELP: &str = "\
 What a history is held to, after every step unless it says otherwise:
   all             the driver's contract; and the right leader in time once all is healed
@@ -79,7 +79,7 @@ Exit code: 0 if every promise was kept, 1 if not (or if some fault never happene
 makes no sense.";
 
 impl Args {
-    /// The kinds of faults that some history of this run may have.
+    /// The kinds of faults that a history of this run may have.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let mut faults = self.faults.0.clone();
         if self.bounded && self.protocol.has_bounds() {
@@ -89,7 +89,7 @@ impl Args {
         faults
     }
 
-    /// The same in words: `all` where it is every kind that can happen to this election.
+    /// The kinds of faults in words: `all` for every kind that can happen to this election.
     pub(crate) fn faults_in_words(&self) -> String {
         let faults = self.faults();
         let possible = |fault: &Fault| self.protocol.takes(*fault);
@@ -103,7 +103,7 @@ impl Args {
         names(&faults)
     }
 
-    /// The history of this seed.
+    /// The plan of the history of this seed.
     pub(crate) fn plan(&self, seed: u64) -> Plan {
         Plan {
             protocol: self.protocol,
@@ -119,11 +119,11 @@ impl Args {
     }
 }
 
-/// Seeds from the first up to but not including the last.
+/// Seeds from the first up to the last, which is not included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seeds(pub(crate) Range<u64>);
 
-/// What is wrong with a range of seeds.
+/// Errors in a range of seeds.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SeedsError {
     #[error("seeds are two numbers with two dots between them, such as 0..1000")]

@@ -1,4 +1,4 @@
-//! One history: all that makes it what it is, how it runs, and the command that runs it again.
+//! One history: its plan, how it runs, and the command that runs it again.
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -19,43 +19,44 @@ use actix_bully_oracles::{
 };
 use clap::ValueEnum;
 
-/// Which election is put to the test.
+/// The election to test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Protocol {
-    /// The available mode as it is by default
+    /// The available mode with its defaults
     #[default]
     Bully,
     /// The plain ASTRA rules
     Astra,
     /// The quorum mode: every invariant is checked after every step
     Quorum,
-    /// The quorum mode without disks: the same invariants; terms increase while a majority remembers, and
-    /// in histories of odd seeds, whose clocks agree, for ever
+    /// The quorum mode without disks: the same invariants; terms increase while a majority remembers,
+    /// and always in histories of odd seeds, whose clocks agree
     Diskless,
-    /// The quorum mode whose voters are changed while it runs: the same invariants over all lists, and those of
-    /// a change
+    /// The quorum mode with changes of the voters: the same invariants over all lists, and those of a
+    /// change
     Voters,
-    /// A lease in a store, which is one agent more: one believer, and rising terms, after every step
+    /// A lease in a store, which is an additional agent: one believer, and rising terms, after every
+    /// step
     Lease,
     /// The ballot leader election: its ballots are checked after every step
     Ballot,
     /// The ring
     Ring,
-    /// Garcia-Molina 1982; in every other history only the faults that the paper allows, and then
-    /// its assertion is checked after every step
+    /// Garcia-Molina 1982; every other history has only the faults that the paper allows, and then its
+    /// assertion is checked after every step
     Reorganization,
     /// Garcia-Molina's second algorithm: agreement in each group is checked after every step
     Invitation,
 }
 
 impl Protocol {
-    /// Whether its promises are stronger while messages keep within the delay bound, and a history
-    /// has to be told so. The reorganization knows it by its seed.
+    /// Whether the election's promises are stronger while messages keep within the delay bound, and the
+    /// plan has to ask for that. The reorganization decides it by the seed.
     pub(crate) const fn has_bounds(self) -> bool {
         matches!(self, Self::Bully | Self::Astra)
     }
 
-    /// Whether such a fault can happen to it.
+    /// Whether this kind of fault can happen to the election.
     pub(crate) fn takes(self, fault: Fault) -> bool {
         match self {
             Self::Quorum | Self::Voters | Self::Diskless if fault == Fault::LaterIncarnation => {
@@ -82,7 +83,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a run of many histories owes it that such a fault meets an agent in such a situation.
+    /// Whether in a run of many histories this kind of fault must meet an agent in this situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
             Self::Quorum | Self::Diskless | Self::Voters => {
@@ -99,7 +100,7 @@ impl Protocol {
     }
 }
 
-/// What a history is made of. The same plan gives the same history.
+/// The plan of a history. The same plan gives the same history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) protocol: Protocol,
@@ -110,14 +111,15 @@ pub(crate) struct Plan {
     pub(crate) timings: Preset,
     /// Whether some agents have sentinels.
     pub(crate) sentinels: bool,
-    /// Whether it keeps messages within the delay bound, and is held to what that promises.
+    /// Whether the history keeps messages within the delay bound, and must keep the stronger promises
+    /// of that bound.
     pub(crate) bounded: bool,
 }
 
-/// By which timings the quorum election runs.
+/// The timings of the quorum election.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// Each history its own, mostly those in process
+    /// Own timings for each history, mostly those in process
     #[default]
     Drawn,
     /// One process; a promise of 125 ms
@@ -126,7 +128,7 @@ pub(crate) enum Preset {
     Fast,
     /// One data centre; 300 ms
     Lan,
-    /// As they are by default; 900 ms
+    /// The default; 900 ms
     Default,
     /// Across regions; 5 s
     Wan,
@@ -145,34 +147,34 @@ impl Preset {
     }
 }
 
-/// What came of a history.
+/// The result of a history.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) report: HistoryReport,
-    /// How long agreement might have taken.
+    /// Longest time that agreement may take.
     pub(crate) bound: Duration,
-    /// How many leaderships began, where they are counted.
+    /// Number of leaderships, where they are counted.
     pub(crate) elections: u64,
-    /// How often the voters were changed, where they are.
+    /// Number of changes of the voters, where they change.
     pub(crate) changes: u64,
-    /// How long a group was without a leader because of a change in which nothing else went wrong.
+    /// Time without a leader because of a change, in a group without other faults.
     pub(crate) gap: Option<Duration>,
 }
 
-/// The sizes of groups that take turns.
+/// Sizes of groups, which take turns.
 pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 5, 7];
 
-/// How many agents the history of this seed has, unless that is said.
+/// Returns the number of agents in the history of this seed, unless the command line names it.
 pub(crate) fn size(seed: u64) -> usize {
     let at = usize::try_from(seed % 5).unwrap_or(0);
     SIZES.get(at).copied().unwrap_or(5)
 }
 
 impl Plan {
-    /// Runs it.
+    /// Runs the history.
     ///
     /// # Errors
-    /// A majority needs one agent at least.
+    /// If there is no agent: a majority needs at least one.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
             Protocol::Bully => Ok(self.run_bounded(trace, &mut BullyScenario::default())),
@@ -234,7 +236,7 @@ impl Plan {
         })
     }
 
-    /// The register is one more node.
+    /// Runs a history with an additional node, the register.
     fn run_lease(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         let mut scenario =
             LeaseScenario::drawn(self.seed, Duration::from_secs(self.seconds.into()))?;
@@ -247,7 +249,7 @@ impl Plan {
         })
     }
 
-    /// The history as a recording; a broken promise is marked where it was found.
+    /// Returns the history as a recording, with a mark where a broken promise was found.
     pub(crate) fn recording(&self, outcome: &Outcome) -> Recording {
         let report = &outcome.report;
         let protocol = self.protocol.to_possible_value();
@@ -261,7 +263,7 @@ impl Plan {
         recording
     }
 
-    /// Where the network keeps its delay bound d, two lead for 2 d at most.
+    /// Runs a history. If the network keeps its delay bound d, two agents may lead for at most 2 d.
     fn run_bounded<S: Scenario>(&self, trace: Trace, scenario: &mut S) -> Outcome {
         if !self.bounded {
             return self.run_in(trace, scenario);
@@ -274,7 +276,7 @@ impl Plan {
         plan.run_with(&options, scenario)
     }
 
-    /// The same with none but these faults.
+    /// Returns the same plan with these faults only.
     fn only(&self, allowed: &[Fault]) -> Self {
         let mut plan = self.clone();
         plan.faults.retain(|fault| allowed.contains(fault));
@@ -306,8 +308,8 @@ impl Plan {
         }
     }
 
-    /// Every other history of the quorum election stretches its clocks as far as its promises
-    /// allow: a promise is a quarter longer than a lease.
+    /// The skew of the clocks. Every other history of the quorum election stretches its clocks to the
+    /// limit of its promises: a promise is a quarter longer than a lease.
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum | Protocol::Voters | Protocol::Lease if self.seed % 2 == 1 => 110_000,
@@ -325,7 +327,7 @@ impl Plan {
     }
 }
 
-/// The command that runs it again.
+/// Writes the command that runs the history again.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let protocol = self.protocol.to_possible_value();
@@ -352,7 +354,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// The names of these faults, as they are said on the command line.
+/// Returns the names of these faults in the form of the command line.
 pub(crate) fn names(faults: &[Fault]) -> String {
     if faults.is_empty() {
         return String::from("none");

@@ -71,7 +71,7 @@
 //! # The rules by name
 //! The first five rules are the algorithm's. The others amend it.
 //!
-//! | rule | what it says, and why | decided in |
+//! | rule | meaning and reason | decided in |
 //! |---|---|---|
 //! | `number-never-reused` | A ballot's number is above all numbers that its agent knows, and durable before it is sent. | `voter.rs`, `number.rs` |
 //! | `max-never-falls` | bmax rises to the highest ballot elected or heard of, durably. | `voter.rs` |
