@@ -32,7 +32,7 @@ pub struct BallotConfig {
     pub round: Option<Duration>,
     /// Longest round when answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
-    /// Longest time in which the work of a leader that steps down may end. Default: 30 s.
+    /// Longest time for which the work of a leader that steps down may continue. Default: 30 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down at its user's command lets other voters lead first. It
     /// ends early if the agent's score is set, if the agent is told to campaign, or if no other voter

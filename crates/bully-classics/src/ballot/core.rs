@@ -39,7 +39,7 @@ pub(super) struct Core {
     /// After a step-down: the time until which the agent lets others go first. No timer runs for it:
     /// each rule compares the time itself.
     pub(super) cooldown: Option<Time>,
-    /// Time of the last step. It shows the agent that it was stalled.
+    /// Time of the last step. The agent detects its own stall by it.
     pub(super) stepped: Option<Time>,
 }
 

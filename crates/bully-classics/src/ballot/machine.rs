@@ -57,8 +57,8 @@ impl Ballot {
         self.core.ask(now, &self.state, out);
     }
 
-    /// A leader that had no step for two rounds has heard no majority either, so it must not lead on.
-    /// The answers that it heard before say nothing about the present.
+    /// Ends a leadership that had no step for two rounds. Such a leader has heard no majority either,
+    /// and the answers that it heard before say nothing about the present.
     pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
         if self.state.leading().is_some() && now >= self.core.valid_until() {
             self.core.last_round = LastRound::Minority;
@@ -213,7 +213,7 @@ impl Ballot {
         }
     }
 
-    /// `answer-every-question`.
+    /// `answer-every-question`: stores the asker's statement, and answers.
     fn on_request(
         &mut self,
         now: Time,

@@ -24,7 +24,7 @@ pub struct InvitationConfig {
     /// Task that this agent hands to all members when it coordinates. Default: 0. This is the only
     /// setting that may differ between members.
     pub task: Task,
-    /// Longest time in which the work of a leader that steps down may end. Default: 5 s.
+    /// Longest time for which the work of a leader that steps down may continue. Default: 5 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
     /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
@@ -106,8 +106,8 @@ impl InvitationConfig {
     ///
     /// The parts are: a delay bound, the detection time and a jitter until the members miss the
     /// coordinator; a deadline in which it does not answer; if `ahead` is not zero, the head start and
-    /// a step for each of these members; a jitter; and a merge with losses. If an agent [cools
-    /// down](Self::cooldown), the time grows by at most the delay stated there.
+    /// a step for each of these members; a jitter; and a merge with losses. If an agent
+    /// [cools down](Self::cooldown), the time grows by at most the delay stated there.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);

@@ -30,7 +30,7 @@ pub struct ReorganizationConfig {
     /// Task that this agent hands to all members when it coordinates. Default: 0. This is the only
     /// setting that may differ between members.
     pub task: Task,
-    /// Longest time in which the work of a leader that steps down may end. Default: 5 s.
+    /// Longest time for which the work of a leader that steps down may continue. Default: 5 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
     /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
@@ -117,7 +117,7 @@ impl ReorganizationConfig {
     }
 
     /// Longest time from the silent death of a coordinator until all agents that are up work under the
-    /// next coordinator, if all other dead agents died before.
+    /// next coordinator, if all other dead agents were dead before.
     ///
     /// The parts are: a delay bound, the detection time and a jitter until the members miss the
     /// coordinator; a deadline in which it does not answer; and an election with losses. If an agent

@@ -133,7 +133,7 @@ impl Core {
         observers.map(|m| m.id.clone()).collect()
     }
 
-    /// Whether this agent is a member and is not known to be down.
+    /// Whether the named agent is a member and is not known to be down.
     pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)

@@ -84,8 +84,8 @@ impl Membership {
 
     /// Takes the task from the coordinator.
     pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
-        // The caller also acknowledges a copy of the task, but the application hears of the leader
-        // once.
+        // A copy of the task is also acknowledged (`answer.rs`), but the application hears of the
+        // leader once.
         if self.work == Work::Awaited {
             self.work = Work::Begun(Some(ready.task));
             out.notify(Event::NewLeader(self.leader.clone()));
@@ -93,8 +93,8 @@ impl Membership {
         }
     }
 
-    /// Answers the coordinator's question whether this agent works under it. The answer is yes. But if
-    /// this agent now ranks above the coordinator, it holds an election.
+    /// Answers "yes" to the coordinator's question whether this agent works under it. If this agent now
+    /// ranks above the coordinator, it holds an election instead.
     pub(super) fn on_are_you_normal(
         &mut self,
         core: &Core,
@@ -103,7 +103,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
-        // The agent does not answer then: a silence has no effect, and the halt follows.
+        // In that case the agent does not answer: a silence has no effect, and the halt follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }

@@ -1,8 +1,8 @@
 //! The reorganization: the bully election as it was published (Garcia-Molina 1982).
 //!
 //! An elected coordinator does more than announce itself. First it stops the work of all members
-//! (`Halt`), then it makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). And it
-//! never assumes that all is well, but asks (`AreYouNormal`). In return for these six messages per
+//! (`Halt`), then it makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). Later
+//! it never assumes that all is well, but asks (`AreYouNormal`). In return for these six messages per
 //! member the paper promises agreement at every instant, in a system that keeps its assumptions.
 //!
 //! ```text
@@ -62,8 +62,8 @@
 //! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | answer the first always; answer "yes" to the second only under the asker, by that election | `answer.rs` |
 //!
 //! # State × input
-//! − is a traced no-op. "nack" names the count that the caller has to exceed. "elects" means that the
-//! agent leaves everything and holds an election (`ask-those-above`).
+//! − is a traced no-op. A "nack" states the highest count that the agent has seen, and its score.
+//! "elects" means that the agent leaves everything and holds an election (`ask-those-above`).
 //!
 //! | input | idle | asks | halts | reorganizes, readies | waits | joins, follows | leads |
 //! |---|---|---|---|---|---|---|---|
@@ -119,8 +119,8 @@
 //! With `a` members below that are up, `x` members above and `y` members below that are dead: x + y +
 //! 6a messages, and T + 6 d (T more if y > 0; where ends are confirmed, 3 d instead of T). If all
 //! agents start at once: O(n²). Every recovery is an election for all: the coordinator finds a member
-//! that is not normal and reorganizes the group, under a new term. A coordinator sends and receives 2
-//! (n - 1) messages each heartbeat.
+//! that is not normal and reorganizes the group, under a new term. Each heartbeat costs a coordinator 2
+//! (n - 1) messages.
 //!
 //! # Sources
 //! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers

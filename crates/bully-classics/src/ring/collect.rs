@@ -19,7 +19,7 @@ pub(super) struct Contest {
     pub id: RingElectionId,
     /// The latest lap that this agent has seen. The last lap is that of this agent's own announcement.
     pub lap: Lap,
-    /// Time after which an election without an outcome is lost (`restart-lost-election`).
+    /// Time at which an election without an outcome counts as lost (`restart-lost-election`).
     due: Time,
 }
 

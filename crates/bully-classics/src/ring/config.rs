@@ -36,7 +36,7 @@ pub struct RingConfig {
     /// Time for which a member must outrank its leader before it challenges the leader. Default: zero,
     /// the highest in rank leads at once.
     pub challenge_after: Duration,
-    /// Longest time in which the work of a leader that steps down may end. Default: 5 s.
+    /// Longest time for which the work of a leader that steps down may continue. Default: 5 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
     /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
@@ -150,8 +150,8 @@ impl RingConfig {
     /// leader. `dead` members are dead, including the leader, and each of them may outrank the winner.
     ///
     /// The parts are: one lap for the last heartbeat, the silence and a jitter, at most eight slots of
-    /// a step and a jitter, and the [election](Self::worst_case_election). If an agent [cools
-    /// down](Self::cooldown), the time grows by at most the delay stated there.
+    /// a step and a jitter, and the [election](Self::worst_case_election). If an agent
+    /// [cools down](Self::cooldown), the time grows by at most the delay stated there.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t
