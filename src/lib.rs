@@ -84,9 +84,9 @@
 //! | [`elections::quorum::diskless`] | `Diskless` |
 //!
 //! # Read on
-//! [`protocol`] is the contract; [`elections::bully`] the rules and what they promise;
-//! [`agent`] how an actor carries them; [`leader`] what to do with a leadership; [`remote`] how it reaches
-//! other hosts; `config`, with the feature `serde`, what an operator may write; `testkit` how to break it on purpose.
+//! [`protocol`] is the contract. [`elections::bully`] has the rules of the bully and their guarantees. [`agent`] shows
+//! how an actor runs an election, [`leader`] how an application uses a leadership, [`remote`] how a group reaches other
+//! hosts. `config`, with the feature `serde`, lists the settings of an operator; `testkit` breaks a group on purpose.
 //!
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
@@ -160,14 +160,14 @@ pub mod web;
 // `Group::new("x")` by itself would not compile.
 pub type Group = group::Group<agent::any::AnyMessage>;
 
-/// The README's programs compile, and run as far as they are meant to; those marked `ignore` are pieces of an example
-/// (`tests/layering.rs` compares them).
+/// The README's programs compile, and run unless they are marked `no_run`. Blocks marked `ignore` are pieces of an
+/// example (`tests/layering.rs` compares them).
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-/// What only a driver does with a list of members is a trait of the core that this crate does not name, so that
-/// applications cannot do it:
+/// The operations on a list of members that only a driver may use are in a trait of the core. This crate does not
+/// export that trait, so applications cannot call them:
 ///
 /// ```compile_fail
 /// use actix_bully::protocol::{AgentId, Incarnation, Members};
@@ -177,7 +177,7 @@ pub struct Readme;
 /// }
 /// ```
 ///
-/// All that this needs beside the trait is there:
+/// The same function with another call compiles, so above only the trait is missing:
 ///
 /// ```
 /// use actix_bully::protocol::{AgentId, Incarnation, Members};

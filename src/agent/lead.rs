@@ -48,9 +48,9 @@ impl<E: Election> ElectionHandle<E> {
     /// **Work that fails.** If the work fails within a minute of the leadership's begin, the agent waits before it
     /// steps down: 1 s, and twice as long for each short leadership of the group before, up to a minute. So work that
     /// fails everywhere is tried once a minute. Then the agent lets others go first for a minute, twice as long after
-    /// each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets both
-    /// pauses; [`campaign`](Self::campaign) ends the second one. A job that is done within a minute gets the same
-    /// pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
+    /// each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets
+    /// the second pause to a minute; [`campaign`](Self::campaign) ends it. A job that is done within a minute gets the
+    /// same pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
     ///
     /// The agent's clock is read before each poll of the work, so nothing of it runs after the leadership, even if the
     /// host was suspended. Work that waits is dropped as soon as the host is back from a suspend in which the lease ran

@@ -1,8 +1,8 @@
 //! The bridge as an actor: it manages the peers; the tasks of the connections do the rest.
 //!
-//! Decided here: how the effects of a peer's machine are carried out, and what the groups and the application are told.
-//! After a crash the peers' machines begin anew, but the records of the peers' agents are kept. So those agents stay
-//! members while the links are made again.
+//! Decided here: how the effects of a peer's machine are carried out, and which events the groups and the application
+//! hear. After a crash the peers' machines begin anew, but the records of the peers' agents are kept. So those agents
+//! stay members while the links are made again.
 
 use std::{
     collections::BTreeMap,

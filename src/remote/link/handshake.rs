@@ -92,12 +92,11 @@ pub struct Acquaintance {
 
 /// One side of the handshake of one connection.
 ///
-/// # How a driver uses it
-/// 1. [`begin`](Self::begin) when the connection is made (and TLS is done), then
-///    [`asking`](Self::asking) where there is a secret; send what it wrote.
-/// 2. Give each frame's body to [`receive`](Self::receive); send what it wrote, *also* when the
-///    link is ready by it, and before closing when it failed. On [`HandshakeProgress::Ready`] call
-///    [`Frames::raise`](crate::remote::wire::Frames::raise) and go on with an
+/// 1. [`begin`](Self::begin) when the connection is made (and TLS is done), then [`asking`](Self::asking) if there is a
+///    secret; send the bytes that they wrote.
+/// 2. Give each frame's body to [`receive`](Self::receive). Send the bytes that it wrote, *also* when it makes the link
+///    ready, and before you close the connection after an error. On [`HandshakeProgress::Ready`] call
+///    [`Frames::raise`](crate::remote::wire::Frames::raise) and go on with an [`Inbound`](crate::remote::Inbound).
 ///    [`Inbound`](crate::remote::Inbound).
 /// 3. At [`deadline`](Self::deadline) close with [`Closed::HandshakeTimeout`].
 #[derive(Debug)]

@@ -1,4 +1,5 @@
-//! Decides what a proxy sends next, and keeps the state of sent messages: a machine without actor, clock or chance.
+//! Decides which message a proxy sends next, and keeps the state of sent messages: a machine without actor, clock or
+//! chance.
 //!
 //! ```text
 //!   push ─▶ buffer ── next ──▶ in flight ── acknowledged ──▶ delivered

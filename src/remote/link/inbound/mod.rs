@@ -27,14 +27,14 @@ use directory::{AnnouncedAgent, LinkDirectory};
 ///
 /// # How a driver uses it
 /// 1. [`took`](Self::took) after every read, with the number of bytes.
-/// 2. [`frame`](Self::frame) for every body that [`Frames`](crate::remote::wire::Frames) yields. It gives
-///    a [`FrameVerdict`]: what changed in a group, messages, or a question to answer.
-/// 3. For each of the messages [`sender`](Self::sender), which says to which group of this side it
-///    goes, and from which agent. Then decode its payload, check its sender's role, ask the group's guard
-///    about its [`term`](crate::protocol::PeerMessage::term), and deliver it. Where a number in
-///    [`RawMessage::to`] stands for no agent, call [`unknown_agent`](Self::unknown_agent).
-/// 4. A change of a roster: add or change the members, ask the guard about the leader's term. If a
-///    name belongs to another node's agent, the group drops the messages: the link stays.
+/// 2. [`frame`](Self::frame) for every body that [`Frames`](crate::remote::wire::Frames) yields. It returns a
+///    [`FrameVerdict`]: a change in a group, messages, or a question to answer.
+/// 3. For each of the messages call [`sender`](Self::sender), which returns its group on this side and its agent. Then
+///    decode the payload, check the sender's role, ask the group's guard about the message's
+///    [`term`](crate::protocol::PeerMessage::term), and deliver it. If a number in [`RawMessage::to`] belongs to no
+///    agent, call [`unknown_agent`](Self::unknown_agent).
+/// 4. For a change of a roster, add or change the members, and ask the guard about the leader's term. If a name belongs
+///    to another node's agent, the group drops the messages: the link stays.
 ///
 /// Every `Err` ends the link. Count every [`DropReason`].
 ///
