@@ -2,14 +2,13 @@
 //!
 //! Not here: when and to whom it hands over ([`resign`](super::resign)).
 //!
-//! Elected is not yet leading (`lease-before-leading`): the agent considers itself leader from the
-//! moment at which a quorum has acknowledged it, and until the lease ends that these acknowledgements
-//! carry. The lease is a predicate of the clock and not an event, so a late timer cannot prolong it
-//! (`lease-ends-by-clock`).
+//! An elected agent does not lead yet (`lease-before-leading`): it considers itself leader from the moment
+//! at which a quorum has acknowledged it until the lease of these acknowledgements ends. Each check compares
+//! the clock with the end of the lease, so a late timer cannot prolong the lease (`lease-ends-by-clock`).
 //!
-//! **A lease is what was promised** (`lease-within-promise`): each acknowledgement says for how long its
-//! voter supports no other agent, and counts for no longer than that allows, whatever this leader's own
-//! D says. So members with different timings, as in the midst of a rolling change, are safe.
+//! **A lease is no longer than the promises** (`lease-within-promise`): each acknowledgement names the time for
+//! which its voter supports no other agent. It counts for no longer than that time allows, whatever this
+//! leader's own D. So members with different timings, for example during a rolling change, are safe.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,30 +30,30 @@ use crate::{
     parts::Handover,
 };
 
-/// No promise, however short, makes a leader speak more often.
+/// Shortest time between two heartbeats, however short the promises.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The leadership of this agent, from the last vote that it needed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub(super) term: Term,
-    /// The score it leads with; kept while it drains because it has lost its own.
+    /// The score with which it leads. It keeps this score while it drains because it has lost its own.
     pub(super) score: Score,
     pub(super) lease: LeaderLease,
-    /// When the next heartbeat is due.
+    /// Time of the next heartbeat.
     heartbeat: Time,
     pub(super) supporters: Supporters,
     raise: Option<Raise>,
     pub(super) preparing: Option<Box<Preparing>>,
     pub(super) ahead: Option<Box<Ahead>>,
     pub(super) leaving: Option<Leaving>,
-    /// When those that could become voters last said so.
+    /// The agents that could become voters, with the time of their last `Enlist`.
     pub(super) learners: BTreeMap<AgentId, Time>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LeaderLease {
-    /// Too few voters have acknowledged it. The agent gives up at that time.
+    /// Too few voters have acknowledged it. The agent gives up at `give_up`.
     Pending {
         give_up: Time,
     },
@@ -63,14 +62,14 @@ pub(super) enum LeaderLease {
     },
 }
 
-/// A standing leader's claim of a higher term.
+/// A claim of a higher term by an agent that leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Raise {
     term: Term,
-    /// Without disks: a vote counts until then, and then it is claimed anew.
+    /// Without disks: time until which a vote counts. After it the agent claims again.
     due: Option<Time>,
     votes: BTreeSet<AgentId>,
-    /// The highest seal that the votes reported, of those that are not void.
+    /// The highest seal in the votes that is not void.
     seal: Option<Box<SealRecord>>,
 }
 
@@ -78,17 +77,17 @@ struct Raise {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     pub(super) handover: Handover,
-    /// For how long this agent lets others go first afterwards.
+    /// Time for which this agent lets others go first afterwards.
     pub(super) cooldown: Duration,
-    /// The list of voters for whose sake it ends, if it does for that.
+    /// The next list of voters, if the leadership ends because of a change of the voters.
     pub(super) next: Option<Box<Decree>>,
 }
 
 // ---- the lease -------------------------------------------------------------------------------
 
 impl Leading {
-    /// Elected: announces itself, and does not consider itself leader yet. A candidate whose votes came
-    /// late learns from a `Nack` that a voter has moved on to a higher term.
+    /// Announces this agent after its election. It does not consider itself leader yet. If its votes came
+    /// late, a `Nack` tells it that a voter has moved on to a higher term.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -131,7 +130,7 @@ impl Leading {
         });
     }
 
-    /// Prolongs the lease by what was acknowledged; the first time, the leadership begins.
+    /// Prolongs the lease by the acknowledgements of a quorum; the first time, the leadership begins.
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         let own = now.after(core.config.timings.lease());
         let until = self.supporters.until(own, core.config.lease_quorum());
@@ -139,7 +138,7 @@ impl Leading {
             return;
         };
         match &mut self.lease {
-            // A promise given holds: a shorter one, or a late answer, takes nothing off the lease.
+            // A given promise holds: a later, shorter promise or a late answer does not shorten the lease.
             LeaderLease::Held { until: held } => *held = until.max(*held),
             LeaderLease::Pending { .. } if now < until => {
                 self.lease = LeaderLease::Held { until };
@@ -153,7 +152,7 @@ impl Leading {
         }
     }
 
-    /// Whether it hands over, or prepares that.
+    /// Whether it hands over, or prepares a hand-over.
     pub(super) const fn is_leaving(&self) -> bool {
         self.leaving.is_some() || self.preparing.is_some()
     }
@@ -162,7 +161,7 @@ impl Leading {
         matches!(self.lease, LeaderLease::Held { .. })
     }
 
-    /// Until when the lease lasts, if it does at `now`.
+    /// End of the lease, if the agent has a lease at `now`.
     pub(super) fn lease_at(&self, now: Time) -> Option<Time> {
         match self.lease {
             LeaderLease::Held { until } if now < until => Some(until),
@@ -178,7 +177,7 @@ impl Leading {
         ack: &Ack,
         out: &mut Out,
     ) {
-        // An echo from the future can only be forged: it would make a lease of any length.
+        // An echo from the future can only be forged: it would give a lease of any length.
         if ack.term != self.term || ack.echo > now {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
@@ -192,7 +191,7 @@ impl Leading {
         self.keep_pace(core, now, out);
     }
 
-    /// A hint that the lease may have ended. Every step has looked already.
+    /// Handles the lease timer, which is only a hint: every step checks the lease first.
     pub(super) fn on_lease_due(&self, now: Time, out: &mut Out) -> Next {
         if let LeaderLease::Held { until } = self.lease {
             if now >= until {
@@ -203,7 +202,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// The lease has ended.
+    /// Ends the leadership after the end of the lease.
     pub(super) fn expire(&self, out: &mut Out) -> Next {
         self.lose(LostReason::LeaseExpired, out);
         Next::own_slot(None)
@@ -224,7 +223,7 @@ impl Leading {
             out.cancel_timer(BullyTimer::Drain);
         }
     }
-    /// `give-up-unacknowledged`: elected, and too few voters acknowledged it.
+    /// `give-up-unacknowledged`: gives up if too few voters have acknowledged this agent.
     pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
         match self.lease {
             LeaderLease::Pending { give_up } if now < give_up => {
@@ -267,7 +266,7 @@ impl Leading {
         out.send_all(self.heartbeat_at(now));
     }
 
-    /// `ask-after-start`: a voter has started, and need not wait for the next heartbeat.
+    /// `ask-after-start`: sends a heartbeat to a voter that has started, so that it need not wait for the next one.
     pub(super) fn tell_of_itself(&self, now: Time, to: &AgentId, out: &mut Out) {
         out.send(to, self.heartbeat_at(now));
     }
@@ -280,8 +279,8 @@ impl Leading {
         }
     }
 
-    /// How often the leader is heard: every H, and at least three times within the shortest span that
-    /// counts. With H alone, a leader whose H suits long promises would live from lease to lease among
+    /// Time between two heartbeats: H, or a third of the shortest time for which an acknowledgement counts, if
+    /// that is shorter. With H alone, a leader whose H suits long promises would barely renew its lease among
     /// voters that give short ones.
     fn interval(&self, core: &Core, now: Time) -> Duration {
         let lease = core.config.timings.lease();
@@ -290,7 +289,7 @@ impl Leading {
         core.config.heartbeat().min(often)
     }
 
-    /// A voter gave a shorter promise than those before: the next heartbeat is due earlier.
+    /// Makes the next heartbeat due earlier, if a voter gave a shorter promise than before.
     fn keep_pace(&mut self, core: &Core, now: Time, out: &mut Out) {
         let due = now.after(self.interval(core, now));
         if due < self.heartbeat {
@@ -300,7 +299,7 @@ impl Leading {
     }
 }
 
-/// For how long an acknowledgement counts, from when what it answers was sent.
+/// Time for which an acknowledgement counts, from the time when the answered message was sent.
 fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
     let own = config.timings.lease();
     own.min(Timings::lease_within(ack.promise.into()))
@@ -309,16 +308,17 @@ fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
 // ---- a higher term without a gap -------------------------------------------------------------
 
 impl Leading {
-    /// `one-leader-per-term`: whether a voter says that another agent leads in the very term that this one leads in now.
-    /// What answers an announcement of an earlier term says nothing of this one.
+    /// `one-leader-per-term`: whether a `Nack` says that another agent leads in this agent's present term. An answer to
+    /// an announcement of an earlier term does not say that.
     pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
         let is_its = nack.of == self.term && nack.term == self.term;
         let is_raised = core.voter.record.term > self.term;
         is_its && !is_raised
     }
 
-    /// A voter knows a higher term, or another leader of this one, and cannot follow this leader. Before the lease,
-    /// this leadership is over. With a lease, the leader claims a term above that one, and leads on in its own meanwhile.
+    /// Handles a `Nack`: a voter knows a higher term, or another leader of this term, and cannot follow this agent.
+    /// Without a lease this leadership is over. With a lease, the leader claims a term above the voter's term, and goes
+    /// on leading in its own meanwhile.
     pub(super) fn on_nack(
         &mut self,
         core: &mut Core,
@@ -351,7 +351,7 @@ impl Leading {
         self.finish_raise(core, now, out)
     }
 
-    /// The first claim may have been lost. A vote for it that comes too late counts no more.
+    /// Repeats the claim, which may have been lost. If its votes no longer count, claims a new term.
     fn repeat_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let expired = |raise: &Raise| raise.due.is_some_and(|due| now >= due);
         match &self.raise {
@@ -394,13 +394,13 @@ impl Leading {
                     core.ignore(Role::Leader, "a vote that came too late");
                     return Next::Stay;
                 }
-                // This leader's own term was won without a report of any seal up to it: those are void.
+                // This leader won its own term without a report of a seal, so each seal up to that term is void.
                 let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
                 raise.seal = higher(raise.seal.take(), seal);
                 raise.votes.insert(sender.0.clone());
                 return self.finish_raise(core, now, out);
             }
-            // That voter has taken part in a higher term, and can never grant this one.
+            // The voter has taken part in a higher term, and can never vote in this one.
             Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
                 return self.raise(core, now, reply.seen, out);
             }
@@ -412,7 +412,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// With enough votes the new term begins without a gap. The lease goes on, since the promises
+    /// Begins the new term, without a gap, if there are enough votes. The lease goes on, since the promises
     /// behind it name this leader, not its term.
     fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let quorum = core.config.vote_quorum();
@@ -420,7 +420,7 @@ impl Leading {
             return Next::Stay;
         };
         if let Some(seal) = raise.seal {
-            // `adopt-highest-seal`: this election, too, is one to seal and not to lead.
+            // `adopt-highest-seal`: this agent, too, is elected to seal and not to lead.
             self.lose(LostReason::VotersChange, out);
             let (term, next) = (raise.term, Box::new(seal.next));
             return Next::Become(Start::Seal { term, next });

@@ -1,8 +1,9 @@
-//! A hand-over that is prepared while the leader still leads (`prepare-before-drain`, `vote-ahead`,
-//! `lead-in-given-term`).
+//! A hand-over that is prepared while the leader still leads.
 //!
-//! Unprepared, the successor is elected once the leader has resigned: it claims, the voters write their votes,
-//! and for so long nobody leads. Prepared, all that has happened before:
+//! Decided here: `prepare-before-drain`, `vote-ahead` and `lead-in-given-term`.
+//!
+//! Without preparation the successor is elected after the leader has resigned: it claims, the voters write their
+//! votes, and meanwhile the group has no leader. With preparation the votes are written before the leader resigns:
 //! ```text
 //!  a (leads in 4)             b                       c
 //!  ├── Claim 5, for b ───────▶│──────────────────────▶│   the leader asks the others to vote for b
@@ -14,26 +15,28 @@
 //!  │                          ├── Elected 5 ──────────▶│   b asks for no votes, and nothing is written
 //!  │                          │◀─────────────── Ack 5 ─┤   b leads in 5
 //! ```
-//! The leader's own vote is not asked for, so that it needs no disk of its own to go: a quorum of the other voters has
-//! to be there.
+//! The leader does not vote for its successor, so its own disk cannot delay the hand-over. It needs a quorum of the
+//! other voters.
 //!
-//! *Why term 5 has one leader.* A vote for b is a vote like any other, given once in a term and durable. It names the
-//! incarnation of b that acknowledged last; if the leader knows of a later one, it gives nothing. Only b can be
-//! elected by it, and b announces itself in that term in the incarnation only that hears the `Resign`: a later one finds
-//! the term in its record, and claims a higher one.
+//! *Why term 5 has one leader.* A vote for b is like any other vote: given once in a term, and durable. It names the
+//! incarnation of b that acknowledged last. If the leader knows of a later incarnation, it names no term in `Resign`.
+//! These votes can elect only b. b announces itself in that term only in the incarnation that receives the `Resign`: a
+//! later incarnation finds the term in its record, and claims a higher term.
 //!
-//! *Why nobody leads beside a.* A vote ahead takes nothing off the promise that its voter gave a: no other agent gets
-//! a vote. b has a quorum of votes while a leads, and may use it only after a's `Resign`, which is said after a has
-//! ended its leadership (`lose-before-resign`).
+//! *Why no other agent leads beside a.* After a vote ahead, the voter's promise to a still holds, and no other agent
+//! gets its vote. b has a quorum of votes while a leads, and may use it only after a's `Resign`. a sends `Resign` after
+//! it has ended its leadership (`lose-before-resign`).
 //!
-//! *Why a keeps its lease.* A voter follows no announcement of a term below that of its record, but one: after a vote
-//! ahead it goes on following the leader that asked for it, in the term that this one leads in, until it follows
-//! another one. It keeps that in memory: one that restarts answers `Nack`, and the leader raises its term as for any voter.
+//! *Why a keeps its lease.* A voter follows no announcement of a term below the term of its record, with one exception:
+//! after a vote ahead it goes on following the leader that asked for the vote, in that leader's term, until it follows
+//! another leader. It keeps this fact in memory only: a voter that restarts answers `Nack`, and the leader raises its
+//! term as for any voter.
 //!
-//! Nothing is prepared without disks, where a vote holds for one incarnation.
+//! Without disks nothing is prepared, since a vote holds for one incarnation.
 //!
-//! *Why it is worth its lines.* A hand-over leaves the group without a leader for 0.8 ms, whether the votes are in memory or
-//! on a disk; unprepared for 1.4 ms and 2.0 ms. etcd's `move-leader` takes 0.7 ms and 1.3 ms (medians, `benches/README.md`).
+//! *The gain.* A hand-over leaves the group without a leader for 0.8 ms, whether the votes are in memory or on a disk;
+//! without preparation for 1.4 ms and 2.0 ms. etcd's `move-leader` takes 0.7 ms and 1.3 ms (medians,
+//! `benches/README.md`).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -50,19 +53,19 @@ use crate::{
     parts::Handover,
 };
 
-/// A hand-over whose successor shall need no votes afterwards: the work has not begun to end.
+/// A hand-over for which the leader collects votes. The application was not yet asked to end its work.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Preparing {
     to: Option<AgentId>,
     cooldown: Duration,
-    /// The work begins to end then at the latest.
+    /// Latest time at which the application is asked to end its work.
     due: Time,
 }
 
 /// The votes for a successor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ahead {
-    /// The term in which the leader asked for them: they are of no use once it leads in another one.
+    /// The term in which the leader asked for them. They are useless once it leads in another term.
     led: Term,
     term: Term,
     pub(super) to: Candidate,
@@ -70,7 +73,7 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Whether a quorum has voted, the successor among them: what it says in that term is durable then.
+    /// Whether a quorum has voted, including the successor. The successor's messages in that term need a durable vote.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
         is_voted && self.votes.contains(&self.to.id)
@@ -80,10 +83,10 @@ impl Ahead {
 // ---- the leader ------------------------------------------------------------------------------
 
 impl Leading {
-    /// `prepare-before-drain`: asks the voters that follow it to vote for its successor. It leads meanwhile, so that a
-    /// disk that is busy costs nobody anything: a round would be too short for many, and the election after it would wait
-    /// for the same disk without a leader. It waits for half a lease at most, so that there is time for the work to end
-    /// in if the voters have ended as well and no lease is renewed.
+    /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. It leads meanwhile, so
+    /// a busy disk delays no work. A wait of E would be too short for many disks, and the election after it would wait
+    /// for the same disk without a leader. It waits for half a lease at most. The other half is for the work to end in,
+    /// if the voters have ended as well and no lease is renewed.
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,
@@ -103,7 +106,7 @@ impl Leading {
         self.end_preparing(core, now, out);
     }
 
-    /// Asks, if a quorum of others may give a vote ahead and the successor is one of them.
+    /// Asks for the votes, if a quorum of the others, including the successor, may give one.
     fn ask_ahead(
         &self,
         core: &mut Core,
@@ -128,7 +131,7 @@ impl Leading {
         };
         let reason = Reason::ahead(self.has_lease(), &to)?;
         let term = core.next_term(now, core.voter.seen)?;
-        // Another claim of this term could not be won any more: the next one of this leader is above it.
+        // After this no other claim of the term can win, so this leader's next claim must be above it.
         core.voter.hear(term);
         let claim = reason.claim(core, term, self.score);
         out.send_to(To::Set(voters), claim);
@@ -140,7 +143,7 @@ impl Leading {
         }))
     }
 
-    /// The incarnation of that voter which acknowledged last; `None` if a later one is known.
+    /// The incarnation of that voter that acknowledged last; `None` if a later one is known.
     fn present(&self, core: &Core, id: &AgentId) -> Option<Incarnation> {
         let incarnation = self.supporters.contact(id)?.incarnation;
         let member = core.me.members.get(id);
@@ -148,7 +151,7 @@ impl Leading {
         (!is_over).then_some(incarnation)
     }
 
-    /// A voter has answered a claim: the one for the successor, or this leader's own for a higher term.
+    /// Handles a voter's answer to the claim for the successor, or to this leader's own claim of a higher term.
     pub(super) fn on_vote(
         &mut self,
         core: &mut Core,
@@ -161,7 +164,7 @@ impl Leading {
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, sender, reply, out);
         };
-        // Nobody may lead in spite of a seal, and one that has taken part in a higher term can give no vote.
+        // A seal forbids any leader, and a voter that has taken part in a higher term can give no vote.
         if reply.granted && reply.seal.is_none() {
             ahead.votes.insert(sender.0.clone());
         } else {
@@ -171,7 +174,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// Asks the application to end its work, unless it was asked, or the votes for the successor may come still.
+    /// Asks the application to end its work, unless it was asked before or is still waiting for the successor's votes.
     fn end_preparing(&mut self, core: &Core, now: Time, out: &mut Out) {
         let is_due = self.preparing.as_ref().is_some_and(|p| now >= p.due);
         let is_over = self.ahead.as_ref().is_none_or(|a| a.is_enough(core));
@@ -190,7 +193,7 @@ impl Leading {
         });
     }
 
-    /// The timer of a preparation. Says whether that was it.
+    /// Handles the timer of a preparation. Returns whether one was under way.
     pub(super) fn on_preparing_due(&mut self, core: &Core, now: Time, out: &mut Out) -> bool {
         let Some(due) = self.preparing.as_ref().map(|preparing| preparing.due) else {
             return false;
@@ -202,7 +205,7 @@ impl Leading {
         true
     }
 
-    /// The term for which that successor has the votes, if it has.
+    /// The term for which that successor has enough votes, if any.
     pub(super) fn given(&self, core: &Core, successor: Option<&AgentId>) -> Option<Term> {
         let ahead = self.ahead.as_ref()?;
         let is_meant = successor == Some(&ahead.to.id) && ahead.led == self.term;
@@ -227,12 +230,12 @@ pub(super) fn may_vote_ahead(
     let follows = state
         .following()
         .is_some_and(|f| f.leader.id == *from && f.leader.incarnation == incarnation);
-    // It is asked to vote for itself: not in the name of a former incarnation.
+    // A successor votes for itself only in its present incarnation.
     let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
-    // Once in a term, and never below one in which it has taken part.
+    // One vote in a term, and none below a term in which this voter has taken part.
     let is_free = claim.term > core.voter.record.term
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
-    // An earlier incarnation may have promised something to another leader.
+    // An earlier incarnation may have given a promise to another leader.
     let voter = &core.voter;
     let abstains = !voter
         .blocked(&core.config, now, (from, incarnation), None)
@@ -242,8 +245,8 @@ pub(super) fn may_vote_ahead(
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 
-/// `lead-in-given-term`: the term that this agent leads in from now on by the word of the leader that it followed, if
-/// it may. Its own vote in that term was for itself, and given ahead.
+/// `lead-in-given-term`: the term in which this agent may lead from now on, as the `Resign` of its leader says. The
+/// agent must have voted for itself in that term, by a vote ahead.
 pub(super) fn taken(
     core: &Core,
     state: &State,

@@ -1,11 +1,11 @@
-//! What a voter has promised, and what its record keeps. This part knows no role.
+//! A voter's promise and record. This module does not depend on the role.
 //!
 //! Decided here: `one-vote-per-term`, `vote-against-no-promise`, `abstain-after-restart` and
-//! `record-longest-promise`. The record changes only together with its durable copy: [`Voter::write`]
-//! is the only way to it, and it emits `Persist` before anything that depends on the record can be
-//! sent (`persist-before-send`).
+//! `record-longest-promise`. The record changes only together with its durable copy: each change ends in
+//! `Persist`, which is emitted before anything that depends on the record can be sent
+//! (`persist-before-send`).
 //!
-//! Not here: what a voter answers ([`consent`](super::consent)), and what its agent does next.
+//! Not here: the answers of a voter ([`consent`](super::consent)), and the next step of its agent.
 
 use std::{mem, time::Duration};
 
@@ -23,19 +23,19 @@ use crate::protocol::{AgentId, Decree, Incarnation, Leader, Term, Time};
 /// The part of an agent that supports leaders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Voter {
-    /// What is durable.
+    /// The durable part.
     pub(super) record: Vote,
     pub(super) promise: Option<Promise>,
-    /// The voter abstains before this time, because an earlier incarnation may have promised
-    /// something; `None` before the agent starts.
+    /// Time before which the voter abstains, because an earlier incarnation may have given a promise;
+    /// `None` before the agent starts.
     pub(super) quarantine: Option<Time>,
     /// The newest leadership that is known to be resigned.
     pub(super) resigned: Option<Leader>,
-    /// The highest term heard of; never below that of the record.
+    /// The highest known term; never below the term of the record.
     pub(super) seen: Term,
-    /// Without a disk: what an incarnation does until it takes part.
+    /// Without a disk: the state of the recovery; `None` once the incarnation takes part.
     pub(super) recovery: Option<Recovery>,
-    /// Without a disk: if this one went on by the clock, the incarnations that had forgotten as well.
+    /// Without a disk: if this incarnation recovered by the clocks, the incarnations that had forgotten as well.
     pub(super) forgot: Option<Box<Forgetful>>,
     /// With a disk: its past, and its memory of the others beside the record.
     pub(super) memory: Memory,
@@ -43,19 +43,19 @@ pub(super) struct Voter {
     pub(super) incarnation: Incarnation,
 }
 
-/// What a voter promised a leader: to support no other agent.
+/// A voter's promise to a leader that it supports no other agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Promise {
     pub(super) holder: AgentId,
-    /// The holder's incarnation. Another one of its name is another agent; its confirmed end, and that of no
-    /// other one, voids the promise.
+    /// The holder's incarnation. Another incarnation of the name is another agent. Only the confirmed end of this
+    /// incarnation voids the promise.
     pub(super) incarnation: Incarnation,
     pub(super) term: Term,
     pub(super) until: Time,
 }
 
 impl Promise {
-    /// `bound-to-one-incarnation`: whether that very incarnation holds the promise.
+    /// `bound-to-one-incarnation`: whether exactly this incarnation holds the promise.
     fn is_to(&self, (id, incarnation): SenderIncarnation<'_>) -> bool {
         self.holder == *id && self.incarnation == incarnation
     }
@@ -91,13 +91,13 @@ impl Voter {
         self.seen = self.seen.max(term);
     }
 
-    /// `abstain-after-restart`: begins the quarantine of this incarnation, and says how long it is.
+    /// `abstain-after-restart`: begins the quarantine of this incarnation, and returns its length.
     pub(super) fn begin(&mut self, config: &QuorumConfig, now: Time) -> Duration {
         let promise = config.timings.promise();
-        // Other voters of a later epoch may have promised something in the one before, of which this
-        // voter knows nothing: at the beginning of an epoch even an empty record abstains.
+        // At the beginning of a later epoch even a voter with an empty record abstains: other voters may
+        // have given promises in the epoch before, and this voter does not know them.
         let arrives = config.is_arrival(self.record.term);
-        // A lease that depends on its leader alone (a quorum of one) was never promised anything.
+        // A lease that depends only on its leader (Ql = 1) rests on no promise.
         let forgot = self.record.term > Term::ZERO && config.lease_quorum() > 1 || arrives;
         let span = if forgot {
             promise.max(self.record.promise.into())
@@ -108,7 +108,7 @@ impl Voter {
         span
     }
 
-    /// Writes the record, unless that would change nothing.
+    /// Writes the record, unless nothing changes.
     pub(super) fn write(
         &mut self,
         config: &QuorumConfig,
@@ -154,13 +154,13 @@ impl Voter {
         self.memory.note_written();
         self.hear(self.record.term);
         if config.diskless().is_none() {
-            // Emitted here, so that no caller can send a vote or an acknowledgement in front of it: a
-            // voter that crashes in between has said nothing that it does not remember.
+            // Emitted here, so that no caller can send a vote or an acknowledgement before it: a voter that
+            // crashes in between has sent nothing that its record does not have.
             out.persist(self.record.clone());
         }
     }
 
-    /// `seal-before-word`: seals, durably.
+    /// `seal-before-word`: writes a seal.
     pub(super) fn seal(
         &mut self,
         config: &QuorumConfig,
@@ -179,8 +179,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// `void-seal`: a leader of that term won without a report of the seal. The vote that this voter gave in that term
-    /// stays as it was: it may have been for another agent.
+    /// `void-seal`: deletes a seal, since the leader `led` won without a report of it. If this voter has voted in that
+    /// term, the vote stays: it may have been for another agent.
     pub(super) fn unseal(&mut self, config: &QuorumConfig, now: Time, led: &Leader, out: &mut Out) {
         let installed = self.record.installed().cloned();
         let voters = installed.map(|list| {
@@ -197,8 +197,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// Enters a later epoch, by a list that was decided: nothing of the one before binds any longer. `tells`
-    /// says that the others may have to hear of it from this agent.
+    /// Enters a later epoch, by a decided list. Promises and votes of the epoch before no longer bind. `tells`
+    /// says that the others may have to hear of the list from this agent.
     pub(super) fn enter(
         &mut self,
         config: &QuorumConfig,
@@ -228,9 +228,10 @@ impl Voter {
         self.seen = first;
     }
 
-    /// A leader by the list was heard, so a quorum of its voters has it: this agent need not tell it after a restart.
+    /// Records that this agent need not tell the list after a restart: it has heard a leader of the new epoch, so a
+    /// quorum of the voters has the list.
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
-        // Asked of every heartbeat that an observer hears.
+        // Fast path: every heartbeat that an observer hears comes here.
         let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {
             return;
         };
@@ -242,7 +243,7 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, Some(Box::new(voters))), out);
     }
 
-    /// `incarnation-before-word`: a clock that was set back takes none away.
+    /// `incarnation-before-word`: returns the highest incarnation, even if a clock was set back since.
     fn incarnation_to_keep(&self) -> Option<Incarnation> {
         self.record.incarnation.max(Some(self.incarnation))
     }
@@ -263,11 +264,12 @@ impl Voter {
         }
     }
 
-    /// The longest promise of any incarnation that may still hold.
+    /// The longest promise, of any incarnation, that may still hold.
     fn promise_to_keep(&self, config: &QuorumConfig, now: Time) -> Micros {
         let own = Micros::from(config.timings.promise());
-        // The quarantine is no shorter than what earlier incarnations promised, so afterwards only the
-        // promise of this one counts. Lowered before, a second restart would abstain for too short a time.
+        // The quarantine is at least as long as the promises of earlier incarnations, so after it only the
+        // promise of this one counts. If the record were lowered earlier, a voter that restarts again would
+        // abstain for too short a time.
         let is_over = self.quarantine.is_some_and(|end| now >= end);
         if is_over {
             own
@@ -276,8 +278,8 @@ impl Voter {
         }
     }
 
-    /// For how long this voter must not support `candidate`; zero if it may now. `released` is a
-    /// leadership that is known to be resigned: a promise to it binds no longer.
+    /// Time for which this voter must not support `candidate`; zero if it may support it now. `released` is a
+    /// leadership that is known to be resigned: a promise to it no longer binds.
     pub(super) fn blocked(
         &self,
         config: &QuorumConfig,
@@ -285,7 +287,7 @@ impl Voter {
         candidate: SenderIncarnation<'_>,
         released: Option<&Leader>,
     ) -> Duration {
-        // Before its start a voter does not know what it has promised: it supports no agent.
+        // Before its start a voter does not know its promises, so it supports no agent.
         let abstains = self.quarantine.unwrap_or(Time::MAX).since(now);
         if !abstains.is_zero() {
             return abstains;
@@ -299,8 +301,8 @@ impl Voter {
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
 
-    /// Why a claim gets no vote, if it gets none: when to ask again. `lease` is the end of the lease of
-    /// this agent's own leadership, if it leads.
+    /// The time after which to ask again, if a claim gets no vote; `None` if it gets the vote. `lease` is the
+    /// end of this agent's own lease, if it leads.
     pub(super) fn refuses(
         &self,
         config: &QuorumConfig,
@@ -312,7 +314,7 @@ impl Voter {
         if claim.term < self.record.term {
             return Some(Duration::ZERO);
         }
-        // To vote ends a leader's role, and the lease depends on its own support, too.
+        // A vote ends a leader's role, and the lease also depends on the leader's own support.
         if let Some(until) = lease {
             return Some(until.since(now));
         }
@@ -328,7 +330,7 @@ impl Voter {
         voted_for_another.then_some(Duration::ZERO)
     }
 
-    /// `one-vote-per-term`: votes, durably, for an agent that claims `term`.
+    /// `one-vote-per-term`: writes a vote for an agent that claims `term`.
     pub(super) fn vote(
         &mut self,
         config: &QuorumConfig,
@@ -346,14 +348,14 @@ impl Voter {
         promise.is_some_and(|promise| promise.is_to(holder) && now < promise.until)
     }
 
-    /// `resignation-is-final`: that leadership and those before it are over, and so is what was
-    /// promised to them.
+    /// `resignation-is-final`: that leadership and earlier ones of its incarnation are over, and promises to
+    /// them are void.
     pub(super) fn note_resignation(&mut self, resigned: Leader) {
         self.hear(resigned.term);
         self.promise
             .take_if(|promise| promise.is_released_by(&resigned));
         let known = self.resigned.as_ref();
-        // Messages overtake each other: an earlier resignation must not hide a later one.
+        // Messages may arrive in any order: an earlier resignation must not replace a later one.
         if known.is_none_or(|known| known.term <= resigned.term) {
             self.resigned = Some(resigned);
         }
@@ -365,7 +367,7 @@ impl Voter {
         resigned.is_some_and(|r| r.id == *id && r.incarnation == incarnation && r.term >= term)
     }
 
-    /// The same of any of its incarnations.
+    /// Whether any incarnation of that agent resigned its leadership of `term`, or of a later one.
     pub(super) fn has_any_resigned(&self, id: &AgentId, term: Term) -> bool {
         let resigned = self.resigned.as_ref();
         resigned.is_some_and(|resigned| resigned.id == *id && resigned.term >= term)

@@ -27,8 +27,8 @@ impl Core {
         own.map(|_| self.config.clock_term(now))
     }
 
-    /// Handles the term by a voter's clock, in the answer to a question that ends at `due`. A late answer does not count:
-    /// its clock was read too long ago.
+    /// Handles the term by a voter's clock, in the answer to a question that ends at `due`. A late answer does not
+    /// count: its clock was read too long ago.
     pub(in crate::elections::quorum) fn hear_clock(
         &mut self,
         now: Time,

@@ -167,7 +167,8 @@ impl Recovery {
         }
     }
 
-    /// The memory that this incarnation may use now; `is_late` says that the time for answers to the last round is over.
+    /// The memory that this incarnation may use now. `is_late` says that the time for answers to the last round is
+    /// over.
     fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
         if now < self.until {
             return None;
