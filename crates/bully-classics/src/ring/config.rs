@@ -171,8 +171,8 @@ impl RingConfig {
     /// Largest number of messages of an election among `n` living members that `initiators` begin at
     /// once. Acknowledgements count, heartbeats do not.
     ///
-    /// The k-th strongest token makes k - 1 hops less than a full lap (Chang and Roberts: n (n + 1) / 2
-    /// hops if all begin). The nomination takes n hops, and the announcement n hops. The
+    /// The k-th strongest token makes k - 1 hops fewer than a full lap (Chang and Roberts: n (n + 1) /
+    /// 2 hops if all begin). The nomination takes n hops, and the announcement n hops. The
     /// acknowledgements double the sum.
     pub fn worst_case_messages(&self, n: usize, initiators: usize) -> u64 {
         if n < 2 {

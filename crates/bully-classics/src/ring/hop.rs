@@ -1,4 +1,5 @@
-//! `skip-the-silent`: from one member to the next, and past the members that do not acknowledge.
+//! `skip-the-silent`: passes a message from one member to the next, and past the members that do not
+//! acknowledge.
 //!
 //! The ring consists of the voters in the order of their names. A member that is known to be down is
 //! not in the ring, and a suspected member is skipped. Probes find out whether it is back. In each lap
@@ -20,7 +21,7 @@ pub(super) struct Hop {
     pub message: RingMessage,
     /// Time at which the agent sends the next copy, or tries the next member.
     pub due: Time,
-    /// Number of further copies to this member.
+    /// Number of further copies for this member.
     left: u32,
     grace: Grace,
 }

@@ -13,7 +13,7 @@
 //!
 //! Questions about one incarnation, as a message or the snapshot names it:
 //! [`may_lead_in`](Core::may_lead_in) (can it be elected or followed?), and [`has_ended`] (is a leader
-//! gone, by a new snapshot?). Only [`seems_there`] is for observers.
+//! gone, by a new snapshot?). The only question about an observer is [`seems_there`].
 //!
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
