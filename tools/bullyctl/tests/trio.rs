@@ -37,7 +37,7 @@ n2     orders  follower  {term}     n3      running
 MEMBER  KIND   SCORE  PRESENCE
 n3      voter  30     up        leads
 n2      voter  20     up
-n1      voter  10     up
+n1      voter  10     up        says: http://10.0.0.1:8080
 
 peers of n2, which listens on {own}
 PEER  ADDRESS          LINK    AGENTS  LOST  LAST ERROR

@@ -227,7 +227,7 @@ fn members(agent: &AgentReport, text: &mut String) {
             },
             member.score.map_or_else(none, |score| score.to_string()),
             presence(member.presence),
-            leads(agent, &member.agent),
+            remarks(agent, member),
         ]
     };
     agent
@@ -237,6 +237,24 @@ fn members(agent: &AgentReport, text: &mut String) {
     text.push_str(&table.to_string());
     if shown < agent.member_count {
         writeln!(text, "and {} more", agent.member_count - shown).ok();
+    }
+    // With a lease and no links, the record of the lease is the only source.
+    let is_listed = |leader: &AgentId| agent.members.iter().any(|one| one.agent == *leader);
+    if let (Some(leader), Some(about)) = (&agent.leader, &agent.leader_about)
+        && !is_listed(&leader.id)
+    {
+        let id = table::clean(leader.id.as_str());
+        writeln!(text, "{id} says: {}", table::clean(about.as_str())).ok();
+    }
+}
+
+/// Whether the member leads, and the text that it publishes about itself.
+fn remarks(agent: &AgentReport, member: &MemberReport) -> String {
+    let leads = leads(agent, &member.agent);
+    match &member.about {
+        Some(about) if leads.is_empty() => format!("says: {}", about.as_str()),
+        Some(about) => format!("{leads}, says: {}", about.as_str()),
+        None => leads,
     }
 }
 

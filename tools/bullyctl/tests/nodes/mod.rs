@@ -300,6 +300,11 @@ fn elect(name: &str, score: i32, is_quorum: bool, group: &Group, folder: &Path) 
         Preemption::Never
     });
     let agent = agent.join(group);
+    let agent = if name == "n1" {
+        agent.about("http://10.0.0.1:8080")
+    } else {
+        agent
+    };
     if is_quorum {
         let identity = StoreIdentity {
             cluster: "trio".parse().unwrap(),
