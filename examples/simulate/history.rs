@@ -174,7 +174,7 @@ impl Plan {
     /// Runs the history.
     ///
     /// # Errors
-    /// If there is no agent: a majority needs at least one.
+    /// With zero agents: a majority needs at least one.
     pub(crate) fn run(&self, trace: Trace) -> Result<Outcome, Box<dyn Error>> {
         match self.protocol {
             Protocol::Bully => Ok(self.run_bounded(trace, &mut BullyScenario::default())),
