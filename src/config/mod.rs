@@ -38,31 +38,31 @@
 //! ```
 //!
 //! # Another network
-//! The section `zenoh` makes zenoh the network, and needs the crate `actix-bully-zenoh`: a program starts by
-//! `actix_bully_zenoh::starter(&config)?.start()`, whether the section is there or not. Without the crate the start is refused
+//! The section `zenoh` makes zenoh the network, and needs the crate `actix-bully-zenoh`. The program starts by
+//! `actix_bully_zenoh::starter(&config)?.start()`, with or without the section. Without the crate the start is refused
 //! with [`ConfigError::NoZenoh`]. A [transport](crate::remote::transport) of your own has no section: give it to
 //! [`Starter::bridge`], and write addresses of the form `host:port`.
 //!
 //! # From the environment
-//! [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable `JOBS_NODE` is the key
-//! `node`, and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`; lists are divided by commas
-//! (`JOBS_QUORUM_VOTERS=api-1,api-2,api-3`), and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no
-//! such form. Choose a prefix that nothing else uses: a variable that begins with it and names no key is
-//! an error. (Kubernetes sets `JOBS_PORT` and others for a Service called `jobs`.)
+//! [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable `JOBS_NODE` is the key `node`,
+//! and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas divide lists (`JOBS_QUORUM_VOTERS=api-1,api-2,api-3`),
+//! and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no such form. Choose a prefix that nothing
+//! else uses: a variable that begins with it and names no key is an error. (Kubernetes sets `JOBS_PORT` and others for
+//! a Service called `jobs`.)
 //!
-//! # Another choice of voters
-//! Members of different epochs do not hear each other. So voters, or quorums, are changed like this, as
-//! [`quorum`](crate::elections::quorum) explains (in Rust it is
+//! # Another list of voters
+//! Members of different epochs do not hear each other. So follow these steps to change voters or quorums, as
+//! [`quorum`](crate::elections::quorum) explains (in Rust the epoch is
 //! [`AgentBuilder::epoch`](crate::agent::AgentBuilder::epoch)):
 //!
-//! 1. Write the new `quorum.voters`, and `quorum.epoch` one higher, into every node's configuration.
-//! 2. Stop the old voters: better all, at least so many that the others are no quorum.
-//! 3. Only then start the new ones. A node that was a voter before keeps its store; one that is new
-//!    begins with `store = "open-or-create"`.
+//! 1. Write the new `quorum.voters`, and a `quorum.epoch` that is higher by one, into every node's configuration.
+//! 2. Stop the old voters. Best stop all of them; stop at least enough that the rest is not a quorum.
+//! 3. Only then start the new voters. A node that was a voter before keeps its store; a new voter begins with
+//!    `store = "open-or-create"`.
 //!
-//! What a mistake there says:
+//! A mistake in these steps is reported as follows:
 //!
-//! | mistake | what says so |
+//! | mistake | report |
 //! |---|---|
 //! | a node has the old epoch, the others the new one | a [diagnosis](crate::agent::Diagnosis) of both sides, as [`ListOlder`](crate::agent::Finding::ListOlder) and [`OtherListOlder`](crate::agent::Finding::OtherListOlder), and the warning without a leader: the node takes no part. Without disks it is the event of the next row |
 //! | the voters differ, the epoch is the same | the event [`Mismatch`](crate::remote::BridgeEvent::Mismatch) of both sides names rules, epoch and voters of both, and nothing crosses between them; the `list` of its voters differs |
@@ -70,13 +70,13 @@
 //! | the epoch is beyond 16,777,215 | [`ConfigError::Quorum`] of the key `quorum.epoch` |
 //!
 //! # Where it runs
-//! `examples/deploy` in the repository has pages for systemd, for Kubernetes with a volume for
-//! each vote, and for one without. Tests read their files as a node would.
+//! `examples/deploy` in the repository has pages for systemd, and for Kubernetes with and without a volume for each
+//! vote. Tests read their files as a node would.
 //!
 //! # Where to go next
-//! `settings.rs` says what each field means, `keys.rs` lists the keys, `read.rs` and `value.rs` read them,
-//! `check.rs` holds what fits together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a
-//! place before.
+//! `settings.rs` explains each field, `keys.rs` lists the keys, `read.rs` and `value.rs` read them, `check.rs` checks
+//! which values fit together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place
+//! before a run.
 
 mod check;
 mod credentials;

@@ -18,7 +18,7 @@ pub enum NoticeRefused {
     /// No node of that name gave a digest.
     #[error("it names a node that said of no sentinel")]
     UnknownNode,
-    /// It names an incarnation other than the one that is known.
+    /// It names an incarnation other than the known one.
     #[error("it names another incarnation of that node")]
     OtherIncarnation,
     /// The bytes do not match the digest that was given.

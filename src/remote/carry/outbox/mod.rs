@@ -63,7 +63,7 @@ struct OutboxQueue {
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
     state: QueueState,
-    /// The link that takes the messages out, or the last one that did, and its start.
+    /// The link that takes the messages out, now or last, and its start.
     by: Option<(LinkId, Instant)>,
     /// Start of the time in which the link waits for the peer to take written bytes.
     stalled: Option<Instant>,
@@ -239,7 +239,7 @@ impl Outbox {
     }
 
     /// Checks whether the peer keeps up. The time that a message waited before this link does not count: among many
-    /// messages there is always one that grows too old before a new link can take it, so no link would ever last.
+    /// messages at least one always grows too old before a new link can take it, so no link would ever last.
     fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
         let waits = |(oldest, (_, linked)): (&Queued, _)| oldest.since.max(linked).elapsed();
         let waits = queue.messages.oldest().zip(queue.by).map(waits);
