@@ -1,4 +1,4 @@
-//! Three replicas, and rounds in which the leader ends: killed, frozen, asked to stop, on a full disk. In every round,
+//! Three replicas, and rounds in which the leader ends: killed, frozen, asked to stop, cut off, on a full disk. In every round,
 //! no row with a lower fence may follow a row with a higher fence, and the job may not pause for longer than the
 //! printed bound. Within that bound each remaining replica leads to the new leader.
 //!
@@ -23,6 +23,7 @@ mod database;
 mod disk;
 mod replica;
 mod way;
+mod wires;
 
 use std::{
     env,
@@ -50,11 +51,19 @@ enum End {
     Freeze,
     /// SIGTERM: the leader hands over.
     Terminate,
+    /// Its cable is pulled: no link of it delivers anything. Its HTTP server still answers.
+    Cut,
     /// The disk with its vote is full when it is killed, and when it comes back. It still works.
     FullDisk,
 }
 
-const ENDS: [End; 4] = [End::Kill, End::Freeze, End::Terminate, End::FullDisk];
+const ENDS: [End; 5] = [
+    End::Kill,
+    End::Freeze,
+    End::Terminate,
+    End::Cut,
+    End::FullDisk,
+];
 
 /// Longest wait for an event that must happen.
 const SOON: Duration = Duration::from_secs(20);
@@ -105,7 +114,12 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     for round in 0..rounds {
         let at = round % ENDS.len();
         let end = ENDS[at];
-        if end == End::FullDisk && !replicas.has_small_disks() {
+        let is_possible = match end {
+            End::FullDisk => replicas.has_small_disks(),
+            End::Cut => replicas.has_links(),
+            End::Kill | End::Freeze | End::Terminate => true,
+        };
+        if !is_possible {
             continue;
         }
         let before = database.leader(SOON)?;
@@ -189,6 +203,10 @@ fn act(replicas: &mut Replicas, leader: &str, end: End) -> Result<(), Wrong> {
         End::Kill => replicas.kill(leader),
         End::Freeze => replicas.freeze(leader),
         End::Terminate => replicas.terminate(leader),
+        End::Cut => {
+            replicas.pull_cable(leader, true);
+            Ok(())
+        }
         End::FullDisk => {
             replicas.fill(leader)?;
             replicas.kill(leader)
@@ -200,6 +218,10 @@ fn recover(replicas: &mut Replicas, former: &str, end: End) -> Result<(), Wrong>
     match end {
         End::Kill | End::Terminate => replicas.restart(former),
         End::Freeze => replicas.thaw(former),
+        End::Cut => {
+            replicas.pull_cable(former, false);
+            Ok(())
+        }
         End::FullDisk => {
             // Its votes need no additional room on the disk.
             replicas.restart(former)?;
@@ -214,6 +236,7 @@ const fn name(end: End) -> &'static str {
         End::Kill => "kill -9",
         End::Freeze => "freeze",
         End::Terminate => "SIGTERM",
+        End::Cut => "cut off",
         End::FullDisk => "full disk",
     }
 }

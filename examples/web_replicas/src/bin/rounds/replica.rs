@@ -7,8 +7,10 @@
 mod ports;
 
 use std::{
-    env, fs,
-    io::{BufRead, BufReader},
+    env,
+    fmt::Write as _,
+    fs,
+    io::{self, BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     thread::{self, sleep},
@@ -25,6 +27,7 @@ use super::{
     database::Database,
     disk,
     way::{ask, leader_by},
+    wires::{self, Cable},
 };
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
@@ -37,6 +40,8 @@ pub(crate) struct Replicas {
     folder: TempDir,
     all: Vec<Replica>,
     has_small_disks: bool,
+    /// The cable of each replica.
+    cables: [Cable; 3],
 }
 
 struct Replica {
@@ -60,8 +65,9 @@ impl Replicas {
             fs::create_dir_all(&disk)?;
             has_small_disks &= lease.is_none() && disk::mount(&disk);
         }
+        let cables: [Cable; 3] = Default::default();
         let configs = match lease {
-            None => voters(folder.path()),
+            None => voters(folder.path(), &cables)?,
             Some(lease) => NAMES.map(|name| sharers(name, lease)).into(),
         };
         let mut all = Vec::new();
@@ -79,6 +85,7 @@ impl Replicas {
             folder,
             all,
             has_small_disks,
+            cables,
         };
         let database = replicas.database();
         drop(Database::open(&database)?);
@@ -121,6 +128,18 @@ impl Replicas {
 
     pub(crate) fn thaw(&mut self, name: &str) -> Result<(), Wrong> {
         self.find(name)?.signal(Signal::CONT)
+    }
+
+    /// Pulls the cable of a replica, or plugs it in again.
+    pub(crate) fn pull_cable(&self, name: &str, is_pulled: bool) {
+        let both = NAMES.iter().zip(&self.cables);
+        let own = both.filter(|(of, _)| **of == name);
+        own.for_each(|(_, cable)| cable.pull(is_pulled));
+    }
+
+    /// Whether the replicas need links to each other.
+    pub(crate) fn has_links(&self) -> bool {
+        self.all.iter().all(|replica| replica.votes)
     }
 
     /// Asks a replica to stop, and waits for its end, which must be a success.
@@ -254,23 +273,26 @@ fn sharers(name: &str, lease: &str) -> String {
     format!("{}[lease]\n{lease}\n", begin(name))
 }
 
-/// Returns the configurations of three replicas that vote and know each other.
-fn voters(folder: &Path) -> Vec<String> {
+/// Returns the configurations of three replicas that vote and reach each other by wires.
+fn voters(folder: &Path, cables: &[Cable; 3]) -> io::Result<Vec<String>> {
     let ports = free_addresses(NAMES);
-    let peers = NAMES.iter().zip(&ports);
-    let peers =
-        peers.map(|(name, at)| format!("[[peers]]\nnode = \"{name}\"\naddress = \"{at}\"\n"));
-    let peers: String = peers.collect();
-    let config = |(name, at): (&str, _)| {
-        let begin = begin(name);
+    let ends = || NAMES.into_iter().zip(&ports).zip(cables);
+    let mut configs = Vec::new();
+    for ((name, at), own) in ends() {
         let vote = folder.join(name).join(DISK).join("vote");
-        format!(
-            "{begin}listen = \"{at}\"\npeers_name_all = true\n\
-             [quorum]\nvoters = {NAMES:?}\nstore_file = \"{}\"\n{peers}",
+        let mut config = format!(
+            "{}listen = \"{at}\"\n[quorum]\nvoters = {NAMES:?}\nstore_file = \"{}\"\n",
+            begin(name),
             vote.display()
-        )
-    };
-    NAMES.into_iter().zip(&ports).map(config).collect()
+        );
+        for ((peer, far), other) in ends().filter(|((peer, _), _)| *peer != name) {
+            let wire = wires::open(&far.to_string(), [own, other])?;
+            config += "[[peers]]\n";
+            writeln!(config, "node = {peer:?}\naddress = \"{wire}\"").ok();
+        }
+        configs.push(config);
+    }
+    Ok(configs)
 }
 
 impl Replica {
@@ -343,7 +365,7 @@ impl Replica {
 
 /// Reads and drops later output, which would fill the pipe.
 fn drain(mut lines: BufReader<ChildStdout>) {
-    thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+    thread::spawn(move || io::copy(&mut lines, &mut io::sink()));
 }
 
 /// Returns its answer to `/leader`, with a redirect or without.
