@@ -1,18 +1,18 @@
-//! Whom an answer is for (`answer-the-asker`).
+//! The incarnation for which an answer counts.
 //!
-//! Messages may be doubled, and may arrive late: also at another incarnation of the asker, or when the asker has
-//! another question by now. An answer names the incarnation that asked, and a vote the incarnation of the agent that it
-//! is for. No other incarnation counts them, with disks and without.
+//! Decided here: `answer-the-asker`. Messages may be duplicated, and may arrive late: at a later incarnation of the
+//! asker, or after the asker has begun another question. An answer names the incarnation that asked, and a vote names
+//! the incarnation of its candidate. No other incarnation counts them, with disks and without.
 //!
-//! Not here: the meaning of an answer for the asker (each role decides that), and for how long a vote counts
+//! Not here: the meaning of an answer for the asker (each role decides that), and the time for which a vote counts
 //! ([`diskless`](super::diskless)).
 
 use super::{QuorumMessage, core::Core};
 use crate::elections::message::Candidate;
 
 impl Core {
-    /// Whether that may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` name it in their round, which
-    /// the role compares.
+    /// Whether a message may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` name the incarnation in
+    /// their round, which the role compares.
     pub(super) fn is_asked(&self, message: &QuorumMessage) -> bool {
         let asked = match message {
             QuorumMessage::ClaimReply(m) => m.incarnation,

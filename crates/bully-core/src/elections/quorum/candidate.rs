@@ -1,8 +1,11 @@
-//! A candidate first asks, then claims.
+//! The roles of a candidate: it first asks, then claims.
 //!
-//! Asking changes nothing durable, neither here nor at the voters (`ask-before-claim`): a term is used
-//! up only when a quorum is likely to give it, so an agent that cannot win does not push up the terms
-//! of those that can.
+//! Decided here: when an agent claims, and when it asks or claims again. Asking changes nothing durable, neither
+//! here nor at the voters (`ask-before-claim`). An agent uses up a term only when a quorum is likely to vote for
+//! it, so an agent that cannot win does not raise the terms of the others.
+//!
+//! Not here: the answers of the voters ([`consent`](super::consent)), and the reasons of a claim
+//! ([`claim`](super::claim)).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -22,7 +25,7 @@ use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Asking {
     round: Round,
-    /// The term after those seen.
+    /// The term above the highest term seen.
     term: Term,
     consents: BTreeSet<AgentId>,
     /// The agents that answered this round, this one included.
@@ -49,7 +52,7 @@ impl Asking {
         let term = core.config.term_above(seen);
         let claimed = core.next_term(now, seen).unwrap_or_default();
         core.voter.hear_of_election(&core.config, now, claimed);
-        // Bound itself, or its successor has not spoken yet: it asks when it is free.
+        // Its own promise binds it, or its successor has not announced itself yet: it asks when it is free.
         if !core.must_wait(now).is_zero() {
             return Err(Next::own_slot(before));
         }
@@ -101,14 +104,14 @@ impl Asking {
         self.decide(core, now)
     }
 
-    /// An objection, or a refusal.
+    /// Handles an objection or a refusal.
     pub(super) fn on_ok(&mut self, core: &Core, now: Time, from: &AgentId, ok: &Ok) -> Next {
         if self.round != ok.round {
             core.ignore(Role::Candidate, "an answer to another round");
             return Next::Stay;
         }
         match &ok.refusal {
-            // The voter outranks this agent, and asks itself now: it gets its chance.
+            // The voter outranks this agent and now asks the voters itself, so this agent defers.
             None => Next::Become(Start::Defer {
                 before: self.before.take(),
             }),
@@ -123,7 +126,7 @@ impl Asking {
     }
 
     /// `wait-for-higher-ranked`: claims with the consent of a quorum, but not before every voter that
-    /// outranks this agent has spoken or is late.
+    /// outranks this agent has answered or is late.
     pub(super) fn decide(&mut self, core: &Core, now: Time) -> Next {
         let Some(own) = core.me.score else {
             return Next::Stay;
@@ -139,7 +142,7 @@ impl Asking {
         if !is_late && !core.voter.awaits(now).is_zero() {
             return Next::Stay;
         }
-        // Such a voter may be about to object. To claim first would elect the lower-ranked agent, and a
+        // Such a voter may be about to object. An earlier claim would elect the lower-ranked agent, and a
         // takeover would follow.
         let before = self.before.as_ref();
         let is_awaited =
@@ -154,8 +157,8 @@ impl Asking {
         })
     }
 
-    /// `soon-after-end`: whether the round has failed, and the next one may come soon. A voter that is down
-    /// answers nothing.
+    /// `soon-after-end`: whether the round has failed and the next round may come soon. A voter that is down
+    /// does not answer.
     fn asks_soon(&self, core: &Core) -> bool {
         let may_consent = |id: &&AgentId| {
             let member = core.me.members.get(id);
@@ -167,7 +170,7 @@ impl Asking {
             && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
     }
 
-    /// A round belongs to one score: with another one this agent asks again.
+    /// Asks again with the new score, since a round belongs to one score.
     pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
         out.cancel_timer(BullyTimer::Round);
         match score {
@@ -186,7 +189,7 @@ impl Asking {
     }
 }
 
-/// A claim that is being voted on.
+/// A claim that waits for votes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Claiming {
     term: Term,
@@ -195,9 +198,9 @@ pub(super) struct Claiming {
     retry: Duration,
     due: Time,
     before: Option<Predecessor>,
-    /// The seal of the highest term that the votes reported, this agent's own included.
+    /// The seal with the highest term in the votes, this agent's own vote included.
     seal: Option<Box<SealRecord>>,
-    /// Why it may claim that term.
+    /// The reason for which it may claim that term.
     reason: Reason,
     answers: Answers,
 }
@@ -225,7 +228,7 @@ impl Claiming {
         out: &mut Out,
     ) -> Result<State, Next> {
         core.voter.hear_of_election(&core.config, now, term);
-        // Asked again, since consent took a while: this agent may have promised something meanwhile.
+        // Checked again, since the questions took some time: this agent may have given a promise meanwhile.
         let voter = &core.voter;
         let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
         let blocked = blocked.max(voter.awaits(now));
@@ -236,8 +239,8 @@ impl Claiming {
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }
-        // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. What
-        // comes back waits for the disk, so nothing is counted that this agent could forget.
+        // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. Their
+        // replies wait for the disk, so no vote counts before the own vote is durable.
         core.open_claim = None;
         core.ask_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
@@ -292,8 +295,8 @@ impl Claiming {
         Next::Stay
     }
 
-    /// `late-vote-counts`: an answer to a claim that ran out, while this agent has claimed nothing and voted for no other
-    /// agent since.
+    /// `late-vote-counts`: handles an answer to a claim that ran out, if this agent has since made no other claim and
+    /// voted for no other agent.
     pub(super) fn on_late_reply(
         core: &mut Core,
         now: Time,
@@ -322,7 +325,7 @@ impl Claiming {
         }
         let term = self.term;
         Next::Become(match &self.seal {
-            // `adopt-highest-seal`: that list may have been decided, so no other can be.
+            // `adopt-highest-seal`: that list may have been decided, so no other list may be.
             Some(seal) => Start::Seal {
                 term,
                 next: Box::new(seal.next.clone()),
@@ -331,7 +334,7 @@ impl Claiming {
         })
     }
 
-    /// The votes for this claim count all the same, unless the agent is eligible no longer.
+    /// Keeps the claim and its votes, unless the agent is no longer eligible.
     pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
         if score.is_some() {
             return Next::Stay;
@@ -362,8 +365,8 @@ impl Claiming {
         Next::Stay
     }
 
-    /// `same-term-again`: whether the next round is for the same term. A voter whose disk is slow writes its vote still, and a
-    /// vote that was lost is given again; for a higher term each voter would have to write once more.
+    /// `same-term-again`: whether the next round is for the same term. A voter with a slow disk is still writing its
+    /// vote, and a lost vote is given again. For a higher term each voter would have to write once more.
     fn asks_again(&mut self, core: &Core) -> bool {
         let Answers::Votes { quiet, is_new } = &mut self.answers else {
             return false;
@@ -374,7 +377,7 @@ impl Claiming {
     }
 }
 
-/// Whether a vote counts however late it comes. Without disks votes expire.
+/// Whether a late vote counts. Without disks votes expire.
 fn keeps_term(config: &QuorumConfig) -> bool {
     config.diskless().is_none()
 }

@@ -1,20 +1,21 @@
-//! Why an agent asks for votes (`claim-for-a-reason`).
+//! The reasons for which an agent asks for votes.
 //!
-//! A [`Claim`] is made here and nowhere else, of a [`Reason`], and each reason is made where its condition is looked at.
-//! The page [`proof`](super::proof) says for each of them why no other agent can win the same term.
+//! Decided here: `claim-for-a-reason`. Only this module makes a [`Claim`], always from a [`Reason`], and the function
+//! that makes a reason checks its condition. The page [`proof`](super::proof) shows for each reason that no other agent
+//! can win the same term.
 //!
-//! Not here: how the votes are counted ([`candidate`](super::candidate), [`leader`](super::leader),
-//! [`prepare`](super::prepare)), and whom an answer is for ([`answer`](super::answer)).
+//! Not here: the count of the votes ([`candidate`](super::candidate), [`leader`](super::leader),
+//! [`prepare`](super::prepare)), and the incarnation for which an answer counts ([`answer`](super::answer)).
 
 use super::{Claim, ClaimReply, SenderIncarnation, core::Core, follower::Following};
 use crate::elections::message::{Candidate, Micros};
 use crate::protocol::{AgentId, Leader, Score, Term};
 
-/// Why an agent asks for votes in a term.
+/// The reason for which an agent asks for votes in a term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Reason(Why);
 
-/// There are no others.
+/// The complete list of reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Why {
     /// A quorum has consented in this round.
@@ -25,19 +26,19 @@ enum Why {
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
-    /// A leader asks for its successor, and claims nothing up to that term itself.
+    /// A leader asks for votes for its successor, and claims no term up to that one itself.
     Ahead(Candidate),
 }
 
 impl Reason {
-    /// A quorum answered this round with its consent.
+    /// The reason of a candidate, if a quorum has consented in this round.
     pub(super) fn consented(core: &Core, consents: usize) -> Option<Self> {
         (consents >= core.config.vote_quorum()).then_some(Self(Why::Consented))
     }
 
-    /// A `Resign` of the leader of a term names this agent, whose record knows of no later election: the term is not
-    /// below that of the record, or the record is a vote that this agent gave ahead, at that leader's request, in that
-    /// term. `following` is the leader that it followed until it heard this.
+    /// The reason of an agent that the `Resign` of a leader names, if its record knows no later election. This holds if
+    /// the resigned term is not below the term of the record. It also holds if the record's term is the term in which
+    /// this agent voted ahead at that leader's request. `following` is the leader that it followed until the `Resign`.
     pub(super) fn named(
         core: &Core,
         following: Option<&Following>,
@@ -51,7 +52,8 @@ impl Reason {
         (may && successor == Some(&core.me.id)).then_some(Self(Why::Named))
     }
 
-    /// This agent had the list of its epoch decided: `from` is who told it otherwise.
+    /// The reason of the agent that had the list of its epoch decided. `from` is the agent that sent the list; `None`
+    /// if this agent had it decided.
     pub(super) fn first_of_epoch(core: &Core, from: Option<&AgentId>) -> Option<Self> {
         let record = &core.voter.record;
         let list = record.installed();
@@ -60,20 +62,20 @@ impl Reason {
         (from.is_none() && is_its && is_first).then_some(Self(Why::FirstOfEpoch))
     }
 
-    /// A leader that holds a lease raises its term.
+    /// The reason of a leader that raises its term, if it holds a lease.
     pub(super) fn raise(has_lease: bool) -> Option<Self> {
         has_lease.then_some(Self(Why::Raise))
     }
 
-    /// A leader that holds a lease asks for its successor.
+    /// The reason of a leader that asks for votes for its successor, if it holds a lease.
     pub(super) fn ahead(has_lease: bool, to: &Candidate) -> Option<Self> {
         has_lease.then(|| Self(Why::Ahead(to.clone())))
     }
 
-    /// Asks for votes.
+    /// Returns the claim of `term` for this reason.
     pub(super) fn claim(&self, core: &Core, term: Term, score: Score) -> Claim {
         let (released, successor) = match &self.0 {
-            // What its own lease rests on is not to be released.
+            // The leader's own lease depends on these promises, so they must not be released.
             Why::Raise => (None, None),
             Why::Ahead(to) => (None, Some(to.clone())),
             Why::Consented | Why::Named | Why::FirstOfEpoch => (core.voter.resigned.clone(), None),
@@ -88,13 +90,13 @@ impl Reason {
 }
 
 impl Claim {
-    /// For whom it asks.
+    /// The agent for which it asks for votes: the successor if it names one, else the sender.
     pub(super) fn candidate(&self, (from, incarnation): SenderIncarnation<'_>) -> Candidate {
         let successor = self.successor.clone();
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 
-    /// No vote, of a voter with a record of that term.
+    /// Returns a refusal, from a voter whose record has the term `seen`.
     pub(super) fn refusal(&self, sender: SenderIncarnation<'_>, seen: Term) -> ClaimReply {
         ClaimReply {
             term: self.term,

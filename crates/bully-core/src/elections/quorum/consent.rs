@@ -1,8 +1,9 @@
-//! What a voter answers when it is asked whether it would vote for an agent: consent, an objection, or
-//! a refusal. Every `Elect` is answered, in every role, and no answer changes anything durable
-//! (`ask-before-claim`).
+//! The answers of a voter to the question whether it would vote for an agent.
 //!
-//! Not here: for how long a leader keeps its own leadership ([`leader`](super::leader)).
+//! Decided here: consent, objection (`object-once`), or refusal. Every `Elect` is answered, in every role,
+//! and no answer changes anything durable (`ask-before-claim`).
+//!
+//! Not here: the time for which a leader keeps its own leadership ([`leader`](super::leader)).
 
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// `Elect`: always answered, whatever the role.
+/// `Elect`: answers the question, whatever the role.
 pub(super) fn on_elect(
     core: &mut Core,
     state: &mut State,
@@ -45,7 +46,7 @@ pub(super) fn on_elect(
                 .grace(core, now, from, elect.score, target.term)
                 .map_or(Verdict::Consent, Verdict::not_for),
             _ if target.id == core.me.id => {
-                Verdict::not_for(core.config.timings.promise()) // it leads no longer
+                Verdict::not_for(core.config.timings.promise()) // it no longer leads
             }
             (_, Some(until)) => Verdict::not_for(until.since(now)),
             (_, None) => core.judge_takeover(now, sender, target),
@@ -55,7 +56,7 @@ pub(super) fn on_elect(
     }
     let may_object = match state {
         State::Asking(_) | State::Claiming(_) => true,
-        // An agent in its cool-down lets others go first, so it objects only if it has begun.
+        // An agent in its cool-down lets others go first, so it objects only if its own election has begun.
         State::Vacant(_) | State::Following(_) => !core.is_cooling_down(now),
         State::Sealing(_) | State::Telling(_) | State::Leading(_) => false,
     };
@@ -72,7 +73,7 @@ pub(super) fn on_elect(
     core.objected.insert(from.clone());
     match state {
         State::Vacant(vacant) => vacant.campaign(),
-        // Its promise is over, or it would have refused: the leader has been silent too long.
+        // It did not refuse, so its promise is over: the leader has been silent for too long.
         State::Following(following) => {
             following.leave(out);
             Next::Become(Start::Ask { before: None })
@@ -86,8 +87,8 @@ pub(super) fn on_elect(
 }
 
 impl Core {
-    /// Answers an agent that campaigns while no leader is known to this voter. `may_object` is what the
-    /// role says of it.
+    /// Returns this voter's verdict on an agent that campaigns, while this voter holds no lease. `may_object`
+    /// says whether its role allows an objection.
     pub(super) fn judge(
         &self,
         now: Time,
@@ -105,8 +106,8 @@ impl Core {
         if elect.seen < self.voter.record.term {
             return Verdict::Refuse(Refusal::Stale);
         }
-        // `object-once`: a high-ranked agent that can speak and cannot be heard must not hold up the
-        // others for ever. Nor does an agent object that could not campaign at once itself.
+        // `object-once`: a high-ranked agent whose objections arrive but which cannot win must not delay the
+        // others for ever. An agent that could not campaign at once itself does not object either.
         let objects = may_object
             && self.me.outranks(elect.score, from)
             && self.must_wait(now).is_zero()
@@ -118,15 +119,15 @@ impl Core {
         }
     }
 
-    /// Whether this voter would have `from` take over the leadership of another agent: if it would be
-    /// free once that is resigned.
+    /// Returns this voter's verdict on a takeover from another agent. It consents if no promise binds it once
+    /// that agent resigns.
     pub(super) fn judge_takeover(
         &self,
         now: Time,
         sender: SenderIncarnation<'_>,
         target: &Leadership,
     ) -> Verdict {
-        // Whichever incarnation it is: nothing rests on this answer.
+        // The incarnation of the target is not checked, since no guarantee depends on this answer.
         let promise = self.voter.promise.as_ref();
         let released = promise.map(|promise| Leader {
             id: target.id.clone(),

@@ -1,11 +1,13 @@
-//! Another agent leads: this one supports it, and takes over from it if it ranks higher.
+//! The role of an agent that follows a leader: it supports the leader, and takes over if it ranks higher.
 //!
-//! `Elected` and `Heartbeat` are handled alike, so a missed `Elected` heals with the next heartbeat. To
-//! acknowledge is to promise (`follow-and-promise`): for P from now on, by its own clock, this voter
-//! votes for no other agent. An observer follows, and promises nothing.
+//! Decided here: `follow-and-promise` and `ask-before-takeover`. `Elected` and `Heartbeat` are handled alike,
+//! so the next heartbeat replaces a lost `Elected`. An acknowledgement is a promise: for P from now on, by its
+//! own clock, this voter votes for no other agent. An observer follows, and promises nothing.
 //!
-//! A takeover asks the voters first (`ask-before-takeover`): an agent that could not win must not make
-//! a healthy leader stop. Whether the leader gives way, it decides itself ([`resign`](super::resign)).
+//! An agent that wants to take over asks the voters first: an agent that could not win must not make a healthy
+//! leader stop.
+//!
+//! Not here: whether the leader gives way. The leader decides that itself ([`resign`](super::resign)).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -24,20 +26,21 @@ use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, T
 pub(super) struct Following {
     pub(super) leader: Leader,
     score: Score,
-    /// Silence until then means that it has ended (for a voter: the end of its promise).
+    /// Time at which a silent leader counts as ended (for a voter: the end of its promise).
     due: Time,
-    /// Heard without a gap: from when, and last.
+    /// Start of the steady contact: since then the leader was heard without a gap.
     pub(super) since: Time,
+    /// Time of the last announcement.
     last: Time,
     takeover: TakeoverAttempt,
     /// `vote-ahead`: the term in which this voter has voted for the leader's successor, at its request.
     pub(super) ahead: Option<Term>,
 }
 
-/// What a follower that outranks its leader does about it.
+/// The attempt of a follower that outranks its leader to take over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum TakeoverAttempt {
-    /// Nothing before that time.
+    /// It does not ask before that time.
     After(Time),
     /// It asked the voters whether it may take over.
     Asked {
@@ -47,7 +50,7 @@ enum TakeoverAttempt {
     },
 }
 
-/// What a leader says of itself: `Elected`, or `Heartbeat`.
+/// A leader's announcement of itself: `Elected`, or `Heartbeat`.
 #[derive(Clone, Copy)]
 pub(super) struct TimedAnnouncement {
     pub(super) term: Term,
@@ -56,7 +59,7 @@ pub(super) struct TimedAnnouncement {
 }
 
 impl TimedAnnouncement {
-    /// In the available mode no leader says when: then the message is none of this mode.
+    /// Returns `None` without a time of sending: only leaders of the available mode send no time.
     pub(super) fn new(term: Term, score: Score, sent_at: Option<Time>) -> Option<Self> {
         sent_at.map(|sent_at| Self {
             term,
@@ -67,8 +70,8 @@ impl TimedAnnouncement {
 }
 
 impl Following {
-    /// Follows an agent that announced itself. `known` is the one that was followed until now, which may
-    /// be the same.
+    /// Follows an agent that announced itself. `known` is the leader followed until now, which may be the
+    /// same agent.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -87,7 +90,7 @@ impl Following {
         let ahead = known.filter(|known| known.leader == leader);
         let ahead = ahead.and_then(|known| known.ahead);
         adopt_term(core, now, &leader, out);
-        // There is a leader: after it this voter may object to each agent once more.
+        // Now there is a leader, so in the next election this voter may object to each agent once more.
         core.objected.clear();
         if core.binds() {
             core.voter.promise = Some(Promise {
@@ -113,13 +116,13 @@ impl Following {
         }
     }
 
-    /// Whether the term of the record is one in which this voter voted for its leader's successor: it goes on
-    /// following this leader until then.
+    /// Whether the term of the record is the term in which this voter voted for its leader's successor. If so, it goes
+    /// on following this leader.
     fn has_voted_ahead(&self, core: &Core) -> bool {
         self.ahead == Some(core.voter.record.term)
     }
 
-    /// The same of a leader that says anything else than before.
+    /// Whether an announcement comes from that leader in its former term, and this voter has voted ahead.
     pub(super) fn goes_on(
         &self,
         core: &Core,
@@ -133,7 +136,7 @@ impl Following {
         is_same && self.has_voted_ahead(core)
     }
 
-    /// The steady state: the leader that is followed is heard again. Says whether it was that.
+    /// The steady state: handles a heartbeat that repeats the leader's last announcement. Returns whether it was one.
     pub(super) fn refresh(
         &mut self,
         core: &mut Core,
@@ -147,7 +150,7 @@ impl Following {
             return false;
         };
         let is_same = self.leader.term == said.term
-            // An older term than the record's needs a `Nack`, so that the leader raises its own.
+            // A term below the record's term needs a `Nack`, so that the leader raises its term.
             && (said.term >= core.voter.record.term || self.has_voted_ahead(core))
             && self.score == said.score
             && self.leader.incarnation == incarnation
@@ -163,7 +166,7 @@ impl Following {
         let until = now.after(span);
         match &mut core.voter.promise {
             Some(promise) => promise.until = until,
-            None if core.me.is_voter() => return false, // nothing to prolong
+            None if core.me.is_voter() => return false, // no promise to prolong
             None => {}
         }
         if now.since(self.last) > gap(&core.config) {
@@ -177,7 +180,7 @@ impl Following {
         true
     }
 
-    /// The leader was silent for too long.
+    /// Ends the role if the leader was silent for too long.
     pub(super) fn on_election_due(&self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(BullyTimer::Election, self.due.since(now));
@@ -186,7 +189,7 @@ impl Following {
         self.end(Certainty::Suspected, out)
     }
 
-    /// The leader has ended: this agent campaigns when its slot comes.
+    /// Ends the role after the leader's end: this agent campaigns when its slot comes.
     pub(super) fn end(&self, certainty: Certainty, out: &mut Out) -> Next {
         self.leave(out);
         Next::own_slot(Some(self.predecessor(certainty)))
@@ -213,8 +216,8 @@ impl Following {
 // ---- a takeover ------------------------------------------------------------------------------
 
 impl Following {
-    /// After each heartbeat: asks if the grace period is over, that is if both have been in steady
-    /// contact for long enough.
+    /// Asks for a takeover if the grace period is over, that is if both agents have been in steady contact for
+    /// long enough. It is called after each heartbeat.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
@@ -268,7 +271,7 @@ impl Following {
         own.is_some_and(|own| core.is_better(own, (self.score, &self.leader.id)))
     }
 
-    /// When it asks for the leadership at the earliest, if it outranks its leader.
+    /// Earliest time at which it asks for the leadership, if it outranks its leader.
     pub(super) fn takes_over_at(&self, core: &Core) -> Option<Time> {
         let Preemption::After(grace) = core.config.preemption else {
             return None;
@@ -280,7 +283,7 @@ impl Following {
         })
     }
 
-    /// A quorum agrees, the leader among them: it is asked to hand over.
+    /// Counts a consent. Once a quorum consents, including the leader, asks the leader to hand over.
     pub(super) fn on_yield(
         &mut self,
         core: &Core,
@@ -302,14 +305,14 @@ impl Following {
         if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
             return;
         }
-        // If the leader agrees its work has to end first: it is left alone for so long.
+        // If the leader agrees, its work has to end first. This agent does not ask again during that time.
         self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
         out.cancel_timer(BullyTimer::Round);
         let term = self.leader.term;
         out.send(&self.leader.id, Takeover { term });
     }
 
-    /// The leader says for how long it does not give way; the refusal of another voter may not matter.
+    /// Handles a refusal. Only the leader's refusal counts, which names the time for which it does not give way.
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
         let is_asked =
             matches!(&self.takeover, TakeoverAttempt::Asked { round, .. } if *round == ok.round);
@@ -331,14 +334,14 @@ impl Following {
     }
 }
 
-/// How long to leave a leader alone after an attempt that came to nothing.
+/// Time after a failed attempt in which this agent does not ask the leader again.
 fn pause(config: &QuorumConfig) -> Duration {
     config.timings.promise().saturating_add(config.drain())
 }
 
-// ---- how long a leader's word counts ---------------------------------------------------------
+// ---- the time for which an announcement counts -----------------------------------------------
 
-/// How long an announcement counts as a sign that the leader is there: for a voter, its promise.
+/// Time for which an announcement counts as a sign that the leader is up: for a voter, its promise.
 fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
     let span = core.config.timings.promise();
     if core.me.is_voter() {
@@ -353,7 +356,7 @@ fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
 }
 
 /// Takes part in the leader's term. The record is written before the acknowledgement that follows. An
-/// observer has no vote to make durable: its term is only what it saw.
+/// observer has no vote to write: it only remembers the term.
 fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     let term = leader.term;
     let voted_for = Some(Candidate::new(&leader.id, leader.incarnation));
@@ -368,19 +371,18 @@ fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     }
 }
 
-/// More than this between two announcements ends steady contact: 3 H, or what a leader with longer
-/// timings leaves between two of them for the sake of this promise (`lease-within-promise`). By its
-/// clock that is a third of the longest lease that this promise covers; by this agent's clock it may be
-/// longer by as much as two clocks differ, which makes it a third of the promise.
+/// Longest time between two announcements in steady contact: 3 H, or the interval of a leader with longer
+/// timings that adapts its heartbeats to this promise (`lease-within-promise`), if that is longer. By the
+/// leader's clock the interval is a third of the longest lease that this promise covers. By this agent's clock
+/// it may be longer by the difference of the two clocks, so it is a third of the promise.
 fn gap(config: &QuorumConfig) -> Duration {
     let t = &config.timings;
     let slow = (t.promise() / 3).saturating_add(t.delay_bound().saturating_mul(2));
     config.heartbeat().saturating_mul(3).max(slow)
 }
 
-/// How long a leader's silence may last for an observer: P, or three times the gap before the last
-/// announcement. The leader does not know what an observer waits for, so its heartbeats may suit
-/// longer promises.
+/// Longest silence of a leader that an observer accepts: P, or three times the gap before the last
+/// announcement. The leader does not know the observer's P, so its heartbeats may suit longer promises.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)

@@ -1,8 +1,9 @@
-//! The beginning of an epoch that the voters of the one before have decided.
+//! The beginning of an epoch that the voters of the former epoch have decided.
 //!
-//! Whoever hears of a later epoch enters it, in any role, and may skip epochs. Its promises are over: they
-//! were made to leaders of the epoch before, and a quorum has sealed that. What names an earlier epoch is
-//! answered with the list; an agent that hears of a later one says that it is behind.
+//! Decided here: when an agent enters an epoch, and how it answers a message of another epoch. An agent that
+//! receives the list of a later epoch enters that epoch, in any role, and may skip epochs. Its promises end: they
+//! were made to leaders of the former epoch, which a quorum has sealed. It answers a message of an earlier epoch
+//! with its list, and a message of a later epoch with `Behind`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +20,7 @@ use crate::elections::message::{Behind, Install};
 use crate::protocol::{AgentId, Decree, Event, MemberKind, Time, VotersEvent};
 
 impl QuorumBully {
-    /// `Install`: that list was decided.
+    /// `Install`: handles a decided list.
     pub(super) fn on_install(&mut self, from: &AgentId, install: Install, out: &mut Out) -> Next {
         let Install { term, decree } = install;
         let config = &self.core.config;
@@ -39,7 +40,7 @@ impl QuorumBully {
         Next::Become(Start::Enter { decree, from })
     }
 
-    /// What comes from another epoch than this agent's; says whether that is all there is to it.
+    /// Answers a message of another epoch. Returns whether the message needs no further handling.
     pub(super) fn is_of_another_epoch(
         &self,
         from: &AgentId,
@@ -55,14 +56,15 @@ impl QuorumBully {
         }
         if config.diskless().is_none() {
             let seen = self.core.voter.seen;
-            out.send(from, Behind { seen }); // this is all that it knows of
+            out.send(from, Behind { seen }); // the highest term that it knows
         }
         self.core.ignore(self.state.role(), "of a later epoch");
         true
     }
 
-    /// `answer-earlier-epoch`, also to an agent that tells an earlier list: it would go on telling it for ever. Says
-    /// whether there was a list to answer with; one that was only typed is nobody else's.
+    /// `answer-earlier-epoch`: answers with the list of this epoch, also an agent that sends an earlier list, which
+    /// would otherwise go on sending it for ever. Returns whether there was a decided list. A list that only the
+    /// configuration names is not sent.
     fn answers_with_list(&self, from: &AgentId, out: &mut Out) -> bool {
         let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
             return false;
@@ -73,7 +75,7 @@ impl QuorumBully {
     }
 }
 
-/// Enters the epoch of that list. `from` is who told it; nobody for the agent that had it decided.
+/// Enters the epoch of that list. `from` is the agent that sent it; `None` for the agent that had it decided.
 pub(super) fn enter(
     core: &mut Core,
     now: Time,
@@ -87,8 +89,8 @@ pub(super) fn enter(
     core.scores.clear();
     core.flapping = Flapping::default();
     let is_durable = core.has_store;
-    // Nobody else may know the list yet. The configuration need not name this agent, so that after a restart only
-    // the record says that it was a voter.
+    // It may be the only agent that knows the list. The configuration need not name this agent, so after a restart
+    // only the record shows that it was a voter.
     let tells = from.is_none() && !core.me.is_voter();
     let asked = core.has_memory().then(|| Arc::clone(&core.peers));
     core.voter
@@ -121,7 +123,7 @@ pub(super) fn enter(
 }
 
 impl Core {
-    /// Says once, at the start, that the record names other voters than the configuration.
+    /// Reports once, at the start, that the record names other voters than the configuration.
     pub(super) fn tell_overruled(&mut self, out: &mut Out) {
         if let Some(list) = self.voter.record.installed()
             && std::mem::take(&mut self.overrules)
@@ -131,20 +133,21 @@ impl Core {
         }
     }
 
-    /// `tell-while-vacant`: how soon an agent that is not eligible tells the list of its epoch, and tells it again, while
-    /// it knows no leader; `None` if it has none to tell. As seldom as a leader's silence is noticed: as a rule
-    /// the others know the list, and one of them leads by then.
+    /// `tell-while-vacant`: time after which an agent that is not eligible sends the list of its epoch, and sends it
+    /// again, while it knows no leader; `None` without a decided list. The time is as long as the accepted silence
+    /// of a leader: usually the others know the list, and an agent leads by then.
     pub(super) fn tells_again_after(&self) -> Option<Duration> {
         let list = self.installed().filter(|_| self.may_tell());
         list.map(|_| self.config.timings.promise())
     }
 
-    /// Whether others would take a list from this agent: as a rule a bridge lets nobody say one who may not vote.
+    /// Whether others would accept a list from this agent. Usually a bridge accepts a list only from an agent that may
+    /// vote.
     pub(super) const fn may_tell(&self) -> bool {
         self.has_store && self.was_listed
     }
 
-    /// Takes the voters of that configuration for its own.
+    /// Adopts that configuration with its voters.
     pub(super) fn adopt(&mut self, config: Arc<super::QuorumConfig>) {
         let is_listed = config.voters.contains(&self.me.id);
         self.was_listed |= is_listed;

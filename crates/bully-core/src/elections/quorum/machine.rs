@@ -1,10 +1,10 @@
-//! Role × input: which role answers what.
+//! Role × input: which role handles which input.
 //!
-//! A role owns its data and answers [`Next`]: `Stay`, or what the next role begins with. No role calls
-//! another one; the role changes in [`turn`](super::turn).
+//! A role owns its data and returns [`Next`]: `Stay`, or the start of the next role. No role calls another
+//! one; the role changes in [`turn`](super::turn).
 //!
-//! What a voter owes in every role is here too: an answer to each `Elect` and each `Claim`, and what is
-//! known of the members and of resigned leaderships.
+//! Decided here: also the duties of a voter in every role. It answers each `Elect` and each `Claim`, and it
+//! records changes of the members and resigned leaderships.
 
 use std::{mem, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {
-    /// Says nothing before it starts.
+    /// Handles an input before the start. The agent sends nothing before it starts.
     pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
             Input::Start(members) => {
@@ -51,7 +51,7 @@ impl QuorumBully {
         }
     }
 
-    /// `lease-ends-by-clock`: every step begins with this, so no effect of a former leader can leave.
+    /// `lease-ends-by-clock`: ends an expired lease. Every step begins with this, so a former leader has no effect.
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && leading.has_lease()
@@ -86,7 +86,7 @@ impl QuorumBully {
 // ---- the application and the clock -----------------------------------------------------------
 
 impl QuorumBully {
-    /// Campaigns now if nothing forbids it; asks a leader that ranks below for a takeover.
+    /// Campaigns now if no rule forbids it. If a lower-ranked agent leads, asks for a takeover.
     fn on_campaign(&mut self, now: Time, out: &mut Out) -> Next {
         if self.core.me.eligible().is_none() {
             return self.state.ignore(&self.core, "it is not eligible");
@@ -180,7 +180,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         self.core.recall_from(now, from, out);
-        // The steady state comes first: a healthy group says hardly anything else.
+        // The steady state comes first: a healthy group sends hardly any other message.
         if let (QuorumMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
             && following.refresh(&mut self.core, now, from, incarnation, m, out)
@@ -255,7 +255,7 @@ impl QuorumBully {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay
             }
-            // Heard above; and of the lease in a store.
+            // Handled above.
             QuorumMessage::Install(_)
             | QuorumMessage::AskChange(_)
             | QuorumMessage::Enlist(_)
@@ -275,7 +275,7 @@ impl QuorumBully {
         self.proceed(now, next, out);
     }
 
-    /// What is said to a candidate, a leader, or a follower that asks for a takeover.
+    /// Handles a message to a candidate, a leader, or a follower that asks for a takeover.
     fn on_answer(
         &mut self,
         now: Time,
@@ -348,7 +348,7 @@ impl QuorumBully {
         };
         core.voter.hear(claim.term);
         if refused.is_none() {
-            // Durable before anything else: the reply is a promise that a crash must not undo.
+            // The vote is written first: a crash must not undo it after the reply was sent.
             core.voter
                 .vote(&core.config, now, claim.term, claim.candidate(sender), out);
             core.keep_store(now, sender);
@@ -369,13 +369,13 @@ impl QuorumBully {
         );
     }
 
-    /// This agent has voted for another one: its own role is over.
+    /// Ends this agent's own role after a vote for another agent.
     fn give_way(&mut self, now: Time, to: SenderIncarnation<'_>, out: &mut Out) {
         let core = &self.core;
         let is_bound = core.voter.is_bound_to(to, now);
         let following = self.state.following();
         if is_bound && following.is_some_and(|following| following.leader.id == *to.0) {
-            return; // its leader claims a higher term while it leads: what it was promised goes on
+            return; // its leader claims a higher term while it leads, and the promise to it goes on
         }
         let before = following.map(|following| following.predecessor(Certainty::Suspected));
         self.state.leave(out);
@@ -386,7 +386,7 @@ impl QuorumBully {
     }
 }
 
-/// What an answer tells, whatever the role of this agent; `false` if it is of the past.
+/// Records the facts in an answer, whatever the role of this agent. Returns `false` if the answer is outdated.
 fn hear_answer(
     core: &mut Core,
     now: Time,
@@ -409,7 +409,7 @@ fn hear_answer(
         QuorumMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
         QuorumMessage::Nack(nack) => {
             core.voter.hear(nack.term);
-            // Otherwise it is late: this agent has taken part in a term as high since.
+            // A lower term is outdated: this agent has since taken part in a term that is at least as high.
             return nack.term > core.voter.record.term;
         }
         QuorumMessage::Takeover(_)
@@ -432,7 +432,7 @@ fn hear_answer(
     true
 }
 
-/// What observers hear too.
+/// Whether observers handle that message too.
 fn is_told(message: &QuorumMessage) -> bool {
     matches!(
         message,

@@ -1,11 +1,11 @@
-//! How long a round lasts: E, and longer after answers that came too late.
+//! The length of a round: E, and longer after answers that came too late.
 //!
-//! Decided here: `longer-after-late-answer`. Where a voter is slower than the timings assume, because its disk or its
-//! network is, each round may be over before its answers come. So when an answer to a round of questions comes that ran
-//! out, the next round is twice as long, up to T. No round doubles twice. The rounds are E again after a minute under one
-//! leader.
+//! Decided here: `longer-after-late-answer`. If a voter's disk or network is slower than the timings assume, each round
+//! may be over before its answers come. So after a late answer, that is an answer to a round of questions that ran out,
+//! the next round is twice as long, up to T. A round causes at most one doubling. After a minute under one leader a
+//! round lasts E again.
 //!
-//! Votes of voters without disks expire after E ([`diskless`](super::diskless)). There only the questions get more time.
+//! Votes of voters without disks expire after E ([`diskless`](super::diskless)), so only their questions get more time.
 //!
 //! Not here: what a candidate does when its round runs out ([`candidate`](super::candidate)).
 
@@ -39,7 +39,7 @@ impl Core {
         doubled.min(timings.deadline().max(timings.round()))
     }
 
-    /// Begins a round of questions, and says how long it lasts.
+    /// Begins a round of questions, and returns its length.
     pub(super) fn begin_questions(&mut self) -> Duration {
         self.pace.has_doubled = false;
         self.round()
@@ -53,12 +53,12 @@ impl Core {
         }
     }
 
-    /// The present round of questions ran out.
+    /// Records that the present round of questions ran out.
     pub(super) const fn note_unanswered(&mut self) {
         self.pace.ran_out = Some(self.rounds);
     }
 
-    /// `longer-after-late-answer`: an answer to a question of this incarnation came, of an agent that has seen that term.
+    /// `longer-after-late-answer`: records an answer to the round `to`, from an agent that has seen the term `seen`.
     pub(super) fn hear_reply(&mut self, seen: Term, to: Round) {
         self.voter.hear(seen);
         let is_late = self.pace.ran_out >= Some(to.counter) && !self.pace.has_doubled;
@@ -69,14 +69,14 @@ impl Core {
         }
     }
 
-    /// There has been one leader for that long.
+    /// Makes rounds short again if one agent has led for a minute.
     pub(super) fn calm_down(&mut self, led_for: Duration) {
         if led_for >= CALM {
             self.pace = RoundPace::default();
         }
     }
 
-    /// An agent leads: the rounds and the claim that ran out before are over.
+    /// Forgets the rounds and the claim that ran out before an agent led.
     pub(super) fn end_rounds(&mut self) {
         self.pace.ran_out = None;
         self.open_claim = None;

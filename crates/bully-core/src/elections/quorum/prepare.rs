@@ -83,10 +83,10 @@ impl Ahead {
 // ---- the leader ------------------------------------------------------------------------------
 
 impl Leading {
-    /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. It leads meanwhile, so
-    /// a busy disk delays no work. A wait of E would be too short for many disks, and the election after it would wait
-    /// for the same disk without a leader. It waits for half a lease at most. The other half is for the work to end in,
-    /// if the voters have ended as well and no lease is renewed.
+    /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. It leads meanwhile,
+    /// so a busy disk delays no work. A wait of E would be too short for many disks, and the election after it would
+    /// wait for the same disk without a leader. It waits for half a lease at most. The other half is for the work to
+    /// end in, if the voters have ended as well and no lease is renewed.
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,

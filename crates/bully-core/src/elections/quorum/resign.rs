@@ -1,9 +1,11 @@
-//! When a leader hands its leadership over, to whom, and how (`leader-decides-takeover`,
+//! The hand-over of a leadership.
+//!
+//! Decided here: when a leader hands over, to which agent, and in which order (`leader-decides-takeover`,
 //! `lose-before-resign`).
 //!
-//! No agent takes a leadership from a live leader: a better one asks for it, and only the leader gives
-//! it away. It goes on under its lease until its application has ended its work; then the leadership
-//! ends here, and only after that the others hear `Resign`.
+//! No agent takes a leadership from a live leader: a better agent asks for it, and only the leader gives
+//! it away. The leader goes on leading under its lease until its application has ended its work. Then its
+//! leadership ends, and only after that it sends `Resign`.
 
 use std::time::Duration;
 
@@ -22,8 +24,7 @@ use crate::{
 };
 
 impl Leading {
-    /// For how much longer this leader keeps its leadership from that agent; `None` if it hands over
-    /// now.
+    /// Remaining time for which this leader does not hand over to that agent; `None` if it hands over now.
     pub(super) fn grace(
         &self,
         core: &Core,
@@ -44,7 +45,7 @@ impl Leading {
         let grace = core.flapping.grace_for(now, from, grace);
         let fresh = core.config.heartbeat().saturating_mul(2);
         let contact = self.supporters.contact(from);
-        // An agent that is not heard at this moment would be handed a leadership that it cannot hold.
+        // An agent that was not heard lately could not hold the leadership.
         let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
             return Some(grace);
         };
@@ -52,8 +53,8 @@ impl Leading {
         (!missing.is_zero()).then_some(missing)
     }
 
-    /// A quorum agrees that a better agent takes over. The leader looks once more: its consent was for
-    /// another moment.
+    /// Handles the request of a better agent that a quorum has consented to. The leader checks its conditions
+    /// once more, since they may have changed after its own consent.
     pub(super) fn on_takeover(
         &mut self,
         core: &mut Core,
@@ -89,8 +90,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Asks the application to end its work. The leadership goes on, under its lease, until the work has
-    /// ended or its time is over.
+    /// Begins to step down. The leadership goes on, under its lease, until the application has ended its work
+    /// or the time for that is over.
     pub(super) fn drain(
         &mut self,
         core: &mut Core,
@@ -121,7 +122,7 @@ impl Leading {
             cooldown,
             next,
         } = leaving;
-        // A term that is still being claimed is not this agent's to seal in: it resigns the one it led.
+        // An agent that still claims a higher term cannot seal in that term: it resigns the term in which it led.
         if let Some(next) = next.clone().filter(|_| !self.is_raising()) {
             self.lose(LostReason::VotersChange, out); // `lose-before-seal`
             core.voter.resigned = Some(core.me.as_leader(self.term));
@@ -143,9 +144,9 @@ impl Leading {
         }
     }
 
-    /// `lose-before-resign`: the leadership ends here first, then the others hear of it. `Resign` is
-    /// final for the term that was led, so what it releases may be given to another agent at once. It
-    /// never names a term that is still being claimed: the votes for that one are not in yet.
+    /// `lose-before-resign`: ends the leadership here first, then sends `Resign`. `Resign` is final for the
+    /// term of the leadership, so the released voters may support another agent at once. It never names a
+    /// term that the leader still claims, since the votes for that term are not complete.
     fn resign(
         &self,
         core: &mut Core,
@@ -155,7 +156,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let term = self.term;
-        // Chosen once more: the agent that was named may be silent since the work began to end.
+        // Chosen once more: the chosen agent may have fallen silent while the work ended.
         let successor = self.successor(core, now, to);
         let given = self.given(core, successor.as_ref());
         let resign = Resign {
@@ -165,7 +166,7 @@ impl Leading {
         };
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
         core.voter.resigned = Some(core.me.as_leader(term));
-        // The successor has not announced itself yet: that long it has its chance.
+        // During W the successor can announce itself.
         core.cooldown.campaign = now.after(core.config.wait());
         if !cooldown.is_zero() {
             core.cooldown.yields = now.after(cooldown);
@@ -174,8 +175,9 @@ impl Leading {
         Next::own_slot(None)
     }
 
-    /// The agent to hand over to: the one that was asked for if it is heard, else the highest-ranked
-    /// voter that is, of those that are not slow if there is one (`slow-waits`). (The snapshot of the members may name agents that cannot hear this one.)
+    /// The agent to which this leader hands over: the wanted agent if it was heard lately, else the
+    /// highest-ranked voter that was heard lately. Voters that are not slow come first (`slow-waits`). The
+    /// snapshot of the members is not used, since it may name agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
@@ -191,7 +193,7 @@ impl Leading {
     }
 }
 
-/// `Resign`: what was promised to that leadership is void, and its successor claims at once.
+/// `Resign`: promises to that leadership are void, and its successor claims at once.
 pub(super) fn on_resign(
     core: &mut Core,
     state: &mut State,
@@ -256,7 +258,7 @@ pub(super) fn on_resign(
             reason,
             before,
         }),
-        // Another election was held meanwhile, as far as its record knows: it needs consent, and asks at once.
+        // Its record has a term of a later election: it needs consent, and asks at once.
         None => Next::Become(Start::Ask { before }),
     }
 }

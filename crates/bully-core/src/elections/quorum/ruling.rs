@@ -1,23 +1,25 @@
-//! A leader's ruling on a change of the voters: the next list, or why there is none.
+//! A leader's ruling on a change of the voters: the next list, or the reason for a refusal.
 //!
 //! Decided here: the list after a change, and the conditions under which the leader gives up its leadership for it.
-//! Each refusal prevents a list that would leave the group worse off: its new voter was not heard, or it could elect no
-//! agent. Not here: how the change is carried out ([`change`](super::change), [`seal`](super::seal)).
+//! Each refusal prevents a list with which the group would be worse off: its new voter was not heard, or it could elect
+//! no agent.
+//!
+//! Not here: the steps of the change ([`change`](super::change), [`seal`](super::seal)).
 
 use super::{QuorumConfig, core::Core, leader::Leading};
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
 
 /// A leader's ruling on a change.
 pub(super) enum Ruling {
-    /// The list is so already.
+    /// The list already has the change.
     Done(Changed),
-    /// It leads for too short a time to refuse: voters that it has not heard may be there.
+    /// The leader leads for too short a time to refuse: voters that it has not heard yet may be up.
     TooEarly,
     Begin(Box<Decree>),
 }
 
 impl Core {
-    /// The list after that change. Only a leader asks: it alone knows who is there.
+    /// Rules on that change. Only a leader does so, since only a leader knows which voters are up.
     pub(super) fn rule(
         &self,
         now: Time,
@@ -79,8 +81,9 @@ impl Core {
         Ok(Ruling::Begin(Box::new(decree)))
     }
 
-    /// `leave-a-quorum`: the present voters have to decide the next list, and those of the next one have to elect by it,
-    /// so a quorum of each has to be there. Else the leader would end its leadership for a group without any.
+    /// `leave-a-quorum`: the present voters have to decide the next list, and the voters of the next list have to elect
+    /// by it, so a quorum of each list has to be up. Otherwise the leader would end its leadership, and the group could
+    /// not elect another leader.
     fn missing_quorum(&self, now: Time, leading: &Leading, next: &Decree) -> Option<ChangeError> {
         let is_there = |id: &&AgentId| {
             **id == self.me.id

@@ -1,10 +1,12 @@
-//! The end of an epoch: a quorum of its voters seals it, and by that decides the next list.
+//! The end of an epoch: a quorum of its voters seals it, and so decides the next list.
 //!
-//! A seal is a voter's durable word that it supports no leader of this epoch up to a term. It is
-//! single-decree Paxos with terms as ballots: to be elected is the first phase (a vote reports the seal
-//! that its voter has taken), to seal is the second one.
+//! A seal is a voter's durable promise that it supports no leader of this epoch up to a term. The algorithm
+//! is single-decree Paxos with terms as ballots: the election is the first phase (a vote reports the voter's
+//! seal), and sealing is the second phase.
 //!
-//! The rules by name are on the page [`epoch`](super::epoch).
+//! Decided here: how an agent seals, and how a sealed voter answers a leader.
+//!
+//! Not here: the table of the rules, which is on the page [`epoch`](super::epoch).
 
 use std::collections::BTreeSet;
 
@@ -20,7 +22,7 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};
 
-/// Elected to seal, not to lead: asks the voters for nothing else.
+/// The role of an agent that is elected to seal, not to lead. It asks the voters only for seals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sealing {
     term: Term,
@@ -30,7 +32,7 @@ pub(super) struct Sealing {
 }
 
 impl Sealing {
-    /// Seals, and asks the others.
+    /// Seals, and asks the other voters to seal.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -80,7 +82,7 @@ impl Sealing {
         self.conclude(core)
     }
 
-    /// With the seals of a quorum the next list is decided.
+    /// Enters the next epoch if a quorum has sealed, since the next list is then decided.
     pub(super) fn conclude(&self, core: &Core) -> Next {
         if self.sealed.len() < core.config.vote_quorum() {
             return Next::Stay;
@@ -91,15 +93,15 @@ impl Sealing {
         })
     }
 
-    /// A voter has taken part in a higher term: this one decides nothing any more.
+    /// Gives up after a `Nack`: a voter has taken part in a higher term, so this term can no longer decide a list.
     pub(super) fn give_up(out: &mut Out) -> Next {
         out.cancel_timer(BullyTimer::Round);
         Next::again(std::time::Duration::ZERO, None)
     }
 }
 
-/// An agent that is not in the list any more tells it until it hears of a leader by it: its word may have been lost to
-/// all that are.
+/// The role of an agent that is not in the next list. It sends the list until it hears a leader of the new epoch, since
+/// its messages to all voters of the list may have been lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Telling {
     due: Time,
@@ -130,13 +132,13 @@ impl Telling {
 }
 
 impl Core {
-    /// `report-seal`: what a vote says of the seal of its voter.
+    /// `report-seal`: the seal of this voter, which its votes report.
     pub(super) fn report(&self) -> Option<Box<SealRecord>> {
         self.voter.record.seal().cloned().map(Box::new)
     }
 
-    /// `no-support-after-seal`, `void-seal`: whether a seal forbids this voter to follow that leader. One of
-    /// a higher term was elected without a report of it, so it decided nothing: it is given up.
+    /// `no-support-after-seal`, `void-seal`: whether a seal forbids this voter to follow that leader. A leader
+    /// of a higher term was elected without a report of the seal, so the seal decided nothing and is deleted.
     pub(super) fn is_sealed_against(
         &mut self,
         now: Time,
@@ -159,14 +161,14 @@ impl Core {
         false
     }
 
-    /// Tells every member the list, if it was decided.
+    /// Sends the list to every member, if it was decided.
     pub(super) fn tell_all(&self, out: &mut Out) {
         if let Some(install) = self.installed() {
             out.send_all(install);
         }
     }
 
-    /// The list of this epoch, if it was decided by the voters of the one before.
+    /// The list of this epoch, if the voters of the former epoch decided it.
     pub(super) fn installed(&self) -> Option<Install> {
         let list = self.voter.record.installed();
         let list = list.filter(|list| list.epoch == self.config.epoch)?;
@@ -213,8 +215,8 @@ impl QuorumBully {
         };
         let record = &self.core.voter.record;
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
-            // Its answer was lost. This voter campaigns when it would have: a sealer that reaches too few must not
-            // keep it from that.
+            // Its answer was lost. This voter's own slot does not move: a sealer that reaches too few voters must not
+            // prevent its campaign.
             self.core.voter.write_promise(&self.core.config, now, out);
             out.send(from, sealed);
             return Next::Stay;

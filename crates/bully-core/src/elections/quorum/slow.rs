@@ -1,15 +1,16 @@
-//! A voter whose disk is slow leaves the leadership to others.
+//! A voter with a slow disk leaves the leadership to others.
 //!
-//! Decided here: `slow-waits`. A voter does nothing while it writes. One that needs longer than a round of E for that, the
-//! median of its last ten writes, cannot keep a leadership that it gets by its rank: its lease ends at the next write, and
-//! the leadership would move for ever. So a slow voter asks no live leader to give way, waits for a vacant leadership as long
-//! as all voters together, and says in its [`Ack`](super::Ack) that it is slow. A leader that hands over chooses one that
-//! is not. A slow voter votes, and objects, like any other: another rule left groups without a leader for longer.
+//! Decided here: `slow-waits`. A voter does nothing while it writes. A voter is slow if the median of its last ten
+//! writes is longer than E. It cannot keep a leadership that it gets by its rank: its lease ends at the next write, and
+//! the leadership would move for ever. So a slow voter asks no live leader to give way, takes a slot later by one step
+//! for each voter, and says in its [`Ack`](super::Ack) that it is slow. A leader that hands over chooses a voter that
+//! is not slow. A slow voter votes and objects like any other voter: a different rule left groups without a leader for
+//! longer.
 //!
-//! Its driver measures: each write, and one probe a minute while the voter would take over, or is slow.
-//! So one whose disk is fast again takes part by its rank after five minutes.
+//! The driver measures each write. It also writes one probe a minute while the voter outranks its leader or is slow.
+//! So a voter whose disk becomes fast again takes part by its rank after five minutes.
 //!
-//! Not here: how long a round lasts where answers come late ([`pace`](super::pace)).
+//! Not here: the length of a round when answers come late ([`pace`](super::pace)).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -18,7 +19,7 @@ use super::core::Core;
 /// Number of writes whose median counts.
 const MEASURED: usize = 10;
 
-/// The last writes of a voter. One that made no difference counts as zero.
+/// The last writes of a voter. A write that took no longer than E counts as zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Writes {
     took: VecDeque<Duration>,
@@ -33,7 +34,7 @@ impl Writes {
 }
 
 impl Core {
-    /// The driver has measured a write.
+    /// Records the time of a write, which the driver has measured.
     pub(super) fn note_write(&mut self, took: Duration) {
         let made_difference = took > self.config.timings.round();
         let took = if made_difference {
@@ -59,13 +60,13 @@ impl Core {
         }
     }
 
-    /// The time of a write, where it is longer than a round.
+    /// The median time of a write, if it is longer than E.
     pub(super) fn slow_writes(&self) -> Option<Duration> {
         let median = self.writes.as_ref().map(|writes| writes.median());
         median.filter(|median| !median.is_zero())
     }
 
-    /// `slow-waits`: whether its disk is too slow for it to be preferred.
+    /// `slow-waits`: whether this voter's disk is slow.
     pub(super) fn is_slow(&self) -> bool {
         self.slow_writes().is_some()
     }

@@ -1,4 +1,4 @@
-//! What an agent of a quorum election is doing, and what may follow.
+//! The roles of an agent in a quorum election, and the changes between them.
 //!
 //! ```text
 //!          slot came             Qv consent             Qv votes
@@ -37,32 +37,32 @@ pub(super) enum State {
     Asking(Asking),
     /// The agent has asked for votes.
     Claiming(Claiming),
-    /// The agent is elected to end the epoch: it leads no more, and asks the voters to seal.
+    /// The agent is elected to end the epoch: it no longer leads, and asks the voters to seal.
     Sealing(Sealing),
-    /// The next list holds, and the agent is not in it: it tells the list until it hears of a leader by it.
+    /// The next list holds, and the agent is not in it: it sends the list until it hears a leader of the new epoch.
     Telling(Telling),
     /// The agent is elected; it considers itself leader while it holds a lease.
     Leading(Leading),
 }
 
-/// What follows from an input that a role has handled.
+/// The result of an input that a role has handled.
 #[derive(Debug)]
 #[must_use = "only the machine changes the role"]
 pub(super) enum Next {
     Stay,
-    /// The role is over, and has undone what it had running.
+    /// The role is over, and has cancelled its timers.
     Become(Start),
 }
 
-/// What the next role begins with.
+/// The start of the next role.
 #[derive(Debug)]
 pub(super) enum Start {
-    /// No leader: campaign after `wait` and the agents that rank higher.
+    /// No leader: campaign after `wait` and after the slots of the agents that rank higher.
     OwnSlot {
         wait: Duration,
         before: Option<Predecessor>,
     },
-    /// No leader, and an attempt failed: try again after `retry`, somewhere within a round.
+    /// No leader, and an attempt failed: try again after `retry` and a random part of a round.
     Again {
         retry: Duration,
         before: Option<Predecessor>,
@@ -82,17 +82,17 @@ pub(super) enum Start {
     Lead {
         term: Term,
     },
-    /// The epoch ends: that list of voters shall follow.
+    /// The epoch ends, and that list of voters is to follow.
     Seal {
         term: Term,
         next: Box<Decree>,
     },
-    /// That list was decided; `from` told it, or this agent had it decided.
+    /// That list was decided. `from` sent it; `None` if this agent had it decided.
     Enter {
         decree: Box<Decree>,
         from: Option<AgentId>,
     },
-    /// The list holds already, and this agent is not in it: it tells the others.
+    /// The list holds already, and this agent is not in it: it sends the list to the others.
     Tell,
 }
 
@@ -107,12 +107,12 @@ impl Next {
     }
 }
 
-/// The leader that was there before, and how sure it is that it has ended. No agent waits for it.
+/// The former leader, and the certainty of its end. No agent waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Predecessor {
     pub(super) id: AgentId,
     pub(super) certainty: Certainty,
-    /// Whether this agent has asked again soon after a refusal, which it does once.
+    /// Whether this agent has asked again soon after a refusal. It does so once.
     is_asked_soon: bool,
 }
 
@@ -125,7 +125,8 @@ impl Predecessor {
         }
     }
 
-    /// `soon-after-end`: who refuses has most likely not read yet that the leader has ended.
+    /// `soon-after-end`: whether this agent may ask again soon. A voter that refuses has probably not heard yet of the
+    /// leader's end.
     pub(super) fn may_ask_soon(&self) -> bool {
         self.certainty == Certainty::Confirmed && !self.is_asked_soon
     }
@@ -138,12 +139,12 @@ impl Predecessor {
     }
 }
 
-/// How an end became known.
+/// The certainty of a leader's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Certainty {
-    /// By silence, or the leader resigned.
+    /// The leader fell silent, or resigned.
     Suspected,
-    /// The incarnation has ended: every agent hears of it at the same time, so waits are short.
+    /// The incarnation has ended. Every agent hears of that at about the same time, so waits are short.
     Confirmed,
 }
 
@@ -162,7 +163,7 @@ impl State {
         }
     }
 
-    /// Until when this agent considers itself leader, if it does at `now`.
+    /// Time until which this agent considers itself leader, if it does at `now`.
     pub(super) fn lease(&self, now: Time) -> Option<Time> {
         let Self::Leading(leading) = self else {
             return None;
@@ -170,7 +171,7 @@ impl State {
         leading.lease_at(now)
     }
 
-    /// The epoch of the list that shall follow: this agent ends its work for that, asks for seals, or has sealed.
+    /// The epoch of the next list, if this agent ends its work for it, asks for seals, or has sealed.
     pub(super) fn next_epoch(&self, core: &Core) -> Option<u64> {
         let sealed = || core.voter.record.seal().map(|seal| seal.next.epoch);
         let Self::Leading(leading) = self else {
@@ -195,13 +196,14 @@ impl State {
         Some(following)
     }
 
-    /// Nothing happens, which is traced.
+    /// Ignores an input, and traces the reason.
     pub(super) fn ignore(&self, core: &Core, reason: &'static str) -> Next {
         core.ignore(self.role(), reason);
         Next::Stay
     }
 
-    /// Ends the role for something that ends any role: publishes what is lost, stops what runs.
+    /// Ends the role after an event that ends any role: publishes the loss of a leader or of the own leadership, and
+    /// cancels timers.
     pub(super) fn leave(&self, out: &mut Out) {
         match self {
             Self::Vacant(_) => {}

@@ -1,4 +1,7 @@
-//! What an agent is told in any role: that another agent leads, and how the members have changed.
+//! Announcements of a leader and changes of the members, which an agent handles in any role.
+//!
+//! Decided here: which announcements an agent follows (`one-leader-per-term`), and which ends of a leader free it
+//! (`only-confirmed-end-voids`).
 
 use std::sync::Arc;
 
@@ -45,7 +48,7 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
-        // It was sent before the `Resign`; it must bind this voter no more.
+        // It was sent before the `Resign`, so it must no longer bind this voter.
         if self.core.voter.has_resigned(from, incarnation, said.term) {
             return self.ignore("that leadership was resigned");
         }
@@ -66,7 +69,7 @@ impl QuorumBully {
         let known = self.state.following();
         match known {
             Some(known) => known.stop_asking(out),
-            // `Lost` is published here, before the record of the new term is written or anything sent.
+            // `Lost` is published here, before the record of the new term is written and before any message is sent.
             None => self.state.leave(out),
         }
         let leader = Leader {
@@ -112,16 +115,16 @@ impl QuorumBully {
                 incarnation,
             },
         );
-        // Without disks terms may have been forgotten.
+        // Without disks this is no error, since voters may have forgotten terms.
         if self.core.config.diskless().is_none() {
             error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");
         }
         self.ignore("another agent leads in that term");
     }
 
-    /// `only-confirmed-end-voids`: only the confirmed end of the very incarnation that holds this
-    /// voter's promise voids it; then the leadership is revoked, and no agent need wait for its lease.
-    /// A suspicion voids nothing. Who votes is in the configuration; a snapshot cannot change it.
+    /// `only-confirmed-end-voids`: only the confirmed end of exactly the incarnation that holds this voter's
+    /// promise voids it. Then the leadership is revoked, and no agent need wait for its lease. A suspicion
+    /// voids nothing. The configuration lists the voters, and a snapshot cannot change them.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         self.core.recall_from_new(now, out);
@@ -149,17 +152,18 @@ impl QuorumBully {
         } else if let State::Following(following) = &self.state
             && self.core.is_replaced(&following.leader)
         {
-            // It is followed no more. The promise to it holds on, since its end is not confirmed.
+            // This agent no longer follows it. The promise to it still holds, since its end is not confirmed.
             let next = following.end(Certainty::Suspected, out);
             self.proceed(now, next, out);
         }
         if let State::Asking(asking) = &mut self.state {
-            let next = asking.decide(&self.core, now); // a voter that is down is not waited for
+            let next = asking.decide(&self.core, now); // it does not wait for a voter that is down
             self.proceed(now, next, out);
         }
     }
 
-    /// Whose confirmed end frees this agent: the holder of its promise, or the leader it follows.
+    /// The agent whose end is confirmed and frees this agent: the holder of its promise, or the leader that it
+    /// follows.
     fn ended_leader(&self) -> Option<(AgentId, Incarnation)> {
         let promise = self.core.voter.promise.as_ref();
         let promised = promise.map(|p| (&p.holder, p.incarnation));
