@@ -28,7 +28,7 @@ pub(super) struct Asking {
     /// The term above the highest term seen.
     term: Term,
     consents: BTreeSet<AgentId>,
-    /// The agents that answered this round, this one included.
+    /// The agents that answered this round, including this agent.
     pub(super) replied: BTreeSet<AgentId>,
     /// The longest time that a refusal named.
     retry: Duration,
@@ -115,7 +115,7 @@ impl Asking {
             None => Next::Become(Start::Defer {
                 before: self.before.take(),
             }),
-            // Its answer has named the higher term, so the next round can ask with that one.
+            // Its answer has named the higher term, so the next round can ask with that term.
             Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
             Some(Refusal::LeaderAlive { retry }) => {
                 self.retry = self.retry.max((*retry).into());

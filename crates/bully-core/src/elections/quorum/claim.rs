@@ -26,7 +26,7 @@ enum Why {
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
-    /// A leader asks for votes for its successor, and claims no term up to that one itself.
+    /// A leader asks for votes for its successor in a term, and itself claims neither that term nor a lower one.
     Ahead(Candidate),
 }
 

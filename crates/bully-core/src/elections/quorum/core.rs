@@ -43,7 +43,7 @@ pub(super) struct Core {
     pub(super) peers: Arc<[AgentId]>,
     pub(super) voter: Voter,
     pub(super) cooldown: CooldownEnds,
-    /// The agents to which this one has objected since there was a leader.
+    /// The agents to which this agent has objected since it last knew a leader.
     pub(super) objected: BTreeSet<AgentId>,
     /// The scores that voters named last, newer than those in the snapshot of the members.
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,

@@ -122,7 +122,7 @@ impl Following {
         self.ahead == Some(core.voter.record.term)
     }
 
-    /// Whether an announcement comes from that leader in its former term, and this voter has voted ahead.
+    /// Whether an announcement is of the leadership that this voter follows, and this voter has voted ahead.
     pub(super) fn goes_on(
         &self,
         core: &Core,

@@ -1,5 +1,7 @@
 //! An elected agent: its lease, its heartbeats, and the end of its leadership.
 //!
+//! Decided here: `give-up-unacknowledged`, `raise-term-without-gap`, and the rules below.
+//!
 //! Not here: when and to whom it hands over ([`resign`](super::resign)).
 //!
 //! An elected agent does not lead yet (`lease-before-leading`): it considers itself leader from the moment

@@ -334,7 +334,7 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// `Claim`: always answered, whatever the role. A refused claim changes nothing durable.
+    /// `Claim`: answers the claim, whatever the role. A refused claim changes nothing durable.
     fn on_claim(&mut self, now: Time, sender: SenderIncarnation<'_>, claim: &Claim, out: &mut Out) {
         let (from, _) = sender;
         let core = &mut self.core;

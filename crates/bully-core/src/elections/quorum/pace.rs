@@ -7,7 +7,7 @@
 //!
 //! Votes of voters without disks expire after E ([`diskless`](super::diskless)), so only their questions get more time.
 //!
-//! Not here: what a candidate does when its round runs out ([`candidate`](super::candidate)).
+//! Not here: the next step of a candidate whose round runs out ([`candidate`](super::candidate)).
 
 use std::time::Duration;
 

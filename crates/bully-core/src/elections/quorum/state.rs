@@ -1,5 +1,8 @@
 //! The roles of an agent in a quorum election, and the changes between them.
 //!
+//! Decided here: the data of a change of role. Not here: the changes themselves ([`turn`](super::turn)), and the
+//! behaviour of each role.
+//!
 //! ```text
 //!          slot came             Qv consent             Qv votes
 //! Vacant ─────────────▶ Asking ─────────────▶ Claiming ───────────▶ Leading ──┐ Ql acknowledge:

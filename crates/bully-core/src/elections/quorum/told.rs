@@ -100,7 +100,7 @@ impl QuorumBully {
         }
     }
 
-    /// Tells a second leader of a term that there is another one.
+    /// Tells a second leader of a term that the term already has a leader.
     fn refuse_another(
         &self,
         (from, incarnation): SenderIncarnation<'_>,
@@ -115,7 +115,7 @@ impl QuorumBully {
                 incarnation,
             },
         );
-        // Without disks this is no error, since voters may have forgotten terms.
+        // Without disks this may happen, since voters may have forgotten terms.
         if self.core.config.diskless().is_none() {
             error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");
         }

@@ -51,9 +51,9 @@
 //! *While a majority remembers.* Let an earlier incarnation of a voter v have voted in the term t for an agent
 //! that was elected. The election took Qv votes within E of the claim (`votes-expire`), so it was over before v asks
 //! (`ask-after-the-claims`). Qv - 1 of its voters are others than v. v needs the answers of n - Qv + 1 of the n - 1
-//! others, so at least one of those that answer has voted in t as well, before it was asked. That voter remembers t, or
-//! it has recovered since by the same rule, above t. So v votes above t. If v asked at once, another voter could answer
-//! before it votes, and then all voters but the leader could forget t, one after the other.
+//! others, so at least one voter that answers has voted in t as well, before it was asked. That voter remembers t, or
+//! it has recovered since by the same rule, and names t or more. So v votes above t. If v asked at once, another voter
+//! could answer before it votes, and then all voters but the leader could forget t, one after the other.
 //!
 //! *When a majority has forgotten.* Only an answer shows that another voter recovers. Silence does not count: otherwise
 //! the terms could fall although a majority remembers. If fewer than Qv others can remember, they are not a majority,
