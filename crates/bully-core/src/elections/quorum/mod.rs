@@ -420,7 +420,7 @@ impl Election for QuorumBully {
             None => self.state.following().map(|f| f.leader.clone()),
         };
         let role = self.state.role();
-        let has_expired = role == Role::Leader && lease.is_none(); // the next step says so
+        let has_expired = role == Role::Leader && lease.is_none(); // the next step reports it
         View {
             about: None,
             role: if has_expired { Role::Follower } else { role },

@@ -216,7 +216,7 @@ impl Leading {
 
 // ---- the voters ------------------------------------------------------------------------------
 
-/// `vote-ahead`: whether this voter votes for that successor of the leader that it follows and has promised its support.
+/// `vote-ahead`: whether this voter votes for a successor at the request of its leader, to which its promise is bound.
 pub(super) fn may_vote_ahead(
     core: &Core,
     state: &State,
