@@ -84,7 +84,7 @@ fn a_length_that_is_only_announced_costs_nothing() {
 #[test]
 fn nothing_grows_to_more_than_twice_the_longest_frame() {
     let items = 1_024_u16.to_be_bytes();
-    let member = b"\x98\xcd\xff\xff\xa1a\x00\x94\x00\x00\x00\x00\x01\x00\x91\x00\xc0";
+    let member = b"\x99\xcd\xff\xff\xa1a\x00\x94\x00\x00\x00\x00\x01\x00\x91\x00\xc0\xc0";
     let members = |count: u16| {
         let announced = count.to_be_bytes();
         let head = [b"\x97\x02\x01\x00\xc0\x90\xdc", &announced[..]].concat();
