@@ -84,9 +84,10 @@
 //! | [`elections::quorum::diskless`] | `Diskless` |
 //!
 //! # Read on
-//! [`protocol`] is the contract. [`elections::bully`] has the rules of the bully and their guarantees. [`agent`] shows
-//! how an actor runs an election, [`leader`] how an application uses a leadership, [`remote`] how a group reaches other
-//! hosts. `config`, with the feature `serde`, lists the settings of an operator; `testkit` breaks a group on purpose.
+//! [`guide`] is six pages to read in order, each with a program. [`protocol`] is the contract. [`elections::bully`] has
+//! the rules of the bully and their guarantees. [`agent`] shows how an actor runs an election, [`leader`] how an
+//! application uses a leadership, [`remote`] how a group reaches other hosts. `config`, with the feature `serde`, lists
+//! the settings of an operator; `testkit` breaks a group on purpose.
 //!
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
@@ -127,6 +128,7 @@ pub mod config;
 pub mod dashboard;
 pub mod elections;
 pub mod group;
+pub mod guide;
 pub mod history;
 pub mod leader;
 #[cfg(feature = "metrics")]

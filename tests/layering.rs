@@ -93,6 +93,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("clock", "protocol"),
     ("group", "protocol shown bully_core::driver"),
+    ("guide", ""),
     ("history", "protocol clock group"),
     (
         "register",
