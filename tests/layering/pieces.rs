@@ -1,12 +1,18 @@
 //! A piece of a program on a page is a piece of a program that is built, and the page of an alias names its methods.
 //!
 //! Decided here: what `<!-- program: PATH -->` before a block means: each part of the block, as `// ..` divides it, stands
-//! in that file.
+//! in that file. And that the guide has a row for each finding and each alert.
 
-use super::touches::{all_of, is_published, read};
+use std::collections::BTreeSet;
+
+use super::touches::{all_of, is_published, read, variants};
 
 /// The pages with such blocks.
-const PAGES: [&str; 1] = ["README.md"];
+const PAGES: [&str; 3] = [
+    "README.md",
+    "src/guide/after_refusal.md",
+    "src/guide/three_hosts.md",
+];
 
 #[test]
 fn a_piece_of_a_program_is_one_of_an_example() {
@@ -34,6 +40,49 @@ fn the_pieces_of_a_page_are_found() {
     let page = "text\n<!-- program: a.rs -->\n```rust,ignore\none();\n    // ..\ntwo();\n```\n";
     let found: Vec<_> = blocks(page).collect();
     assert_eq!(found, [("a.rs", "one();\n    // ..\ntwo();\n")]);
+}
+
+#[test]
+fn the_guide_has_the_file_of_three_hosts() {
+    let file = read("examples/configured/jobs.toml");
+    let block = format!("```toml\n{file}```\n");
+    assert!(read("src/guide/three_hosts.md").contains(&block));
+}
+
+/// No row is missing, none is there twice, and none is about a finding that no longer exists.
+#[test]
+fn the_guide_has_a_row_for_each_finding_and_alert() {
+    let page = read("src/guide/running.md");
+    let (before, after) = page.split_once("# Each finding").unwrap_or_default();
+    let mut findings = variants(&read("src/agent/diagnosis/finding.rs"), "enum Finding {");
+    findings.retain(|finding| finding != "Schedule");
+    let schedules = read("src/agent/diagnosis/schedule.rs");
+    findings.extend(variants(&schedules, "enum ScheduleFinding {"));
+    assert!(findings.len() > 50, "only {findings:?}");
+    findings.sort_unstable();
+    let mut rows = first_cells(after);
+    rows.sort_unstable();
+    assert_eq!(rows, findings);
+
+    let alerts = read("examples/metrics/alerts.yml");
+    let alerts = alerts
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- alert: "));
+    let alerts: BTreeSet<_> = alerts.map(str::to_owned).collect();
+    assert!(alerts.len() > 5, "only {alerts:?}");
+    let rows = first_cells(before).into_iter();
+    let rows: BTreeSet<_> = rows.filter(|row| row.starts_with("Bully")).collect();
+    assert_eq!(rows, alerts);
+}
+
+/// The names in the first cells of a page's tables.
+fn first_cells(page: &str) -> Vec<String> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let cells = rows.filter_map(|row| Some(row.split_once("` |")?.0));
+    cells
+        .flat_map(|cell| cell.split("`, `"))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// rustdoc shows no method on the page of an alias.

@@ -547,7 +547,7 @@ fn lost_in(place: &str) -> Vec<String> {
 }
 
 /// The names in an enum whose definition contains this.
-fn variants(source: &str, definition: &str) -> Vec<String> {
+pub(super) fn variants(source: &str, definition: &str) -> Vec<String> {
     let Some((_, rest)) = source.split_once(definition) else {
         return Vec::new();
     };
