@@ -114,12 +114,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     for round in 0..rounds {
         let at = round % ENDS.len();
         let end = ENDS[at];
-        let is_possible = match end {
-            End::FullDisk => replicas.has_small_disks(),
-            End::Cut => replicas.has_links(),
-            End::Kill | End::Freeze | End::Terminate => true,
-        };
-        if !is_possible {
+        if !is_possible(end, &replicas) {
             continue;
         }
         let before = database.leader(SOON)?;
@@ -169,6 +164,15 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
         println!("full disk: left out, {}", without_disks(lease));
     }
     Ok(())
+}
+
+/// Whether these replicas can end so.
+fn is_possible(end: End, replicas: &Replicas) -> bool {
+    match end {
+        End::FullDisk => replicas.has_small_disks(),
+        End::Cut => replicas.has_links(),
+        End::Kill | End::Freeze | End::Terminate => true,
+    }
 }
 
 const fn without_disks(lease: Option<&str>) -> &'static str {
