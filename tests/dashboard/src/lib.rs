@@ -12,6 +12,8 @@ use std::{
 
 use actix::System;
 use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
     dashboard::{
         Dashboard,
         stage::{Chosen, Stage, Staged},
@@ -49,6 +51,14 @@ pub const SOON: Duration = Duration::from_secs(20);
 
 /// The token of every page here that has one.
 pub const TOKEN: &str = "0123456789abcdef0123";
+
+/// Starts two agents of that group: `low`, and `high`, which leads.
+pub fn low_and_high(group: &Group) -> [BullyHandle; 2] {
+    [("low", 1), ("high", 2)].map(|(name, score)| {
+        let agent = BullyAgent::builder(name).score(score).join(group);
+        agent.start().expect("it starts")
+    })
+}
 
 /// Runs a test in real time, for so long at most.
 pub fn run(test: impl Future<Output = ()>) {

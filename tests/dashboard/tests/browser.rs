@@ -11,9 +11,8 @@ use actix_bully::{
 };
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
-    command, done, five, five_led, get,
-    hosts::Host,
-    quorum, run, rust_test, side_by_side, simulated, stage,
+    command, done, five, five_led, get, low_and_high, quorum, run, rust_test, side_by_side,
+    simulated, stage,
 };
 
 #[test]
@@ -53,11 +52,7 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
 fn a_page_of_a_running_node_shows_and_offers_no_commands() {
     run(async {
         let group = Group::new("orders").unwrap();
-        let agent = |name: &str, score| {
-            let agent = BullyAgent::builder(name).score(score).join(&group);
-            agent.start().unwrap()
-        };
-        let (low, high) = (agent("low", 1), agent("high", 2));
+        let [low, high] = low_and_high(&group);
         let page = Dashboard::new(Operated::new(&low).agent(&high));
         let browser = Browser::of(&page, &[]).await;
         browser.led_by("high").await;
@@ -411,22 +406,6 @@ fn voters_are_added_replaced_and_removed_by_a_click() {
         browser.select("agent-2").await;
         browser.click("[data-id='do:remove-from-the-voters']").await;
         kind("agent-2", "learner").await;
-        browser.end().await;
-    });
-}
-
-#[test]
-fn the_agents_of_two_hosts_stand_in_one_ring() {
-    run(async {
-        let one = Host::start("host-1", [("a1", 1), ("a2", 2)]);
-        let other = Host::start("host-2", [("b1", 3), ("b2", 4)]);
-        one.link(&other);
-        let browser = Browser::of(&Dashboard::new(one.operated()), &[]).await;
-        browser.led_by("b2").await;
-        browser
-            .until("return document.querySelectorAll('.agent').length === 4")
-            .await;
-        browser.until("return document.querySelector('[data-id=\"peer:host-2\"]').textContent === 'host host-2: linked'").await;
         browser.end().await;
     });
 }

@@ -148,13 +148,17 @@ fn what_is_read_aloud_changes_only_with_its_text() {
 }
 
 #[test]
-fn links_between_hosts_are_drawn_with_their_state() {
+fn the_agents_of_two_hosts_stand_in_one_ring_and_links_are_drawn_with_their_state() {
     run(async {
         let one = Host::start("host-1", [("a1", 1), ("a2", 2)]);
         let other = Host::start("host-2", [("b1", 3), ("b2", 4)]);
         one.link(&other);
         let browser = Browser::of(&Dashboard::new(one.operated()), &[]).await;
         browser.led_by("b2").await;
+        browser
+            .until("return document.querySelectorAll('.agent').length === 4")
+            .await;
+        browser.until("return document.querySelector('[data-id=\"peer:host-2\"]').textContent === 'host host-2: linked'").await;
         browser
             .wait("[data-id='link:host-2'][data-link=linked]")
             .await;

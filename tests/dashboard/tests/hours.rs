@@ -6,7 +6,7 @@ use actix_bully::{
     dashboard::Dashboard,
     operate::{Operated, RecordFolder},
 };
-use actix_bully_dashboard_tests::{browser::Browser, run};
+use actix_bully_dashboard_tests::{browser::Browser, low_and_high, run};
 use serde_json::json;
 
 /// A record of a node that began at 03:12:05.678 UTC.
@@ -35,11 +35,7 @@ fn a_node_tells_times_of_day_with_date_and_zone() {
         let file = folder.path().join("record-1769829125678-orders-a.jsonl");
         std::fs::write(file, record()).unwrap();
         let group = Group::new("orders").unwrap();
-        let agent = |name: &str, score| {
-            let agent = BullyAgent::builder(name).score(score).join(&group);
-            agent.start().unwrap()
-        };
-        let (low, high) = (agent("low", 1), agent("high", 2));
+        let [low, high] = low_and_high(&group);
         let page = Dashboard::new(Operated::new(&low).agent(&high));
         let page = page.records(RecordFolder::new(folder.path()));
         let browser = Browser::of(&page, &[]).await;
@@ -141,11 +137,7 @@ fn a_record_tells_the_hours_of_its_node() {
 fn what_was_before_the_page_was_opened_is_on_it() {
     run(async {
         let group = Group::new("orders").unwrap();
-        let agent = |name: &str, score| {
-            let agent = BullyAgent::builder(name).score(score).join(&group);
-            agent.start().unwrap()
-        };
-        let (low, high) = (agent("low", 1), agent("high", 2));
+        let [low, high] = low_and_high(&group);
         let leads = async |name: &str| {
             let leader = || low.leader().map(|leader| leader.id.to_string());
             while leader().as_deref() != Some(name) {
