@@ -47,6 +47,10 @@ struct BoardContent {
 }
 
 /// The part that stays the same while the same agents are shown.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the page reads each of them by its name"
+)]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Head {
     pub(crate) title: String,
@@ -63,6 +67,8 @@ pub(crate) struct Head {
     pub(crate) film: bool,
     /// Whether there is a folder of saved records.
     pub(crate) records: bool,
+    /// Whether the source has a history of its groups: a running node.
+    pub(crate) history: bool,
 }
 
 /// The data with which a page begins.

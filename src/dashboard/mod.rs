@@ -139,6 +139,7 @@ impl Dashboard {
         let head = Head {
             title,
             controls: "none",
+            history: true,
             ..Head::default()
         };
         Self::of(ShownSource::Running(operated), head)

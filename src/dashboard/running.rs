@@ -59,8 +59,9 @@ fn facts(
     for own in &report.agents {
         for member in &own.members {
             let key = (own.group.clone(), member.agent.clone());
-            let known = agents.entry(key);
-            let known = known.or_insert_with(|| of_member(own, member, group(&own.group)));
+            let seen = || of_member(own, member, group(&own.group));
+            let known = agents.entry(key).or_insert_with(seen);
+            follow(known, own);
             known.score = known.score.or(member.score);
             known.kind = member.kind;
         }
@@ -184,6 +185,18 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
+/// Marks an agent of another host as the leader if that running agent of the node follows it, in the highest term.
+fn follow(known: &mut AgentFacts, own: &AgentReport) {
+    let leader = own.leader.as_ref();
+    let followed = leader.filter(|leader| known.remote && leader.id == known.name);
+    if let Some(leader) = followed
+        && own.lifecycle == Lifecycle::Running
+        && known.term < Some(leader.term)
+    {
+        (known.leads, known.term) = (true, Some(leader.term));
+    }
+}
+
 /// Measures the time that a node is without a leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
@@ -240,6 +253,27 @@ mod tests {
     fn explained() -> Explanation {
         let json = r#"{"text":"because","diagnosis":{"group":"g","leaderless_ms":400.0,"voters":{"reachable":1,"all":3,"needed":2}}}"#;
         serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn an_agent_of_another_host_leads_if_any_agent_of_the_node_follows_it() {
+        let mut report = report();
+        let mut first = report.agents[0].clone();
+        first.agent = "aa".parse().unwrap();
+        first.leader = None;
+        report.agents.insert(0, first);
+        let whys = [explained(), explained()];
+        let leads = |report: &Report| {
+            let moment = facts(report, &[None, None], &whys, Duration::ZERO);
+            let leaders: Vec<_> = moment
+                .leaders()
+                .map(|agent| agent.name.to_string())
+                .collect();
+            leaders
+        };
+        assert_eq!(leads(&report), ["c"]);
+        report.agents[1].lifecycle = Lifecycle::Down;
+        assert!(leads(&report).is_empty(), "nobody that runs follows it");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // The past of a node's groups: it is there whether or not this page was.
 
 const BEFORE_EACH = 30000; // ms between two looks; a change of the leader is looked at sooner
-const endWords = { down: 'crashed, or was stopped', gone: 'stepped down, or was not heard', replaced: 'replaced at once', renewed: 'led on in a higher term', unseen: 'this process ended before' };
+const endWords = { down: 'crashed, or was stopped', gone: 'stepped down, or was not heard', replaced: 'replaced at once', renewed: 'led on in a higher term', unseen: 'out of sight of this process' };
 const endOf = ({ end }) => (end === null ? 'leads' : end.lost ? end.lost.replaceAll('_', ' ') : endWords[end] || String(end));
 
 // The last leadership first, as in all lists of this page.
@@ -23,18 +23,24 @@ function drawBefore(groups) {
   by('before-groups').replaceChildren(...groups.map(part));
 }
 
+const looks = { under: false, again: false };
+
+// One look at a time: an election that flaps asks for many.
 async function lookBefore() {
-  // A stage has none: its agents are no node's. Neither has a recording.
-  const has = Boolean(state.head) && state.head.controls !== 'cluster' && !state.head.film && !state.film;
-  by('before').hidden = !has;
-  if (!has) return;
+  const has = () => Boolean(state.head && state.head.history) && !state.film;
+  by('before').hidden = !has();
+  if (!has()) return;
+  if (looks.under) { looks.again = true; return; }
+  looks.under = true;
   try {
-    const response = await fetch('history'), told = await response.json();
-    if (response.ok) drawBefore(told);
-    else answer(told.message);
-  } catch {
-    // The connection says so by itself.
-  }
+    const response = await fetch('history', { signal: AbortSignal.timeout(PATIENCE) });
+    // A recording may have been opened meanwhile.
+    if (response.ok && has()) drawBefore(await response.json());
+  } catch { /* the connection says so by itself */ }
+  looks.under = false;
+  if (!looks.again) return;
+  looks.again = false;
+  lookBefore();
 }
 
 function armBefore() {

@@ -40,6 +40,12 @@ function draw() {
   drawFilm();
 }
 
+// A page that draws nothing for long keeps no more than its log has.
+function keepNewest(entries, more) {
+  entries.push(...more);
+  if (entries.length > ENTRIES) entries.splice(0, entries.length - ENTRIES);
+}
+
 function redraw() {
   dirty.anew = true;
   schedule();
@@ -90,7 +96,9 @@ function forget() {
 // An event of the stream; `quiet`: so long ago the server was heard.
 function hear({ visit: of, name, data, quiet }) {
   if (of !== visit) return; // it was on its way when the page left
-  if (name === 'refused') return answer(data);
+  if (name === 'refused') { state.refused = data; return answer(data); }
+  // The reason of a refusal is over when the stream is admitted.
+  if (name === 'open' && state.refused === by('answer').textContent) answer('');
   if (name === 'open' || name === 'lost') state.link = name;
   else state.heard = performance.now() - quiet;
   if (name === 'snapshot' || name === 'beside-snapshot') {
@@ -99,8 +107,8 @@ function hear({ visit: of, name, data, quiet }) {
     if (name === 'snapshot') { listSaved(); lookBefore(); }
     if (name === 'snapshot' && state.head.film) return openOwn();
     redraw();
-  } else if (name === 'change') dirty.said.push(...advance(JSON.parse(data)));
-  else if (name === 'beside-change') dirty.beside.push(...advance(JSON.parse(data), beside));
+  } else if (name === 'change') keepNewest(dirty.said, advance(JSON.parse(data)));
+  else if (name === 'beside-change') keepNewest(dirty.beside, advance(JSON.parse(data), beside));
   else if (name === 'beat' && state.now) stay(JSON.parse(data).at_ms);
   // The timers of a hidden page are rare, and its title is seen.
   if (document.hidden && state.now) drawTitle();
@@ -230,7 +238,8 @@ function arm() {
   setInterval(() => { if (state.now && isLive() && !document.hidden) schedule(); }, 200);
   setInterval(() => { if (state.now && !document.hidden) drawStrip(); }, 1000);
   setInterval(() => { drawConnection(); if (document.hidden && state.now) drawTitle(); }, 500);
-  document.addEventListener('visibilitychange', () => { if (!document.hidden) schedule(); });
+  // A frame that was asked for before the page was hidden does not come.
+  document.addEventListener('visibilitychange', () => { scheduled = false; schedule(); });
   addEventListener('pagehide', disconnect);
   addEventListener('pageshow', (event) => { if (event.persisted && !state.film) connect(); });
   connect();

@@ -70,15 +70,17 @@ async function open(file) {
 
 // Whether a record was saved meanwhile: a page that is seen looks by itself.
 const SAVED_EACH = 10_000;
+// A look that takes longer is given up: a browser has six connections to a host.
+const PATIENCE = 10_000;
 
 // The records that the node saved by itself. Names are text, whatever is in them.
-async function listSaved() {
+async function listSaved(isAsked = false) {
   const has = Boolean(state.head && state.head.records);
   by('saved').hidden = !has;
   if (!has) return;
   try {
-    const response = await fetch('records'), told = await response.json();
-    if (!response.ok) return answer(told.message);
+    const response = await fetch('records', { signal: AbortSignal.timeout(PATIENCE) }), told = await response.json();
+    if (!response.ok) return isAsked && answer(told.message);
     const when = (each) => (each.unix_ms === null ? '' : stamp(each.unix_ms) + '  ');
     const size = (each) => `  (${Math.max(1, Math.round(each.bytes / 1024))} KiB)`;
     const line = (each) => make('li', {}, make('button', { type: 'button', data: 'saved:' + each.file, onclick: () => openSaved(each) }, when(each) + each.of + size(each)), each.reason ? ' ' + each.reason : '');
@@ -87,7 +89,8 @@ async function listSaved() {
     panels.saved = key;
     by('saved-list').replaceChildren(...(told.length ? told.map(line) : [make('li', {}, 'None is saved.')]));
   } catch {
-    answer('The server did not answer: is it still running?');
+    // What nobody has asked for is said by the connection.
+    if (isAsked) answer('The server did not answer: is it still running?');
   }
 }
 
@@ -116,7 +119,10 @@ function play(told, name) {
   disconnect();
   Object.assign(film, { name, broken: told.broken });
   state.film = true;
+  // The list of saved records is of the server, whatever is played.
+  told.snapshot.head.records = Boolean(state.head && state.head.records);
   begin(told.snapshot);
+  lookBefore();
   for (const frame of told.frames) advance(frame);
   forget();
   const first = film.broken.length ? placeOf(film.broken[0].at_ms) : 0;
@@ -169,7 +175,7 @@ function drawFilm() {
 }
 
 function armRecordings() {
-  by('saved-again').addEventListener('click', listSaved);
+  by('saved-again').addEventListener('click', () => listSaved(true));
   setInterval(() => { if (!document.hidden && !isSilent()) listSaved(); }, SAVED_EACH);
   by('copy').addEventListener('click', copyOut);
   by('download').addEventListener('click', download);

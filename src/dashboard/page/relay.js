@@ -23,7 +23,7 @@ function openStream(tell) {
   }
   const watch = setInterval(() => { if (performance.now() - heard > DEAD) open(); }, 1000);
   open();
-  return { quiet: () => performance.now() - heard, close: () => { clearInterval(watch); source.close(); source = null; } };
+  return { close: () => { clearInterval(watch); source.close(); source = null; } };
 }
 
 // A refused stream says nothing to its page: the reason is asked for once more.

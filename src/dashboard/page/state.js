@@ -33,7 +33,7 @@ function begin(snapshot, of = state) {
   of.past = [{ at: of.now.at_ms, moment: of.now, said: of.said.length }];
   of.shown = null;
   of.received = performance.now();
-  for (const entry of of.said) meet(entry, of);
+  for (const entry of [...of.said, ...of.elections]) meet(entry, of);
 }
 
 // A moment is never changed, but replaced: those of the timeline stay as they were.

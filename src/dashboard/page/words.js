@@ -35,10 +35,13 @@ function restOf(members) {
   return (away ? `; ${away} of ${members.length} not up` : '') + (lost ? `; ${lost} of ${members.length} cannot be reached` : '');
 }
 
+// A page shows a thousand agents at most: the leader of a group may be none of them.
+const unseen = (group) => (group.trouble === 'no_leader' || group.trouble === 'none' ? '' : 'its leader is not among the agents shown');
+
 // Who leads, and what is wrong, in a text that stays as long as that does. `out`: whether a leader's lease has run out.
 function stateOf(group, moment, out = () => false) {
   const members = membersOf(group, moment), leaders = members.filter((agent) => agent.leads), rest = restOf(members);
-  if (!leaders.length) return 'No agent leads' + rest;
+  if (!leaders.length) return (unseen(group) || 'No agent leads') + rest;
   if (leaders.length > 1) return `${leaders.length} agents consider themselves leader: ${leaders.slice(0, 8).map((agent) => isolate(agent.name)).join(', ')}${rest}`;
   const [leader] = leaders, term = leader.term ? ' in term ' + leader.term : '', few = group.trouble === 'few_voters' ? '; too few voters can be reached' : '';
   return out(leader) ? `${isolate(leader.name)} led${term} when last heard, and its lease has run out${few}${rest}` : `${isolate(leader.name)} leads${term}${few}${rest}`;
@@ -48,7 +51,7 @@ function stateOf(group, moment, out = () => false) {
 function headline(group, moment, at, out = () => false) {
   const lasts = group.since_ms === undefined ? '' : ' for ' + age(at - group.since_ms);
   const members = membersOf(group, moment), leaders = members.filter((agent) => agent.leads), [leader] = leaders;
-  const led = leader && isolate(leader.name) + (out(leader) ? ' led, its lease has run out' : ' leads');
+  const led = leader ? isolate(leader.name) + (out(leader) ? ' led, its lease has run out' : ' leads') : unseen(group);
   switch (group.trouble) {
     case 'no_leader': return 'no leader' + lasts;
     case 'several_leaders': return `${leaders.length} leaders${lasts}`;

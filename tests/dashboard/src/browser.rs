@@ -15,7 +15,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::{SOON, done, five, stage};
+use crate::{SOON, done, five, served, stage};
 
 /// A browser with one page.
 #[derive(Debug)]
@@ -67,9 +67,7 @@ impl Browser {
 
     /// Opens a page that is served for it.
     pub async fn of(page: &Dashboard, more: &[&str]) -> Self {
-        let (address, server) = page.serve(0).expect("a port");
-        actix::spawn(server);
-        Self::open(&format!("http://{address}/"), more).await
+        Self::open(&served(page), more).await
     }
 
     /// Opens a page of five agents at that speed, and waits until the highest is shown as their leader.

@@ -60,6 +60,20 @@ pub fn low_and_high(group: &Group) -> [BullyHandle; 2] {
     })
 }
 
+/// Starts the only agent of a group.
+pub fn alone(name: &str) -> BullyHandle {
+    let group = Group::new("orders").expect("a group");
+    let agent = BullyAgent::builder(name).score(1).join(&group);
+    agent.start().expect("it starts")
+}
+
+/// Serves a page; returns its address.
+pub fn served(page: &Dashboard) -> String {
+    let (address, server) = page.serve(0).expect("a port");
+    actix::spawn(server);
+    format!("http://{address}/")
+}
+
 /// Runs a test in real time, for so long at most.
 pub fn run(test: impl Future<Output = ()>) {
     System::new().block_on(async {
@@ -107,13 +121,25 @@ pub fn side_by_side() -> (Dashboard, JoinHandle<Option<Chosen>>) {
     })
 }
 
+/// The page of five agents that only shows.
+pub fn watched() -> (Dashboard, JoinHandle<Option<Chosen>>) {
+    staged(async |stage| stage.play(begun(five())).await)
+}
+
 fn played(
+    play: impl AsyncFnOnce(&mut Stage) -> Option<Chosen> + Send + 'static,
+) -> (Dashboard, JoinHandle<Option<Chosen>>) {
+    let (page, thread) = staged(play);
+    (page.allow_faults(), thread)
+}
+
+fn staged(
     play: impl AsyncFnOnce(&mut Stage) -> Option<Chosen> + Send + 'static,
 ) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     let (stage, page) = Stage::virtual_time();
     let mut stage = stage.elections("bully", ["bully", "quorum"]);
     let thread = thread::spawn(move || virtual_system().block_on(play(&mut stage)));
-    (page.allow_faults(), thread)
+    (page, thread)
 }
 
 fn begun<E: Election>(cluster: ClusterBuilder<E>) -> Cluster<E> {

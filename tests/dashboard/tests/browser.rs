@@ -10,6 +10,7 @@ use actix_bully::{
     testkit::cluster::Cluster,
 };
 use actix_bully_dashboard_tests::{
+    alone,
     browser::{Browser, LEADER},
     command, done, five, five_led, get, low_and_high, quorum, run, rust_test, side_by_side,
     simulated, stage,
@@ -422,12 +423,7 @@ fn a_saved_record_opens_with_a_click() {
         for name in names {
             std::fs::write(folder.path().join(name), recording.to_jsonl()).unwrap();
         }
-        let group = Group::new("orders").unwrap();
-        let agent = BullyAgent::builder("api-1")
-            .score(1)
-            .join(&group)
-            .start()
-            .unwrap();
+        let agent = alone("api-1");
         let page = Dashboard::new(Operated::new(&agent)).records(RecordFolder::new(folder.path()));
         let browser = Browser::of(&page, &[]).await;
         browser.wait("[data-id='agent:api-1'].leader").await;
@@ -444,8 +440,14 @@ fn a_saved_record_opens_with_a_click() {
         browser.until(shown).await;
         let status = browser.text("[data-id=status]").await;
         assert!(status.contains(&violation), "{status}");
+        // The list is of the server; the history is of the node, and not of the recording.
+        browser.script("listSaved()", Vec::new()).await;
+        browser
+            .until("return !by('saved').hidden && by('before').hidden")
+            .await;
         browser.click("[data-id=leave]").await;
         browser.wait("[data-id='agent:api-1'].leader").await;
+        browser.until("return !by('before').hidden").await;
         // One that is saved meanwhile is there at the next look.
         std::fs::remove_file(folder.path().join(names[1])).unwrap();
         browser.click("[data-id=saved-again]").await;

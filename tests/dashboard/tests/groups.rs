@@ -80,6 +80,65 @@ fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
     });
 }
 
+/// A group, its agents, the time, whether the leases of its leaders have run out, and both texts.
+type Words = (Value, Value, u64, bool, &'static str, &'static str);
+
+fn words() -> Vec<Words> {
+    let agent = |name: &str, leads: bool, state: &str| json!({ "name": name, "leads": leads, "state": state, "term": "7" });
+    let group = |trouble: &str| json!({ "name": "orders", "trouble": trouble, "since_ms": 1_000 });
+    let two = json!([agent("a", true, "up"), agent("b", false, "suspect")]);
+    vec![
+        (
+            group("no_leader"),
+            json!([agent("a", false, "up")]),
+            20_000,
+            false,
+            "no leader for 19 s",
+            "No agent leads",
+        ),
+        (
+            group("several_leaders"),
+            json!([agent("a", true, "up"), agent("b", true, "up")]),
+            200_000,
+            false,
+            "2 leaders for 3 min 19 s",
+            "2 agents consider themselves leader: a, b",
+        ),
+        (
+            group("few_voters"),
+            two.clone(),
+            4_000_000,
+            false,
+            "a leads, but too few voters for 1 h 6 min",
+            "a leads in term 7; too few voters can be reached; 1 of 2 not up",
+        ),
+        (
+            group("away"),
+            two.clone(),
+            2_000,
+            false,
+            "a leads; 1 of 2 not up for 1 s",
+            "a leads in term 7; 1 of 2 not up",
+        ),
+        (
+            group("away"),
+            json!([agent("b", false, "suspect")]),
+            2_000,
+            false,
+            "its leader is not among the agents shown; 1 of 1 not up for 1 s",
+            "its leader is not among the agents shown; 1 of 1 not up",
+        ),
+        (
+            group("none"),
+            json!([agent("a", true, "up")]),
+            2_000,
+            true,
+            "a led, its lease has run out",
+            "a led in term 7 when last heard, and its lease has run out",
+        ),
+    ]
+}
+
 #[test]
 fn the_words_of_a_group_are_those_of_its_trouble() {
     run(async {
@@ -91,52 +150,7 @@ fn the_words_of_a_group_are_those_of_its_trouble() {
             let arguments = vec![group, agents, at.into(), out.into()];
             browser.script(script, arguments).await
         };
-        let agent = |name: &str, leads: bool, state: &str| json!({ "name": name, "leads": leads, "state": state, "term": "7" });
-        let group =
-            |trouble: &str| json!({ "name": "orders", "trouble": trouble, "since_ms": 1_000 });
-        let two = json!([agent("a", true, "up"), agent("b", false, "suspect")]);
-        for (group, agents, at, out, few, full) in [
-            (
-                group("no_leader"),
-                json!([agent("a", false, "up")]),
-                20_000,
-                false,
-                "no leader for 19 s",
-                "No agent leads",
-            ),
-            (
-                group("several_leaders"),
-                json!([agent("a", true, "up"), agent("b", true, "up")]),
-                200_000,
-                false,
-                "2 leaders for 3 min 19 s",
-                "2 agents consider themselves leader: a, b",
-            ),
-            (
-                group("few_voters"),
-                two.clone(),
-                4_000_000,
-                false,
-                "a leads, but too few voters for 1 h 6 min",
-                "a leads in term 7; too few voters can be reached; 1 of 2 not up",
-            ),
-            (
-                group("away"),
-                two.clone(),
-                2_000,
-                false,
-                "a leads; 1 of 2 not up for 1 s",
-                "a leads in term 7; 1 of 2 not up",
-            ),
-            (
-                group("none"),
-                json!([agent("a", true, "up")]),
-                2_000,
-                true,
-                "a led, its lease has run out",
-                "a led in term 7 when last heard, and its lease has run out",
-            ),
-        ] {
+        for (group, agents, at, out, few, full) in words() {
             assert_eq!(said(group, agents, at, out).await, json!([few, full]));
         }
         browser.end().await;

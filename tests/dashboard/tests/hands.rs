@@ -10,7 +10,7 @@ use actix_bully::{
 };
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
-    command, done, five,
+    command, done,
     hosts::Host,
     run, side_by_side, stage,
 };
@@ -200,10 +200,7 @@ fn a_record_that_is_saved_meanwhile_is_listed() {
 #[test]
 fn texts_can_be_read_in_each_state_at_each_size() {
     run(async {
-        let (page, _thread) = stage(five);
-        done(&page, r#"{"speed":5}"#).await;
-        let browser = Browser::of(&page, &[]).await;
-        browser.wait(LEADER).await;
+        let (browser, page) = Browser::of_five(5).await;
         browser.click("[data-id='row:agent-5'] button").await;
         let judged = async |what: &str| {
             for script in [

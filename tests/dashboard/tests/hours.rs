@@ -2,11 +2,10 @@
 
 use actix_bully::{
     Group,
-    agent::BullyAgent,
     dashboard::Dashboard,
     operate::{Operated, RecordFolder},
 };
-use actix_bully_dashboard_tests::{browser::Browser, low_and_high, run};
+use actix_bully_dashboard_tests::{alone, browser::Browser, low_and_high, run, watched};
 use serde_json::json;
 
 /// A record of a node that began at 03:12:05.678 UTC.
@@ -70,6 +69,9 @@ fn a_node_tells_times_of_day_with_date_and_zone() {
         high.set_score(2).unwrap();
         browser.led_by("high").await;
         read("#elections tr td:first-child", PRECISE).await;
+        // Also those of a page that begins later.
+        browser.client.refresh().await.unwrap();
+        read("#elections tr td:first-child", PRECISE).await;
         // A clock that jumps changes the hours of what comes, not of what was.
         let before = browser.text("#elections tr td").await;
         browser.script("advance({ at_ms: state.now.at_ms, began_unix_ms: state.now.began_unix_ms - 3600000 }); redraw()", Vec::new()).await;
@@ -85,9 +87,7 @@ fn a_record_tells_the_hours_of_its_node() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("record.jsonl");
         std::fs::write(&file, record()).unwrap();
-        let group = Group::new("orders").unwrap();
-        let agent = BullyAgent::builder("a").score(1).join(&group);
-        let agent = agent.start().unwrap();
+        let agent = alone("a");
         let browser = Browser::of(&Dashboard::new(Operated::new(&agent)), &[]).await;
         let zone = json!({ "timezoneId": "Asia/Kolkata" });
         browser.cdp("Emulation.setTimezoneOverride", zone).await;
@@ -180,6 +180,20 @@ fn what_was_before_the_page_was_opened_is_on_it() {
             )
             .await;
         browser.shot("history").await;
+        browser.end().await;
+    });
+}
+
+/// Nothing that the page asks for is refused, and no section is empty.
+#[test]
+fn a_stage_that_only_shows_has_no_history() {
+    run(async {
+        let (page, _thread) = watched();
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait("[data-id^='agent:'].leader").await;
+        browser
+            .until("return by('before').hidden && by('answer').hidden")
+            .await;
         browser.end().await;
     });
 }

@@ -58,7 +58,11 @@ fn the_page_is_its_own_and_loads_nothing_from_anywhere_else() {
         ] {
             assert!(!told.text.contains(inline), "{inline}");
         }
-        for (path, kind) in [("/page.css", "text/css"), ("/page.js", "text/javascript")] {
+        for (path, kind) in [
+            ("/page.css", "text/css"),
+            ("/page.js", "text/javascript"),
+            ("/stream.js", "text/javascript"),
+        ] {
             let part = get(&page, path).await;
             assert_eq!(part.status, 200, "{path}");
             assert!(part.header("content-type").starts_with(kind));

@@ -1,8 +1,8 @@
 //! Names and texts that turn the direction of writing, a recording that is refused, and a port that is taken.
 
 use actix_bully::testkit::cluster::Cluster;
-use actix_bully::{Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated};
-use actix_bully_dashboard_tests::{browser::Browser, command, run, stage};
+use actix_bully::{dashboard::Dashboard, operate::Operated};
+use actix_bully_dashboard_tests::{alone, browser::Browser, command, run, stage};
 use serde_json::json;
 
 /// A name that is written from right to left.
@@ -51,9 +51,7 @@ fn a_name_that_is_written_from_right_to_left_turns_nothing_beside_it() {
 #[test]
 fn no_character_of_a_text_turns_the_page() {
     run(async {
-        let group = Group::new("orders").unwrap();
-        let agent = BullyAgent::builder("a").score(1).join(&group);
-        let agent = agent.start().unwrap();
+        let agent = alone("a");
         let browser = Browser::of(&Dashboard::new(Operated::new(&agent)), &[]).await;
         browser.until("return state.now !== null").await;
         let told = browser.script("return [isolate('a\u{202e}b'), isolate('abc'), isolated('x \u{2067}y', ['x']), isolated('\u{5d0}1 follows \u{5d0}', ['\u{5d0}', '\u{5d0}1'])]", Vec::new()).await;
@@ -116,9 +114,8 @@ fn a_bad_recording_is_refused_by_its_line_and_in_words() {
 #[test]
 fn a_port_that_is_taken_is_said_in_words() {
     run(async {
-        let group = Group::new("orders").unwrap();
-        let agent = BullyAgent::builder("a").score(1).join(&group);
-        let page = Dashboard::new(Operated::new(&agent.start().unwrap()));
+        let agent = alone("a");
+        let page = Dashboard::new(Operated::new(&agent));
         let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = taken.local_addr().unwrap().port();
         let Err(wrong) = page.serve(port) else {

@@ -6,7 +6,7 @@ use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
     command, five,
     node::NodeProcess,
-    run, stage,
+    run, served, stage,
     wire::Wire,
 };
 use serde_json::json;
@@ -82,10 +82,7 @@ fn a_wire_that_swallows_everything_is_noticed_and_used_again() {
 #[test]
 fn a_tab_in_the_background_tells_trouble_in_its_title() {
     run(async {
-        let (page, _thread) = stage(five);
-        command(&page, r#"{"speed":10}"#).await;
-        let browser = Browser::of(&page, &[]).await;
-        browser.wait(LEADER).await;
+        let (browser, page) = Browser::of_five(10).await;
         browser
             .until("return document.title.startsWith('agent-5 leads')")
             .await;
@@ -116,9 +113,7 @@ fn eight_tabs_have_one_stream_and_all_can_command() {
         let (page, _thread) = stage(five);
         // So many viewers there may be: one.
         let page: Dashboard = page.viewers(1);
-        let (address, server) = page.serve(0).unwrap();
-        actix::spawn(server);
-        let url = format!("http://{address}/");
+        let url = served(&page);
         let browser = Browser::open(&url, &[]).await;
         browser.wait(LEADER).await;
         for _ in 1..8 {
