@@ -329,7 +329,7 @@ fn voters_without_a_disk_that_are_all_killed_elect_in_a_later_term() -> Result<(
 #[test]
 fn a_thousand_leaderships_outlive_a_kill_within_their_bound() -> Result<(), Wrong> {
     let trio = trio()?;
-    let file = trio.folder.path().join("history-jobs-a.jsonl");
+    let file = trio.folder.path().join("history-jobs@a.jsonl");
     let mut before = Vec::from("{\"history\":1,\"group\":\"jobs\"}\n");
     for term in 1..=1_200 {
         writeln!(

@@ -5,7 +5,7 @@
 
 use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
-use actix::{Addr, Recipient};
+use actix::{Addr, Recipient, clock::Instant};
 use futures::{
     Stream,
     future::{Either, select},
@@ -362,19 +362,11 @@ impl<E: Election> ElectionHandle<E> {
     /// all the same, as if it had crashed; its name is free when its work has ended. [`LeaveError::NoRuntime`] outside
     /// of a runtime with timers; then nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
-        let left = async {
-            if self.is_leader() {
-                self.shared.look_for_successors(deadline / 4).await;
-            }
-            // Before the command: if the agent crashes before it reads the command, it is not restarted.
-            self.shared.leave();
-            // do_send: one message for each call, and it must not be lost.
-            self.addr.do_send(AgentCommand::Leave);
-            self.shared.gone().await;
-        };
-        match wait::within(deadline, left).await {
+        let began = Instant::now();
+        match wait::within(deadline, self.depart(deadline / 4)).await {
             Ok(Some(())) => {
-                self.shared.is_no_successor().await;
+                let rest = deadline.saturating_sub(began.elapsed());
+                self.shared.is_no_successor(rest).await;
                 return Ok(());
             }
             Ok(None) => {}

@@ -157,11 +157,8 @@ impl<E: Election> ElectionHandle<E> {
                     within(after, over).await.map_err(LeadError::from)?;
                 }
                 AfterWork::GiveUp => {
-                    // Before the command: an agent that crashes meanwhile does not come back.
-                    self.shared.leave();
-                    // do_send: the last one.
-                    self.addr.do_send(AgentCommand::Leave);
-                    self.shared.gone().await;
+                    self.depart(Duration::MAX).await;
+                    self.shared.is_no_successor(Duration::MAX).await;
                     return Err(LeadError::GaveUp);
                 }
             }

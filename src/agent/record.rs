@@ -13,7 +13,8 @@ use bully_core::driver::BoundedRecord;
 
 use crate::{
     clock::{SystemWallClock, WallClock},
-    history::{KeptHistory, SeenAt},
+    group::ReachableMember,
+    history::{KeptHistory, OtherWatchers, SeenAt},
     protocol::{AgentId, Event, Members, PeerMessage, Presence, Role, Time, To},
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
@@ -216,15 +217,30 @@ impl SharedState {
             now: self.now(),
             unix_ms: SystemWallClock.now().as_millis(),
         };
+        // With a lease, the agents of other processes need not be members.
+        let has_strangers = self.keeper().is_some();
         let is_down = |id: &AgentId| {
             let members = self.membership().members();
             let member = members.get(id);
-            member.is_none_or(|member| member.presence == Presence::Down)
+            member.map_or(!has_strangers, |member| member.presence == Presence::Down)
         };
         self.past().note(self.id(), at, event, is_down);
         if self.record.is_on() {
             self.record.event(self.now(), self.id(), event);
         }
+    }
+
+    /// From now on another agent's view of the past counts. Called after the last event of the incarnation.
+    pub(super) fn end_view(&self) {
+        let reach = self.membership().reach();
+        let mut here = reach.iter().filter(|each| each.node.is_none());
+        let is_other = |each: &ReachableMember| each.member.id != *self.id() && each.member.is_up();
+        let others = if here.any(is_other) {
+            OtherWatchers::Some
+        } else {
+            OtherWatchers::None
+        };
+        self.past().ended(self.id(), others);
     }
 
     pub(super) fn write_role(&self, now: Time, role: Role) {
@@ -238,7 +254,6 @@ impl SharedState {
     }
 
     pub(super) fn write_end(&self, scope: Scope) {
-        self.past().ended(self.id());
         self.write(match scope {
             Scope::Incarnation => Happening::Crashed,
             Scope::Agent => Happening::Stopped,

@@ -233,6 +233,7 @@ impl SharedState {
         self.note_led(None);
         let lost = self.subscribers().end(self.id(), ended.incarnation);
         self.log(lost);
+        self.end_view();
         if ended.is_confirmed {
             self.confirm(ended);
         } else {

@@ -1,4 +1,4 @@
-//! The agents to which an agent may be asked to hand over.
+//! The agents to which an agent may be asked to hand over, and its departure, before which it looks for them.
 //!
 //! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of them
 //! ([`keeper`](crate::register::keeper)), and the choice of an election.
@@ -7,11 +7,26 @@ use std::{sync::Arc, time::Duration};
 
 use actix::clock::timeout;
 
-use super::{CommandError, shared::SharedState};
+use super::{CommandError, ElectionHandle, message::AgentCommand, shared::SharedState};
 use crate::{
-    protocol::{AgentId, MemberKind},
+    protocol::{AgentId, Election, MemberKind},
     register::keeper::Keeper,
 };
+
+impl<E: Election> ElectionHandle<E> {
+    /// Leaves the group, and waits until all resources of the agent are free. A leader first looks for its successors, no
+    /// longer than `looks`.
+    pub(super) async fn depart(&self, looks: Duration) {
+        if self.is_leader() {
+            self.shared.look_for_successors(looks).await;
+        }
+        // Before the command: if the agent crashes before it reads the command, it is not restarted.
+        self.shared.leave();
+        // do_send: one message for each call, and it must not be lost.
+        self.addr.do_send(AgentCommand::Leave);
+        self.shared.gone().await;
+    }
+}
 
 impl SharedState {
     /// Checks that the agent may be asked to hand over to that member.
@@ -39,12 +54,12 @@ impl SharedState {
         }
     }
 
-    /// Tells the store of the lease that the agent has left, so that no leader hands over to it.
-    pub(super) async fn is_no_successor(&self) {
+    /// Tells the store of the lease that the agent has left, so that no leader hands over to it. It waits no longer than
+    /// `within`.
+    pub(super) async fn is_no_successor(&self, within: Duration) {
         if let Some(keeper) = self.keeper() {
-            timeout(keeper.limit(), keeper.withdraw(self.id()))
-                .await
-                .ok();
+            let limit = keeper.limit().min(within);
+            timeout(limit, keeper.withdraw(self.id())).await.ok();
         }
     }
 

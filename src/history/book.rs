@@ -5,10 +5,14 @@
 
 use std::{
     collections::VecDeque,
+    mem,
+    ops::RangeInclusive,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use super::{GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, PastFinding, SeenAt};
+use super::{
+    GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, OtherWatchers, PastFinding, SeenAt,
+};
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
 /// See the [module](self).
@@ -24,7 +28,20 @@ pub(super) struct HistoryBook {
     vacant_since: Option<Time>,
     /// The reason why an agent of this process no longer leads, until the view of the agent `by` shows that end.
     said: Option<(AgentId, Term, LostReason)>,
+    /// A leadership that another agent saw, and the agent of this view did not yet.
+    ahead: Option<AheadOfView>,
+    /// Whether the past of an earlier process was read.
+    is_restored: bool,
     revision: u64,
+}
+
+/// What an agent saw whose view does not count.
+#[derive(Debug)]
+struct AheadOfView {
+    by: AgentId,
+    leader: AgentId,
+    term: Term,
+    at: SeenAt,
 }
 
 /// The bytes of all books of this process.
@@ -77,10 +94,8 @@ impl HistoryBook {
         }
         let is_view = self.by.as_ref() == Some(by);
         match event {
-            Event::Acquired { term } | Event::Renewed { term } if is_view => {
-                self.leads(by, *term, at);
-            }
-            Event::NewLeader(leader) if is_view => self.leads(&leader.id, leader.term, at),
+            Event::Acquired { term } | Event::Renewed { term } => self.hear(by, by, *term, at),
+            Event::NewLeader(leader) => self.hear(by, &leader.id, leader.term, at),
             Event::NoLeader { .. } if is_view => {
                 let open = self.open();
                 let is_down = open.is_some_and(|open| is_down(&open.leader));
@@ -101,25 +116,58 @@ impl HistoryBook {
                 }
             }
             // A later core may have more variants: `tests/layering` finds those that this list lacks.
-            Event::Acquired { .. }
-            | Event::Renewed { .. }
-            | Event::Draining { .. }
-            | Event::NewLeader(_)
-            | Event::NoLeader { .. }
-            | Event::Voters(_)
-            | _ => {}
+            Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
     }
 
-    /// Notes that an agent has ended: from now on the view of another agent of this process counts.
-    pub(super) fn ended(&mut self, by: &AgentId) {
+    /// Notes that an agent has ended: from now on the view of another agent of this process counts. If there is none, the
+    /// present leadership goes out of sight.
+    pub(super) fn ended(&mut self, by: &AgentId, others: OtherWatchers) {
+        if self.by.as_ref() != Some(by) {
+            return;
+        }
+        (self.by, self.vacant_since) = (None, None);
+        match (others, self.ahead.take()) {
+            (OtherWatchers::Some, Some(ahead)) => {
+                self.by = Some(ahead.by);
+                self.leads(&ahead.leader, ahead.term, ahead.at);
+            }
+            (OtherWatchers::Some, None) => {}
+            (OtherWatchers::None, _) => {
+                if let Some(open) = self.leaderships.back_mut().filter(|one| one.end.is_none()) {
+                    open.end = Some(LeadershipEnd::Unseen);
+                    self.revision = self.revision.wrapping_add(1);
+                }
+            }
+        }
+    }
+
+    /// An agent sees a leader. What another agent sees counts when it takes over.
+    fn hear(&mut self, by: &AgentId, leader: &AgentId, term: Term, at: SeenAt) {
+        let known = self.leaderships.back().map(|last| last.term);
         if self.by.as_ref() == Some(by) {
-            self.by = None;
-            self.vacant_since = None;
+            self.leads(leader, term, at);
+            self.ahead.take_if(|ahead| ahead.term <= term);
+        } else if known < Some(term) {
+            let (by, leader) = (by.clone(), leader.clone());
+            self.ahead = Some(AheadOfView {
+                by,
+                leader,
+                term,
+                at,
+            });
         }
     }
 
     fn leads(&mut self, leader: &AgentId, term: Term, at: SeenAt) {
+        if let Some(last) = self.leaderships.back_mut()
+            && last.end == Some(LeadershipEnd::Unseen)
+            && (&last.leader, last.term) == (leader, term)
+        {
+            last.end = None; // it went on out of sight
+            self.revision = self.revision.wrapping_add(1);
+            return;
+        }
         if let Some(open) = self.open() {
             if open.leader == *leader && open.term == term {
                 return;
@@ -187,7 +235,8 @@ impl HistoryBook {
             if known.text != text {
                 text.clone_into(&mut known.text);
             }
-            known.until_unix_ms = unix_ms;
+            // The wall clock may have been set back.
+            known.until_unix_ms = known.until_unix_ms.max(unix_ms);
             let after = known.bytes();
             self.count(before, after);
         } else {
@@ -246,8 +295,19 @@ impl HistoryBook {
         ALL.fetch_sub(before, Relaxed);
     }
 
-    /// Puts the past of an earlier process in front. A leadership that was still open there has ended unseen.
-    pub(super) fn restore(&mut self, past: GroupHistory) {
+    /// Puts the past of an earlier process in front, once. A leadership that was still open there has ended unseen, unless it
+    /// goes on here. Returns whether the past was taken.
+    pub(super) fn restore(&mut self, mut past: GroupHistory) -> bool {
+        if mem::replace(&mut self.is_restored, true) {
+            return false;
+        }
+        if let (Some(last), Some(first)) = (past.leaderships.last(), self.leaderships.front_mut())
+            && last.end.is_none_or(|end| end == LeadershipEnd::Unseen)
+            && (&last.leader, last.term) == (&first.leader, first.term)
+        {
+            (first.from_unix_ms, first.without_ms) = (last.from_unix_ms, last.without_ms);
+            past.leaderships.pop();
+        }
         for mut one in past.leaderships.into_iter().rev() {
             one.end = one.end.or(Some(LeadershipEnd::Unseen));
             self.count(0, one.bytes());
@@ -258,11 +318,20 @@ impl HistoryBook {
             self.findings.push_front(one);
         }
         self.trim();
+        true
     }
 
-    pub(super) fn began_since(&self, unix_ms: u64) -> usize {
-        let last = self.leaderships.iter().rev();
-        last.take_while(|one| one.from_unix_ms >= unix_ms).count()
+    /// Returns the number of leaderships that began in that minute.
+    pub(super) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
+        let began = self.leaderships.iter().map(|one| one.from_unix_ms);
+        began.filter(|at| minute.contains(at)).count()
+    }
+
+    /// Returns the last leaderships as text, the oldest first.
+    pub(super) fn last(&self, most: usize) -> Vec<String> {
+        let older = self.leaderships.len().saturating_sub(most);
+        let last = self.leaderships.iter().skip(older);
+        last.map(ToString::to_string).collect()
     }
 
     pub(super) fn read(&self, group: &str) -> GroupHistory {

@@ -30,6 +30,7 @@ mod tests;
 use std::{
     convert::Infallible,
     fmt,
+    ops::RangeInclusive,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -80,7 +81,7 @@ pub enum LeadershipEnd {
     Replaced,
     /// The same agent continues to lead in a higher term.
     Renewed,
-    /// This process ended earlier.
+    /// No agent of this process saw it any more.
     Unseen,
 }
 
@@ -92,7 +93,7 @@ impl fmt::Display for LeadershipEnd {
             Self::Gone => f.write_str("it stepped down, or was not heard"),
             Self::Replaced => f.write_str("replaced at once"),
             Self::Renewed => f.write_str("led on in a higher term"),
-            Self::Unseen => f.write_str("this process ended before"),
+            Self::Unseen => f.write_str("out of sight of this process"),
         }
     }
 }
@@ -136,6 +137,13 @@ pub(crate) struct SeenAt {
     pub(crate) unix_ms: u64,
 }
 
+/// Whether other agents of the group are in the process when one of them ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OtherWatchers {
+    Some,
+    None,
+}
+
 impl KeptHistory {
     /// Returns the history of a group.
     pub(crate) fn of(kept: &Attachments) -> Arc<Self> {
@@ -155,8 +163,8 @@ impl KeptHistory {
     }
 
     /// Notes that the incarnation of an agent has ended: from now on another agent's view counts.
-    pub(crate) fn ended(&self, by: &AgentId) {
-        self.book().ended(by);
+    pub(crate) fn ended(&self, by: &AgentId, others: OtherWatchers) {
+        self.book().ended(by, others);
     }
 
     /// Notes the present findings of an agent's diagnosis.
@@ -173,20 +181,14 @@ impl KeptHistory {
         book.forget_old(unix_ms);
     }
 
-    /// Returns the number of leaderships that began since then.
-    pub(crate) fn began_since(&self, unix_ms: u64) -> usize {
-        self.book().began_since(unix_ms)
+    /// Returns the number of leaderships that began in that minute.
+    pub(crate) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
+        self.book().began_in(minute)
     }
 
     /// Returns the last leaderships, a line for each, the oldest first.
     pub(crate) fn last(&self, most: usize) -> Vec<String> {
-        let leaderships = self.book().read("").leaderships;
-        let older = leaderships.len().saturating_sub(most);
-        leaderships
-            .iter()
-            .skip(older)
-            .map(ToString::to_string)
-            .collect()
+        self.book().last(most)
     }
 
     pub(crate) fn read(&self, group: &str) -> GroupHistory {
@@ -200,11 +202,10 @@ impl KeptHistory {
     }
 
     /// Puts the past of an earlier process in front. Returns the number of lines that do not belong to that group's
-    /// past.
-    pub(crate) fn restore(&self, group: &str, text: &str) -> usize {
+    /// past; `None` if a past was read before.
+    pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
         let (past, wrong) = lines::read(group, text);
-        self.book().restore(past);
-        wrong
+        self.book().restore(past).then_some(wrong)
     }
 
     fn book(&self) -> MutexGuard<'_, HistoryBook> {

@@ -113,9 +113,9 @@ fn what_a_leader_of_this_process_says_of_its_end_counts() {
 fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("a", 1));
-    note(&past, "b", 5, &follows("x", 7));
+    note(&past, "b", 5, &follows("x", 1));
     assert_eq!(shown(&past), [row("a", 1, None, None)]);
-    past.ended(&id("a"));
+    past.ended(&id("a"), OtherWatchers::Some);
     note(&past, "b", 900, &follows("a", 1));
     assert_eq!(shown(&past).len(), 1, "it goes on");
     note(&past, "b", 950, &follows("b", 2));
@@ -126,9 +126,9 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
             row("b", 2, None, 0)
         ]
     );
-    past.ended(&id("b"));
+    past.ended(&id("b"), OtherWatchers::Some);
     note(&past, "c", 10, &Event::NoLeader { term: Term(2) });
-    past.ended(&id("c"));
+    past.ended(&id("c"), OtherWatchers::Some);
     note(&past, "d", 20, &follows("d", 3));
     assert_eq!(
         shown(&past)[2],
@@ -152,7 +152,7 @@ fn a_thousand_leaderships_are_kept_in_their_room_whatever_they_are_called() {
         let text = past.read("orders").to_lines();
         assert!(text.len() < MOST_OF_FILE, "{} bytes", text.len());
         let other = KeptHistory::default();
-        assert_eq!(other.restore("orders", &text), 0);
+        assert_eq!(other.restore("orders", &text), Some(0));
         assert_eq!(other.read("orders").leaderships.len(), rows.len());
     }
 }
@@ -204,16 +204,86 @@ fn a_file_of_a_process_before_comes_first_and_its_last_leadership_ended_unseen()
     let text = past.read("orders").to_lines();
     let torn = &text[..text.len() - 9];
     let next = KeptHistory::default();
-    note(&next, "a", 0, &follows("b", 1));
-    assert_eq!(next.restore("orders", torn), 1, "its last line");
-    assert_eq!(
-        shown(&next),
-        [
-            row("b", 1, LeadershipEnd::Unseen, None),
-            row("b", 1, None, None)
-        ]
+    note(&next, "a", 0, &follows("b", 2));
+    assert_eq!(next.restore("orders", torn), Some(1), "its last line");
+    let both = [
+        row("b", 1, LeadershipEnd::Unseen, None),
+        row("b", 2, None, None),
+    ];
+    assert_eq!(shown(&next), both);
+    assert_eq!(next.restore("orders", &text), None, "it was read");
+    assert_eq!(shown(&next), both);
+    let read = |group: &str, text: &str| KeptHistory::default().restore(group, text);
+    assert_eq!(read("invoices", &text), Some(3), "of another group");
+    assert_eq!(read("orders", ""), Some(0));
+    assert_eq!(read("orders", "\u{0}\n{}\n"), Some(2));
+}
+
+#[test]
+fn a_leadership_that_outlasts_a_process_is_one() {
+    let before = KeptHistory::default();
+    note(&before, "a", 0, &follows("b", 1));
+    let text = before.read("orders").to_lines();
+    // Whether the file or the leader is seen first.
+    for is_first in [true, false] {
+        let past = KeptHistory::default();
+        let restore = || past.restore("orders", &text);
+        let follow = || note(&past, "a", 9_000, &follows("b", 1));
+        if is_first {
+            restore();
+            follow();
+        } else {
+            follow();
+            restore();
+        }
+        assert_eq!(shown(&past), [row("b", 1, None, None)]);
+        let row = past.read("orders").leaderships.swap_remove(0);
+        assert_eq!(row.from_unix_ms, 1_000_000, "file first: {is_first}");
+    }
+}
+
+/// The others of its group are in other processes.
+#[test]
+fn without_an_agent_a_leadership_is_out_of_sight_until_it_is_seen_again() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("b", 1));
+    past.ended(&id("a"), OtherWatchers::None);
+    assert_eq!(shown(&past), [row("b", 1, LeadershipEnd::Unseen, None)]);
+    note(&past, "a", 900, &follows("b", 1));
+    assert_eq!(shown(&past), [row("b", 1, None, None)], "it went on");
+    past.ended(&id("a"), OtherWatchers::None);
+    note(&past, "a", 9_000, &follows("c", 4));
+    let (before, after) = (
+        row("b", 1, LeadershipEnd::Unseen, None),
+        row("c", 4, None, None),
     );
-    assert_eq!(next.restore("invoices", &text), 3, "of another group");
-    assert_eq!(next.restore("orders", ""), 0);
-    assert_eq!(next.restore("orders", "\u{0}\n{}\n"), 2);
+    assert_eq!(shown(&past), [before, after], "nothing in between is known");
+}
+
+/// It is told once, and the agent whose view counted may end before it is told the same.
+#[test]
+fn a_leader_that_another_agent_saw_first_is_not_forgotten() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("a", 1));
+    note(&past, "a", 10, &lost(1, LostReason::Ended));
+    note(&past, "b", 15, &Event::Acquired { term: Term(2) });
+    assert_eq!(shown(&past).len(), 1, "one view counts");
+    past.ended(&id("a"), OtherWatchers::Some);
+    let ended = row("a", 1, LeadershipEnd::Lost(LostReason::Ended), None);
+    assert_eq!(shown(&past), [ended, row("b", 2, None, None)]);
+}
+
+#[test]
+fn a_clock_that_is_set_back_ends_no_finding_before_it_began_and_counts_no_leadership_twice() {
+    let past = KeptHistory::default();
+    note(&past, "a", 100_000, &follows("b", 1));
+    found(&past, 50_000, "it stands still");
+    found(&past, 45_000, "it stands still");
+    let finding = past.read("orders").findings.swap_remove(0);
+    assert_eq!(
+        (finding.from_unix_ms, finding.until_unix_ms),
+        (50_000, 50_000)
+    );
+    assert_eq!(past.began_in(1_040_000..=1_100_000), 1);
+    assert_eq!(past.began_in(900_000..=960_000), 0, "it lies ahead");
 }

@@ -6,8 +6,9 @@
 //! ([`history`](crate::history)).
 
 use std::{
-    fs, io,
-    io::Read,
+    fmt::Write as _,
+    fs,
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -15,7 +16,6 @@ use std::{
 
 use actix::clock::interval;
 use serde_json::Value;
-use tokio::task::spawn_blocking;
 use tracing::warn;
 
 use super::{Operated, agent::OperatedAgent, saved};
@@ -23,7 +23,6 @@ use crate::{
     agent::{Finding, Lifecycle, has_timers},
     clock::{SystemWallClock, WallClock},
     history::{GroupHistory, KeptHistory, MOST_OF_FILE},
-    supervisor::contain,
 };
 
 impl Operated {
@@ -40,7 +39,7 @@ impl Operated {
     }
 
     /// Keeps the findings of each agent's diagnosis. With a folder, also keeps all of the past in a file of each group,
-    /// `history-GROUP-AGENT.jsonl`, which is written within a second after a change. The entries that an earlier
+    /// `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The entries that an earlier
     /// process left in such a file come first. Call it in a System; it ends when all agents have ended.
     ///
     /// # Errors
@@ -55,9 +54,15 @@ impl Operated {
         if let Some(folder) = folder {
             fs::create_dir_all(folder)?;
             for (agent, past) in self.groups() {
-                let file = folder.join(format!("history-{}.jsonl", saved::name_of(agent)));
-                restore(agent.group(), &file, &past);
-                files.push(HistoryFile::new(agent.group(), file, past));
+                let (group, name) = (
+                    in_file_name(agent.group()),
+                    in_file_name(agent.id().as_str()),
+                );
+                let file = folder.join(format!("history-{group}@{name}.jsonl"));
+                // Another task keeps a past that was restored before.
+                if restore(agent.group(), &file, &past) {
+                    files.push(HistoryFile::new(agent.group(), file, past));
+                }
             }
         }
         actix::spawn(keep(self.clone(), files));
@@ -137,14 +142,8 @@ impl HistoryFile {
             return;
         };
         let path = self.path.clone();
-        // `spawn_blocking` panics if the system has no thread left.
-        let write = contain(|| spawn_blocking(move || write_whole(&path, &text)));
-        let written = match write {
-            Ok(write) => write
-                .await
-                .unwrap_or_else(|ended| Err(io::Error::other(ended))),
-            Err(reason) => Err(io::Error::other(reason)),
-        };
+        let unfinished = path.with_extension("unfinished");
+        let written = saved::apart(move || saved::write_whole(&unfinished, &path, &text)).await;
         let file = self.path.display();
         match written {
             Ok(()) => self.has_failed = false,
@@ -179,19 +178,35 @@ async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     }
 }
 
-/// Puts the entries of the file in front of the past.
-fn restore(group: &str, file: &Path, past: &KeptHistory) {
+/// Puts the entries of the file in front of the past. Returns whether the past may be kept in that file.
+fn restore(group: &str, file: &Path, past: &KeptHistory) -> bool {
     let shown = file.display();
-    match read_bounded(file) {
-        Ok(text) => {
-            let wrong = past.restore(group, &text);
-            if wrong > 0 {
-                warn!(file = %shown, wrong, "lines of the history left out: they are none of this group's");
-            }
+    let text = read_bounded(file).unwrap_or_else(|reason| {
+        if reason.kind() != io::ErrorKind::NotFound {
+            warn!(file = %shown, %reason, "the history begins anew");
         }
-        Err(reason) if reason.kind() == io::ErrorKind::NotFound => {}
-        Err(reason) => warn!(file = %shown, %reason, "the history begins anew"),
+        String::new()
+    });
+    let wrong = past.restore(group, &text);
+    if let Some(wrong @ 1..) = wrong {
+        warn!(file = %shown, wrong, "lines of the history left out: they are none of this group's");
     }
+    wrong.is_some()
+}
+
+/// Returns a name as a part of the name of a file: no two names are the same there, unless their first hundred characters
+/// are.
+fn in_file_name(name: &str) -> String {
+    let mut safe = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            safe.push(char::from(byte));
+        } else {
+            write!(safe, "%{byte:02x}").ok();
+        }
+    }
+    safe.truncate(LONGEST);
+    safe
 }
 
 fn read_bounded(file: &Path) -> io::Result<String> {
@@ -201,18 +216,26 @@ fn read_bounded(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Writes the whole file or nothing, so that a process that is killed while it writes leaves the earlier file.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let unfinished = path.with_extension("unfinished");
-    fs::write(&unfinished, text)?;
-    fs::rename(&unfinished, path)
-}
-
 /// Time between two looks at the files.
 const EACH: Duration = Duration::from_secs(1);
 
 /// Number of beats from one request for findings to the next.
 const FINDINGS: u32 = 5;
 
+/// Longest part of a name in the name of a file, in bytes.
+const LONGEST: usize = 100;
+
 /// Number of beats in a minute.
 const MINUTE: u32 = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::in_file_name;
+
+    #[test]
+    fn two_names_are_two_files() {
+        assert_eq!(in_file_name("api-1.example_x"), "api-1.example_x");
+        assert_eq!(in_file_name("a@b/c ä"), "a%40b%2fc%20%c3%a4");
+        assert_eq!(in_file_name(&"x".repeat(256)).len(), 100);
+    }
+}

@@ -86,7 +86,9 @@ async fn save(operated: Operated, folder: RecordFolder) {
         beats.tick().await;
         let unix_ms = SystemWallClock.now().as_millis();
         for (agent, vacancy) in operated.agents.iter().zip(&mut vacancies) {
-            let moves = agent.past().began_since(unix_ms.saturating_sub(60_000));
+            let moves = agent
+                .past()
+                .began_in(unix_ms.saturating_sub(60_000)..=unix_ms);
             if vacancy.flaps(moves) {
                 agent.keep_record(format!("{moves} leaderships began within a minute"));
             }
@@ -99,15 +101,7 @@ async fn save(operated: Operated, folder: RecordFolder) {
                 continue;
             };
             let folder = folder.clone();
-            // `spawn_blocking` panics if the system has no thread left.
-            let write = contain(|| spawn_blocking(move || folder.write(&name, &text)));
-            let written = match write {
-                Ok(write) => write
-                    .await
-                    .unwrap_or_else(|ended| Err(io::Error::other(ended))),
-                Err(reason) => Err(io::Error::other(reason)),
-            };
-            if let Err(reason) = written {
+            if let Err(reason) = apart(move || folder.write(&name, &text)).await {
                 warn!(agent = %agent.id(), %reason, "record not saved");
             }
         }
@@ -160,7 +154,7 @@ impl SavedVacancy {
     }
 }
 
-pub(super) fn name_of(agent: &dyn OperatedAgent) -> String {
+fn name_of(agent: &dyn OperatedAgent) -> String {
     let name = format!("{}-{}", agent.group(), agent.id());
     // A name may be a path, or longer than the name of a file may be.
     let safe = |c: char| {
@@ -189,9 +183,7 @@ impl RecordFolder {
         for old in superfluous {
             fs::remove_file(self.path.join(old))?;
         }
-        let unfinished = self.path.join(UNFINISHED);
-        fs::write(&unfinished, text)?;
-        fs::rename(&unfinished, self.path.join(name))
+        write_whole(&self.path.join(UNFINISHED), &self.path.join(name), text)
     }
 
     /// Returns the records in the folder, with their lengths. Links are left out: they may lead anywhere.
@@ -231,6 +223,25 @@ impl RecordFolder {
             (!is_room).then_some(old)
         });
         Some(gone.collect())
+    }
+}
+
+/// Writes the whole file or nothing, so that a process that is killed while it writes leaves the earlier file.
+pub(super) fn write_whole(unfinished: &Path, path: &Path, text: &str) -> io::Result<()> {
+    fs::write(unfinished, text)?;
+    fs::rename(unfinished, path)
+}
+
+/// Writes on a thread for blocking work.
+pub(super) async fn apart(
+    write: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> io::Result<()> {
+    // `spawn_blocking` panics if the system has no thread left.
+    match contain(|| spawn_blocking(write)) {
+        Ok(writing) => writing
+            .await
+            .unwrap_or_else(|ended| Err(io::Error::other(ended))),
+        Err(reason) => Err(io::Error::other(reason)),
     }
 }
 

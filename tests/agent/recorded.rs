@@ -12,6 +12,8 @@ use actix_bully::{
     operate::{Operated, RecordFolder, RecordRequest},
     protocol::{Event, LostReason, Timings},
     record::{RecordLimits, Recording, What},
+    supervisor::RestartPolicy,
+    testkit::Inject,
 };
 
 use crate::stage::{MS, id, play};
@@ -232,7 +234,7 @@ fn the_past_of_a_group_outlives_its_process() {
         let before = rows(&node);
         assert!(before.ends_with(&[("b".to_owned(), Some(resigned)), ("a".to_owned(), None)]));
         // As if the process were killed now; two groups of one name are refused.
-        let file = folder.path().join("history-jobs-a.jsonl");
+        let file = folder.path().join("history-jobs@a.jsonl");
         let killed = std::fs::read(&file).unwrap();
         first.leave(MS(5_000)).await.unwrap();
         clock::sleep(MS(3_000)).await;
@@ -247,7 +249,7 @@ fn the_past_of_a_group_outlives_its_process() {
         expected.last_mut().unwrap().1 = Some(LeadershipEnd::Unseen);
         expected.push(("a".to_owned(), None));
         assert_eq!(rows(&node), expected);
-        assert_eq!(saved(folder.path()), ["history-jobs-a.jsonl"]);
+        assert_eq!(saved(folder.path()), ["history-jobs@a.jsonl"]);
     });
 }
 
@@ -269,5 +271,32 @@ fn what_was_found_is_known_after_it_is_over() {
         let of_witness = findings.iter().filter(|found| found.agent == *witness.id());
         let kinds: Vec<_> = of_witness.map(|found| &*found.kind).collect();
         assert!(kinds.contains(&"none_eligible"), "{kinds:?}");
+    });
+}
+
+/// It restarts after a pause, and the next leader is known before.
+#[test]
+fn the_leader_after_a_crash_is_noted_while_the_former_is_down() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let [_a, b, c] = three(&group);
+        c.wait_for_leader(MS(5_000)).await.unwrap();
+        let slow = BullyAgent::builder("d").score(4).join(&group);
+        let pause = RestartPolicy::builder()
+            .window(MS(600_000))
+            .backoff_base(MS(60_000));
+        let pause = pause.backoff_max(MS(60_000)).build().unwrap();
+        let slow = slow.timings(Timings::lan()).restart_policy(pause);
+        let slow = slow.start().unwrap();
+        while !slow.is_leader() {
+            clock::sleep(MS(1)).await;
+        }
+        slow.addr().do_send(Inject::Crash);
+        clock::sleep(MS(5_000)).await;
+        let history = Operated::new(&b).history().swap_remove(0);
+        let rows: Vec<_> = history.leaderships.iter().rev().take(2).collect();
+        let ended = Some(LeadershipEnd::Lost(LostReason::Ended));
+        assert_eq!((rows[0].leader.as_str(), rows[0].end), ("c", None));
+        assert_eq!((rows[1].leader.as_str(), rows[1].end), ("d", ended));
     });
 }

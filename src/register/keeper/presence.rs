@@ -80,10 +80,18 @@ impl Keeper {
 
     /// Tells each agent here the agent of another process to which it would hand over.
     fn tell_contender(&self, now: Time) {
-        let best = self.roster().best_elsewhere(now);
-        for to in self.hearers().values() {
+        let newest = self.group.upgrade().map(|group| group.newest());
+        // What this process knows of a member is newer than the member's row.
+        let is_member = |id: &AgentId| {
+            let newest = newest.as_ref();
+            newest.is_some_and(|newest| newest.members().get(id).is_some())
+        };
+        let best = self.roster().best_elsewhere(now, is_member);
+        let mut hearers = self.hearers();
+        hearers.retain(|_, to| to.connected());
+        for to in hearers.values() {
             let shown = RegisterShown::unasked(Micros(0), Answer::Contender(best.clone()));
-            // do_send: one message for each listing.
+            // do_send: one for each listing.
             to.do_send(StoreAnswer(Box::new(shown)));
         }
     }
@@ -135,6 +143,7 @@ impl Keeper {
             }
             Err(error) => {
                 self.health.fails(Access::Lists, now, self.name(), &error);
+                self.tell_contender(now); // rows that are too old count no more
                 None
             }
         }

@@ -15,6 +15,7 @@ use actix_bully::{
         bully::Preemption,
         lease::{LeaseRecord, RegisterRecord},
     },
+    history::LeadershipEnd,
     operate::{Command, CommandRefusal, Operated, Order, Outcome},
     protocol::{AgentId, Timings},
     register::{
@@ -100,6 +101,14 @@ fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() 
         while !b.is_leader() {
             clock::sleep(MS(1)).await;
         }
+        // No member of the other process says why: it stepped down, or was not heard.
+        let history = Operated::new(&b).history().swap_remove(0);
+        let row = history.leaderships.iter().find(|row| row.leader == id("a"));
+        let ends = [LeadershipEnd::Gone, LeadershipEnd::Replaced].map(Some);
+        assert!(
+            row.is_some_and(|row| ends.contains(&row.end)),
+            "{history:?}"
+        );
     });
 }
 

@@ -200,10 +200,15 @@ impl PresentRoster {
     }
 
     /// Returns the highest in rank of the present agents of other processes.
-    pub(super) fn best_elsewhere(&self, now: Time) -> Option<Rank> {
+    pub(super) fn best_elsewhere(
+        &self,
+        now: Time,
+        is_member: impl Fn(&AgentId) -> bool,
+    ) -> Option<Rank> {
         let rows = self.rows.values().map(|seen| &seen.row);
         let elsewhere = rows.filter(|row| !self.written.contains_key(&row.id));
-        let present = elsewhere.filter(|row| self.is_present(now, &row.id));
+        let unknown = elsewhere.filter(|row| !is_member(&row.id));
+        let present = unknown.filter(|row| self.is_present(now, &row.id));
         let ranks = present.filter_map(|row| {
             let (score, id) = (row.score?, row.id.clone());
             Some(Rank { score, id })

@@ -191,11 +191,19 @@ fn a_leader_hands_over_to_the_best_of_another_process_that_is_there() {
         row("e", 1, WALL, 4),          // is of this process
     ];
     roster.note_written(id("e"), Incarnation(1));
-    assert_eq!(roster.best_elsewhere(at(1_000)), None, "nothing was read");
+    let best = |roster: &PresentRoster, now, member| {
+        let rank = roster.best_elsewhere(at(now), |one| *one == id(member));
+        rank.map(|rank| rank.id)
+    };
+    assert_eq!(best(&roster, 1_000, "e"), None, "nothing was read");
     roster.list(at(1_000), WALL, &rows);
-    let best = roster.best_elsewhere(at(1_000)).map(|rank| rank.id);
-    assert_eq!(best, Some(id("c")));
-    assert_eq!(roster.best_elsewhere(at(1_091)), None, "all are gone");
+    assert_eq!(best(&roster, 1_000, "e"), Some(id("c")));
+    assert_eq!(
+        best(&roster, 1_000, "c"),
+        Some(id("b")),
+        "a member is known better"
+    );
+    assert_eq!(best(&roster, 1_091, "e"), None, "all are gone");
 }
 
 #[test]
