@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Returns the moment of the node at this time of the page's clock, and the number of messages that the node has sent.
-pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, u64) {
+pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, SentByGroup) {
     let report = operated.brief_report();
     let leases = operated.leases();
     let mut moment = facts(&report, &leases, &operated.explain(), at);
@@ -197,25 +197,48 @@ fn follow(known: &mut AgentFacts, own: &AgentReport) {
     }
 }
 
-/// Measures the time that a node is without a leader.
+/// Measures the time that each group of a node is without a leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
-    since: Option<(Duration, u64)>,
+    /// By group: since when, and the number of its messages then.
+    since: BTreeMap<String, (Duration, u64)>,
 }
 
+/// The number of messages that the node's agents have sent, by group.
+pub(crate) type SentByGroup = BTreeMap<String, u64>;
+
 impl VacancyWatch {
-    /// Examines a moment; `sent` is the number of messages that the node has sent. Returns the election that ended.
-    pub(crate) fn look(&mut self, moment: &PageMoment, sent: u64) -> Option<Said> {
-        let leaders: Vec<AgentId> = moment.leaders().map(|agent| agent.name.clone()).collect();
+    /// Examines a moment. Returns the elections that ended.
+    pub(crate) fn look(&mut self, moment: &PageMoment, sent: &SentByGroup) -> Vec<Said> {
+        let groups = moment.groups.iter();
+        groups
+            .filter_map(|group| self.look_at(moment, &group.name, sent))
+            .collect()
+    }
+
+    fn look_at(&mut self, moment: &PageMoment, group: &str, sent: &SentByGroup) -> Option<Said> {
+        // If there is one group, agents do not name it.
+        let is_only = moment.groups.len() < 2;
+        let of_group = moment
+            .leaders()
+            .filter(|agent| is_only || agent.group == group);
+        let leaders: Vec<AgentId> = of_group.map(|agent| agent.name.clone()).collect();
+        let sent = sent.get(group).copied().unwrap_or_default();
         if leaders.is_empty() {
-            self.since.get_or_insert((moment.at, sent));
+            let since = self.since.entry(group.to_owned());
+            since.or_insert((moment.at, sent));
             return None;
         }
-        let (since, before) = self.since.take()?;
+        let (since, before) = self.since.remove(group)?;
+        let cause = "there was no leader";
         Some(Said {
             at: moment.at,
             what: Happened::Election {
-                cause: String::from("there was no leader"),
+                cause: if is_only {
+                    cause.to_owned()
+                } else {
+                    format!("{group}: {cause}")
+                },
                 leaders,
                 took: moment.at.saturating_sub(since),
                 messages: sent.saturating_sub(before),
@@ -224,14 +247,13 @@ impl VacancyWatch {
     }
 }
 
-/// Returns the number of messages that the node's agents have sent. Each group counts once.
-fn sent(report: &Report) -> u64 {
+/// Returns the number of messages that the node's agents have sent. The agents of a group report the same number.
+fn sent(report: &Report) -> SentByGroup {
     let counts = report.agents.iter().map(|agent| {
         let sent = agent.messages.get("sent").copied();
-        (&agent.group, sent.unwrap_or_default())
+        (agent.group.clone(), sent.unwrap_or_default())
     });
-    let by_group: BTreeMap<_, _> = counts.collect();
-    by_group.into_values().sum()
+    counts.collect()
 }
 
 #[cfg(test)]
@@ -314,33 +336,67 @@ mod tests {
         assert_eq!(c.term.map(|term| term.0), Some(7));
         assert_eq!(moment.peers[0].error.as_deref(), Some("refused"));
         assert!(b.group.is_empty(), "there is one group only");
-        assert_eq!(sent(&report()), 12);
+        assert_eq!(sent(&report()), BTreeMap::from([("g".to_owned(), 12)]));
+    }
+
+    /// The election that ended: its cause, its leaders, its milliseconds and its messages.
+    fn ended(said: &[Said]) -> Vec<(&str, Vec<&str>, u128, u64)> {
+        let elections = said.iter().map(|said| {
+            let Happened::Election {
+                cause,
+                leaders,
+                took,
+                messages,
+            } = &said.what
+            else {
+                unreachable!("{said:?}")
+            };
+            let leaders = leaders.iter().map(AgentId::as_str).collect();
+            (&**cause, leaders, took.as_millis(), *messages)
+        });
+        elections.collect()
     }
 
     #[test]
     fn an_election_lasts_until_there_is_a_leader() {
         let mut vacancy = VacancyWatch::default();
-        let led = facts(&report(), &[None], &[], Duration::from_secs(9));
+        let sent = |count| BTreeMap::from([("g".to_owned(), count)]);
+        let led = facts(&report(), &[None], &[explained()], Duration::from_secs(9));
         let mut empty = PageMoment {
             at: Duration::from_secs(5),
-            ..PageMoment::default()
+            agents: Vec::new(),
+            ..led.clone()
         };
-        assert_eq!(vacancy.look(&led, 1), None, "it was led before");
-        assert_eq!(vacancy.look(&empty, 10), None);
+        assert_eq!(vacancy.look(&led, &sent(1)), [], "it was led before");
+        assert_eq!(vacancy.look(&empty, &sent(10)), []);
         empty.at = Duration::from_secs(6);
-        assert_eq!(vacancy.look(&empty, 11), None);
-        let over = vacancy.look(&led, 14).unwrap();
-        let Happened::Election {
-            leaders,
-            took,
-            messages,
-            ..
-        } = over.what
-        else {
-            unreachable!("{over:?}")
-        };
-        assert_eq!(leaders, ["c"]);
-        assert_eq!((took, messages), (Duration::from_secs(4), 4));
-        assert_eq!(vacancy.look(&led, 15), None);
+        assert_eq!(vacancy.look(&empty, &sent(11)), []);
+        let over = vacancy.look(&led, &sent(14));
+        assert_eq!(ended(&over), [("there was no leader", vec!["c"], 4_000, 4)]);
+        assert_eq!(vacancy.look(&led, &sent(15)), []);
+    }
+
+    #[test]
+    fn each_group_has_its_elections() {
+        let mut vacancy = VacancyWatch::default();
+        let mut report = report();
+        let mut other = report.agents[0].clone();
+        other.group = "h".to_owned();
+        other.leader = None;
+        report.agents.push(other);
+        let whys = [explained(), explained()];
+        let sent = |g: u64, h: u64| BTreeMap::from([("g".to_owned(), g), ("h".to_owned(), h)]);
+        let mixed = facts(&report, &[None, None], &whys, Duration::from_secs(5));
+        assert_eq!(vacancy.look(&mixed, &sent(1, 1)), [], "g is led");
+        let mut led = mixed.clone();
+        led.at = Duration::from_secs(7);
+        for agent in &mut led.agents {
+            agent.leads = agent.name.as_str() == "c";
+        }
+        let over = vacancy.look(&led, &sent(90, 4));
+        assert_eq!(
+            ended(&over),
+            [("h: there was no leader", vec!["c"], 2_000, 3)]
+        );
     }
 }

@@ -20,7 +20,7 @@ use super::{
     board::Board,
     hours::WallBegin,
     moment::PageMoment,
-    running::{self, VacancyWatch},
+    running::{self, SentByGroup, VacancyWatch},
     said::told,
 };
 use crate::operate::Operated;
@@ -55,7 +55,7 @@ impl NodeSampler {
                 beats.tick().await;
                 let (moment, sent) = look(&operated, since.elapsed(), &mut wall);
                 let mut said = told(&board.moment(), &moment);
-                said.extend(vacancy.look(&moment, sent));
+                said.extend(vacancy.look(&moment, &sent));
                 board.publish(moment, said, 0);
             }
             drop(claim);
@@ -74,7 +74,7 @@ fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin
     board.publish(moment, Vec::new(), 0);
 }
 
-fn look(operated: &Operated, at: Duration, wall: &mut WallBegin) -> (PageMoment, u64) {
+fn look(operated: &Operated, at: Duration, wall: &mut WallBegin) -> (PageMoment, SentByGroup) {
     let (mut moment, sent) = running::look(operated, at);
     moment.began_unix_ms = Some(wall.look(at));
     (moment, sent)

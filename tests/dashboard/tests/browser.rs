@@ -3,7 +3,6 @@
 
 use actix_bully::{
     Group,
-    agent::BullyAgent,
     dashboard::Dashboard,
     operate::{Operated, RecordFolder},
     record::Recording,
