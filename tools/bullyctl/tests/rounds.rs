@@ -158,7 +158,7 @@ fn start(place: &Place, host: usize, run: &Command) -> Host {
     run.args(words);
     run.env(
         unruly::UNRULY,
-        place.unruly_by(&["ignore", "fork", "setsid", "thread"]),
+        place.unruly_by(&["ignore", "fork", "setsid", "thread", "regroup"]),
     );
     Host::spawn(run)
 }

@@ -56,7 +56,7 @@ fn two_commands_at_one_time_are_noticed() {
 }
 
 /// All of what a command can do to outlive its end.
-const ALL: &[&str] = &["ignore", "fork", "setsid", "thread"];
+const ALL: &[&str] = &["ignore", "fork", "setsid", "thread", "regroup"];
 
 /// The deadline is later than the test waits: nothing but the end of `bullyctl` ends the command.
 #[test]
@@ -67,7 +67,7 @@ fn a_command_and_all_that_it_started_end_with_bullyctl() {
     run.env(unruly::UNRULY, place.unruly_by(ALL));
     let host = Host::spawn(run);
     let all = place.wait_for_ready(1);
-    assert_eq!(all.len(), 4);
+    assert_eq!(all.len(), 5);
     let guard = host.guard();
     host.signal(Signal::KILL);
     wait_until_gone(&all);
@@ -135,14 +135,16 @@ fn a_guard_that_stands_still_holds_up_no_hand_over() {
 
 #[test]
 fn a_command_that_stands_still_ends_at_a_hand_over() {
-    let place = Place::new();
-    let mut host = place.unruly("a", &[]);
-    let all = place.wait_for_ready(1);
-    kill_process(all[0], Signal::STOP).unwrap();
-    host.signal(Signal::TERM);
-    host.wait_for("signal 15 ended the command");
-    assert_eq!(host.wait().code(), Some(0));
-    assert!(!is_alive(all[0]));
+    for words in [&[][..], &["regroup"]] {
+        let place = Place::new();
+        let mut host = place.unruly("a", words);
+        let all = place.wait_for_ready(1);
+        kill_process(all[0], Signal::STOP).unwrap();
+        host.signal(Signal::TERM);
+        host.wait_for("signal 15 ended the command");
+        assert_eq!(host.wait().code(), Some(0));
+        assert!(!is_alive(all[0]));
+    }
 }
 
 #[test]

@@ -10,8 +10,8 @@
 //! that signal if only the thread has ended that started the guard, so the guard compares its parent.
 //!
 //! The command is a process group of its own. The guard kills the group while its leader is not reaped: until then no
-//! other group can have its number. The guard kills processes that have left the group as its own children
-//! (`children.rs`).
+//! other group can have its number. A command that has moved to another group is killed by its own number. The guard
+//! kills other processes that have left the group as its own children (`children.rs`).
 
 use std::{
     ffi::OsString,
@@ -31,7 +31,8 @@ use rustix::{
     io::Errno,
     net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send},
     process::{
-        Pid, Signal, WaitIdStatus, getppid, kill_process_group, set_parent_process_death_signal,
+        Pid, Signal, WaitIdStatus, getpgid, getppid, kill_process, kill_process_group,
+        set_parent_process_death_signal,
     },
     stdio::stdin,
     time::{
@@ -158,9 +159,9 @@ impl Guard {
             }
             if self.order.asks_to_end && !self.was_asked {
                 self.was_asked = true;
-                kill_process_group(self.command, Signal::TERM).ok();
+                self.signal(Signal::TERM);
                 // A stopped process does not receive SIGTERM until it continues.
-                kill_process_group(self.command, Signal::CONT).ok();
+                self.signal(Signal::CONT);
             }
             self.wait();
         }
@@ -203,11 +204,21 @@ impl Guard {
         while matches!(self.signals.read(&mut bytes), Ok(1..)) {}
     }
 
+    /// Signals the command's process group, and the command itself if it has left this group.
+    fn signal(&self, signal: Signal) {
+        kill_process_group(self.command, signal).ok();
+        // A command in its group gets each signal once: it may take a second SIGTERM as a request to hurry. The command
+        // is not reaped, so its number cannot belong to another process.
+        if getpgid(Some(self.command)) != Ok(self.command) {
+            kill_process(self.command, signal).ok();
+        }
+    }
+
     /// Kills all remaining processes of the command.
     fn end(&self, cause: EndCause) -> CommandEnd {
-        // A process that forks while it is killed leaves no child: a fork fails while a signal is pending.
-        kill_process_group(self.command, Signal::KILL).ok();
         let status = loop {
+            // A process that forks while it is killed leaves no child: a fork fails while a signal is pending.
+            self.signal(Signal::KILL);
             if let Some(ended) = has_ended(self.command) {
                 break status(&ended);
             }

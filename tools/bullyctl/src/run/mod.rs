@@ -52,8 +52,8 @@
 //!
 //! # End of all processes
 //! The guard is a subreaper: every process that the command starts becomes a child of the guard when its own parent
-//! has ended, also after `setsid` and a double fork. The guard kills the command's process group while the group's
-//! leader is not reaped, then its own children, until none is left. It cannot kill a process that runs as another user
+//! has ended, also after `setsid` and a double fork. The guard kills the command and its process group while the command
+//! is not reaped, then its own children, until none is left. It cannot kill a process that runs as another user
 //! (`sudo`, `setuid`): run `bullyctl` as that user. As process 1 of a container `bullyctl` reaps orphans; if its guard
 //! is killed there, `bullyctl` kills all processes that it has adopted since the command began.
 //!

@@ -5,6 +5,7 @@
 //! ```text
 //!   ignore  it ignores SIGTERM        setsid  it starts another process in a session of its own, whose parent ends at once
 //!   fork    it starts another process thread  it starts another process from a thread that ends
+//!   regroup it joins the process group of another process that it starts
 //! ```
 //! It locks a file of the folder, and its processes share the lock, so that the kernel unlocks the file when the last of them has ended. If another
 //! command has it, both run at one time, and that is written down.
@@ -18,11 +19,14 @@ use std::{
     env,
     fs::{self, File, OpenOptions},
     io::Write,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio, exit, id},
     sync::{Arc, atomic::AtomicBool},
     thread,
 };
+
+use rustix::process::Pid;
 
 /// The variable that makes a process of this program such a command.
 pub(crate) const UNRULY: &str = "UNRULY";
@@ -83,7 +87,13 @@ pub(crate) fn live() {
         let ended = thread::spawn(move || drop(start(&folder, "child", held)));
         ended.join().expect("it ends");
     }
-    let expected = 1 + ["fork", "setsid", "thread"]
+    if has("regroup") {
+        let mut other = again(&folder, "child", held());
+        let other = other.process_group(0).spawn().expect("it can be started");
+        let group = Pid::from_child(&other);
+        rustix::process::setpgid(None, Some(group)).expect("it leads no session");
+    }
+    let expected = 1 + ["fork", "setsid", "thread", "regroup"]
         .iter()
         .filter(|it| has(it))
         .count();
@@ -95,12 +105,18 @@ pub(crate) fn live() {
 }
 
 fn start(folder: &Path, word: &str, input: Stdio) -> Child {
+    let mut command = again(folder, word, input);
+    command.spawn().expect("it can be started")
+}
+
+/// This program once more, with that word.
+fn again(folder: &Path, word: &str, input: Stdio) -> Command {
     let own: Vec<_> = env::args_os().collect();
     let mut command = Command::new(&own[0]);
     command.args(&own[1..]).stdin(input);
     command.env(UNRULY, format!("{} {word}", folder.display()));
     command.env(FIRST, first());
-    command.spawn().expect("it can be started")
+    command
 }
 
 /// The node and its fence.
