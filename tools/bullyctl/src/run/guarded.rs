@@ -72,7 +72,7 @@ pub(super) struct Guarded {
 
 /// A message of the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+pub(super) enum Heard {
     Report(RunReport),
     Nothing,
     Closed,
@@ -294,16 +294,20 @@ async fn hear(socket: &AsyncFd<OwnedFd>) -> Heard {
     }
 }
 
-fn hear_now(socket: &OwnedFd) -> Heard {
+pub(super) fn hear_now(socket: &OwnedFd) -> Heard {
     let mut bytes = [0; LONGEST];
-    match recv(socket, &mut bytes, RecvFlags::DONTWAIT) {
-        Ok((0, _)) => Heard::Closed,
-        Ok((_, len)) => {
-            let report = bytes.get(..len).and_then(RunReport::decode);
-            report.map_or(Heard::Nothing, Heard::Report)
+    loop {
+        match recv(socket, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => return Heard::Closed,
+            Ok((_, len)) => {
+                let report = bytes.get(..len).and_then(RunReport::decode);
+                return report.map_or(Heard::Nothing, Heard::Report);
+            }
+            // A guard that ends without having read an order leaves this error, once, before its last report.
+            Err(Errno::INTR | Errno::CONNRESET) => {}
+            Err(Errno::AGAIN) => return Heard::Nothing,
+            Err(_) => return Heard::Closed,
         }
-        Err(Errno::AGAIN | Errno::INTR) => Heard::Nothing,
-        Err(_) => Heard::Closed,
     }
 }
 

@@ -89,6 +89,8 @@ mod node;
 mod outcome;
 #[cfg(target_os = "linux")]
 mod signals;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
 #[cfg(target_os = "linux")]
 mod wrapper;
 
