@@ -66,8 +66,17 @@ pub(super) struct Guarded {
     /// End of the drain, if the command was asked to end.
     drained_at: Option<u64>,
     told: Option<RunOrder>,
-    end: Option<CommandEnd>,
-    is_over: bool,
+    state: GuardState,
+}
+
+/// The state of the guard and its command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GuardState {
+    Runs,
+    /// The guard reported the end of all processes, and is about to end.
+    Reported(CommandEnd),
+    /// The guard has ended too.
+    Over(CommandEnd),
 }
 
 /// A message of the guard.
@@ -121,8 +130,7 @@ impl Guarded {
             clock,
             drained_at: None,
             told: None,
-            end: None,
-            is_over: false,
+            state: GuardState::Runs,
         };
         // Closes this process's copy of the guard's end of the socket.
         drop(guard);
@@ -175,7 +183,7 @@ impl Guarded {
                         tell(&format!("the command runs as process {process}"));
                     }
                     Heard::Report(RunReport::Ended(end)) => {
-                        self.end = Some(end);
+                        self.state = GuardState::Reported(end);
                         return self.finish();
                     }
                     Heard::Closed => return self.finish(),
@@ -225,16 +233,15 @@ impl Guarded {
     /// Ends the guard and the command; a second call does nothing. It blocks: the leadership must not move to another
     /// host before the end.
     pub(super) fn finish(&mut self) -> CommandEnd {
-        if let Some(end) = self.end.filter(|_| self.is_over) {
+        if let GuardState::Over(end) = self.state {
             return end;
         }
-        self.is_over = true;
         // The guard reads this as the end of this process.
         shutdown(self.socket.get_ref(), Shutdown::Write).ok();
         let is_silent = loop {
             match self.hear_within(self.limits.patience()) {
                 Some(Heard::Report(RunReport::Ended(end))) => {
-                    self.end.get_or_insert(end);
+                    self.state = GuardState::Reported(end);
                 }
                 Some(Heard::Closed) => break false,
                 Some(Heard::Report(RunReport::Started(_)) | Heard::Nothing) => {}
@@ -245,6 +252,22 @@ impl Guarded {
             self.guard.kill().ok();
         }
         self.guard.wait().ok();
+        let end = if let GuardState::Reported(end) = self.state {
+            // The guard left no process. Orphans of other processes may be children of this process, and go on.
+            end
+        } else {
+            self.end_orphans();
+            CommandEnd {
+                status: CommandStatus::Unknown,
+                cause: EndCause::GuardLost,
+            }
+        };
+        self.state = GuardState::Over(end);
+        end
+    }
+
+    /// Ends the processes that a guard left which did not end them.
+    fn end_orphans(&self) {
         let left = end_all(&self.spared, Some(LONGEST_END));
         if !left.is_empty() {
             let left: Vec<_> = left.iter().map(|it| it.as_raw_nonzero()).collect();
@@ -252,10 +275,6 @@ impl Guarded {
                 "these processes of the command do not end, and may work on: {left:?}"
             ));
         }
-        *self.end.get_or_insert(CommandEnd {
-            status: CommandStatus::Unknown,
-            cause: EndCause::GuardLost,
-        })
     }
 
     /// Waits for a message of the guard; `None` after this time without a message.

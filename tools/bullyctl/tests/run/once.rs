@@ -188,7 +188,7 @@ fn a_command_that_ends_by_itself_is_run_again_after_a_pause() {
     assert_eq!(host.end(Signal::TERM), Some(0));
 }
 
-/// An orphan that no command has left: as in a container that somebody has entered.
+/// Orphans that no command has left: as in a container that somebody has entered. Process 1 adopts them.
 #[test]
 fn as_process_1_it_reaps_orphans() {
     let place = Place::new();
@@ -207,6 +207,8 @@ fn as_process_1_it_reaps_orphans() {
         .args(inner.get_args());
     let mut host = Host::spawn(outer);
     host.wait_for("the command runs as process");
+    let told = host.heard.last().unwrap().clone();
+    let command = told.rsplit(' ').next().unwrap();
     let first = host.guard(); // of the namespace: `bullyctl`
     let inside = |script: &str| {
         let mut enter = Command::new("nsenter");
@@ -222,6 +224,13 @@ fn as_process_1_it_reaps_orphans() {
     wait_until("the orphan is reaped", || {
         inside(&format!("ls -d /proc/{orphan}")).is_empty()
     });
+    // The end of a command ends none of them, unless its guard was killed.
+    let orphan = inside("sleep 1000 >/dev/null 2>&1 & echo $!");
+    let orphan = orphan.trim();
+    inside(&format!("kill {command}"));
+    host.wait_for("signal 15 ended the command");
+    host.wait_for("the command runs as process");
+    assert!(!inside(&format!("ls -d /proc/{orphan}")).is_empty());
     // A signal without a handler does not end process 1.
     kill_process(first, Signal::TERM).unwrap();
     wait_until("it has ended", || !crate::host::is_alive(first));
