@@ -6,6 +6,7 @@
 
 use std::{
     fs, io,
+    num::NonZeroI32,
     time::{Duration, Instant},
 };
 
@@ -30,7 +31,7 @@ pub(super) fn children() -> io::Result<Vec<Pid>> {
         match fs::read_to_string(task?.path().join("children")) {
             Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(process)),
             // The kernel has no such file, or the thread has ended.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return by_parent(),
+            Err(error) if is_gone(&error) => return by_parent(),
             Err(error) => return Err(error),
         }
     }
@@ -46,13 +47,20 @@ fn by_parent() -> io::Result<Vec<Pid>> {
         let Some(child) = entry.file_name().to_str().and_then(process) else {
             continue;
         };
-        // The process may have ended meanwhile.
-        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        if parent_in(&stat) == Some(own) {
-            found.push(child);
+        match fs::read_to_string(entry.path().join("stat")) {
+            Ok(stat) if parent_in(&stat) == Some(own) => found.push(child),
+            Ok(_) => {}
+            // The process has ended meanwhile, or belongs to another user and could not be killed.
+            Err(error) if is_gone(&error) || error.kind() == io::ErrorKind::PermissionDenied => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(found)
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    let no_process = Some(Errno::SRCH.raw_os_error());
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == no_process
 }
 
 /// Reads the parent, the second field after the name. The name may have spaces and parentheses.
@@ -96,34 +104,57 @@ fn wait_for(child: Pid, options: WaitIdOptions) -> Option<WaitIdStatus> {
     }
 }
 
-/// Kills and reaps all children except the spared ones, and their orphans, until none is left. Returns the children
-/// that are left when the time is over.
+/// Kills and reaps all children except the spared ones, and their orphans, until none is left.
+///
+/// # Errors
+/// The children that are left when the time is over.
+pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Result<(), ChildrenLeft> {
+    end_listed(children, spared, within)
+}
+
+/// The children that have not ended in time.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ChildrenLeft {
+    #[error("these processes of the command do not end, and may work on: {0:?}")]
+    Alive(Vec<NonZeroI32>),
+    #[error("processes of the command may work on, because the children cannot be listed: {0}")]
+    Unknown(io::Error),
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "no runtime: a bound for processes that the kernel cannot end"
 )]
-pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Vec<Pid> {
+fn end_listed(
+    mut list: impl FnMut() -> io::Result<Vec<Pid>>,
+    spared: &[Pid],
+    within: Option<Duration>,
+) -> Result<(), ChildrenLeft> {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        let mut left = children().unwrap_or_default();
-        left.retain(|child| !spared.contains(child));
-        left.retain(|child| {
-            // The child is not reaped yet, so its number cannot belong to another process.
-            kill_process(*child, Signal::KILL).ok();
-            reap(*child).is_none()
-        });
-        // A reaped child may have left children.
-        if left.is_empty() {
-            left = children().unwrap_or_default();
-            left.retain(|child| !spared.contains(child));
-            if left.is_empty() {
-                return left;
+        let left = match list() {
+            Ok(mut found) => {
+                found.retain(|child| !spared.contains(child));
+                if found.is_empty() {
+                    return Ok(());
+                }
+                found.retain(|child| {
+                    // The child is not reaped yet, so its number cannot belong to another process.
+                    kill_process(*child, Signal::KILL).ok();
+                    reap(*child).is_none()
+                });
+                // A reaped child may have left children.
+                if found.is_empty() {
+                    continue;
+                }
+                ChildrenLeft::Alive(found.iter().map(|it| it.as_raw_nonzero()).collect())
             }
-            continue;
-        }
+            // Without a list it is unknown whether a child is left.
+            Err(error) => ChildrenLeft::Unknown(error),
+        };
         if within.is_some_and(|within| begun.elapsed() > within) {
-            return left;
+            return Err(left);
         }
         rest(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
@@ -141,7 +172,32 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+
+    #[test]
+    fn children_that_cannot_be_listed_are_not_taken_for_ended() {
+        let failed = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let left = end_listed(|| Err(failed()), &[], Some(Duration::ZERO));
+        assert!(matches!(left, Err(ChildrenLeft::Unknown(_))), "{left:?}");
+        let mut lists = vec![Ok(Vec::new()), Err(failed()), Err(failed())];
+        let list = || lists.pop().unwrap_or_else(|| Err(failed()));
+        assert!(end_listed(list, &[], None).is_ok());
+        assert!(lists.is_empty());
+    }
+
+    #[test]
+    fn a_child_is_found_among_all_processes() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let process = Pid::from_child(&child);
+        let found = [children(), by_parent()].map(Result::unwrap);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for found in found {
+            assert!(found.contains(&process), "{found:?}");
+        }
+    }
 
     #[test]
     fn a_name_with_parentheses_hides_no_parent() {

@@ -268,12 +268,8 @@ impl Guarded {
 
     /// Ends the processes that a guard left which did not end them.
     fn end_orphans(&self) {
-        let left = end_all(&self.spared, Some(LONGEST_END));
-        if !left.is_empty() {
-            let left: Vec<_> = left.iter().map(|it| it.as_raw_nonzero()).collect();
-            tell(&format!(
-                "these processes of the command do not end, and may work on: {left:?}"
-            ));
+        if let Err(left) = end_all(&self.spared, Some(LONGEST_END)) {
+            tell(&left.to_string());
         }
     }
 

@@ -89,7 +89,7 @@ pub(crate) fn live() {
     }
     if has("regroup") {
         let mut other = again(&folder, "child", held());
-        let other = other.process_group(0).spawn().expect("it can be started");
+        let other = spawn(other.process_group(0));
         let group = Pid::from_child(&other);
         rustix::process::setpgid(None, Some(group)).expect("it leads no session");
     }
@@ -105,7 +105,10 @@ pub(crate) fn live() {
 }
 
 fn start(folder: &Path, word: &str, input: Stdio) -> Child {
-    let mut command = again(folder, word, input);
+    spawn(&mut again(folder, word, input))
+}
+
+fn spawn(command: &mut Command) -> Child {
     command.spawn().expect("it can be started")
 }
 
