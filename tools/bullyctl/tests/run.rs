@@ -13,10 +13,17 @@ mod once;
 #[path = "run/unruly.rs"]
 mod unruly;
 
-use std::{fs::File, process::Command};
+use std::{
+    fs::File,
+    io::{self, PipeWriter, Write},
+    process::Command,
+};
 
 use host::{Host, Place, bullyctl, command, is_alive, wait_until, wait_until_gone};
-use rustix::process::{Signal, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Signal, kill_process},
+};
 
 /// The test that is the unruly command where it is asked to be.
 const COMMAND: &str = "two_commands_at_one_time_are_noticed";
@@ -131,6 +138,47 @@ fn a_guard_that_stands_still_holds_up_no_hand_over() {
     second.signal(Signal::KILL);
     wait_until_gone(&all);
     place.assert_no_overlap();
+}
+
+/// The agent, on a thread of its own, releases the lease at the end of the drain.
+#[test]
+fn a_standard_error_without_a_reader_holds_up_no_hand_over() {
+    let place = Place::new();
+    let leases = place.path().join("leases");
+    let more = format!(
+        "drain = \"100ms\"\n[lease]\nfolder = \"{}\"",
+        leases.display()
+    );
+    let config = place.config_with("a", &more);
+    let socket = place.path().join("socket");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
+    run.arg("--socket").arg(&socket).args(["run", "--config"]);
+    run.arg(config).arg("--").args(command());
+    run.env(unruly::UNRULY, place.unruly_by(ALL));
+    let (unread, mut full) = io::pipe().unwrap();
+    let mut first = Host::unheard(run, full.try_clone().unwrap().into());
+    let of_first = place.wait_for_ready(1);
+    let has_room = |pipe: &PipeWriter| {
+        let now = Timespec::default();
+        poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&now)).unwrap() == 1
+    };
+    while has_room(&full) {
+        full.write_all(&[b'x'; 4096]).unwrap();
+    }
+    let second = place.unruly("b", ALL);
+    wait_until("the leadership is handed over", || {
+        let mut ctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
+        ctl.arg("--socket").arg(&socket).arg("transfer");
+        ctl.output().unwrap().status.success()
+    });
+    assert!(!of_first.iter().any(|it| is_alive(*it)));
+    let all = place.wait_for_ready(2);
+    first.signal(Signal::TERM);
+    assert_eq!(first.wait().code(), Some(0));
+    assert_eq!(second.end(Signal::TERM), Some(0));
+    wait_until_gone(&all);
+    place.assert_no_overlap();
+    drop(unread);
 }
 
 #[test]

@@ -50,7 +50,7 @@ use super::{
     frames::{LONGEST, RunOrder, RunReport},
     limits::{Limits, NEVER},
     outcome::{CommandEnd, CommandStatus, EndCause},
-    wrapper,
+    wrapper::{self, say},
 };
 
 /// The arguments of the guard.
@@ -77,7 +77,7 @@ pub(crate) fn live(args: &GuardArgs) -> ExitCode {
         }
         Ok(None) => ExitCode::SUCCESS,
         Err(error) => {
-            super::tell(&format!("the guard cannot start the command: {error}"));
+            say(&format!("the guard cannot start the command: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -42,8 +42,8 @@ use super::{
     children::{children, end_all},
     frames::{LONGEST, RunOrder, RunReport},
     limits::{Limits, after},
+    messages::tell,
     outcome::{CommandEnd, CommandStatus, EndCause},
-    tell,
 };
 
 /// A command to run, and its environment.
@@ -163,7 +163,7 @@ impl Guarded {
             let now = self.now();
             if self.drained_at.is_none() {
                 if is_ready(stepping_down.as_mut()).await {
-                    self.step_down(led);
+                    self.step_down(leader, led);
                 } else {
                     led = now;
                 }
@@ -189,16 +189,18 @@ impl Guarded {
                     Heard::Closed => return self.finish(),
                     Heard::Nothing => {}
                 },
-                () = &mut stepping_down, if self.drained_at.is_none() => self.step_down(led),
+                () = &mut stepping_down, if self.drained_at.is_none() => self.step_down(leader, led),
                 () = sleep(look) => {}
             }
         }
     }
 
-    /// Notes that the leadership is handed over: the next order asks the command to end.
-    fn step_down(&mut self, led: u64) {
+    /// Asks the command to end, because the leadership is handed over.
+    fn step_down(&mut self, leader: &LeaderGuard, led: u64) {
         let drained_at = after(led, self.limits.drain);
         self.drained_at = Some(drained_at);
+        let order = self.order(leader);
+        self.send(order);
         let left = self.limits.kill_at(drained_at).saturating_sub(self.now());
         let left = Duration::from_millis(left / 1_000_000);
         tell(&format!(

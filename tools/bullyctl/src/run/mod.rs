@@ -42,6 +42,7 @@
 //! | `bullyctl` is killed | the guard kills the command at once |
 //! | the guard is killed, or stands still at the end | the command is killed with it, and `bullyctl` kills the rest |
 //! | both are killed at one moment | the command is killed with the guard; processes that it has started continue |
+//! | the reader of the standard error | messages are lost, and the command runs and ends as usual |
 //! | both stand still (a freezer, a virtual machine) | the command may continue before they do: only the fence helps |
 //!
 //! In the mode without a lease (neither `quorum.voters` nor the section `lease`) two hosts may lead for a while, for
@@ -71,7 +72,7 @@
 //! Decided here: the platform, and that the command must exist before the election starts. `limits.rs`: all deadlines.
 //! `outcome.rs`: exit codes, and the effect of a signal. `node.rs`: the order of a run. `guarded.rs`: one run of the
 //! command, in this process; `guard.rs`: the same in the guard. `children.rs`: the end of all processes. `wrapper.rs`:
-//! the last step before the command.
+//! the last step before the command. `messages.rs`: lines on the standard error, which nothing waits for.
 
 #[cfg(target_os = "linux")]
 mod children;
@@ -85,6 +86,8 @@ mod guarded;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
+mod messages;
+#[cfg(target_os = "linux")]
 mod node;
 mod outcome;
 #[cfg(target_os = "linux")]
@@ -94,13 +97,7 @@ mod tests;
 #[cfg(target_os = "linux")]
 mod wrapper;
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-    path::PathBuf,
-    process::ExitCode,
-    time::Duration,
-};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
 use crate::{args::Args, failure::Failure};
 
@@ -144,13 +141,18 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
     {
         return Err(RunFailure::NotFound(program.clone()).into());
     }
+    messages::start().map_err(|error| RunFailure::Host {
+        what: "a thread for messages",
+        error,
+    })?;
     // The warnings of the node while it runs.
     tracing_subscriber::fmt()
-        .with_writer(io::stderr)
+        .with_writer(|| messages::Warnings)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .init();
-    let code = node::run(run, args, &config)?;
-    Ok(ExitCode::from(code))
+    let code = node::run(run, args, &config);
+    messages::flush();
+    Ok(ExitCode::from(code?))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -168,10 +170,4 @@ fn is_there(program: &std::ffi::OsStr) -> bool {
     // Without the variable the system uses a default PATH.
     env::var_os("PATH")
         .is_none_or(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
-}
-
-/// Prints a message for the operator.
-fn tell(text: &str) {
-    // If standard error cannot be written, the error cannot be reported anywhere.
-    writeln!(io::stderr().lock(), "bullyctl: {text}").ok();
 }

@@ -35,9 +35,9 @@ use super::{
     error::RunFailure,
     guarded::{Guarded, GuardedCommand},
     limits::Limits,
+    messages::tell,
     outcome::{CommandEnd, Ending, RunState, SignalAnswer, on_signal},
     signals::{self, EndSignals},
-    tell,
 };
 
 /// Runs the command whenever this host leads; returns the exit code.

@@ -7,7 +7,7 @@
 
 use std::{
     ffi::OsString,
-    io,
+    io::{self, Write},
     os::unix::process::CommandExt,
     process::{Command, ExitCode},
 };
@@ -46,9 +46,15 @@ pub(crate) fn live(args: &WrapperArgs) -> ExitCode {
         Ok(()) => Command::new(program).args(words).exec(),
         Err(error) => error.into(),
     };
-    super::tell(&format!("{} cannot be started: {error}", program.display()));
+    say(&format!("{} cannot be started: {error}", program.display()));
     ExitCode::from(match error.kind() {
         io::ErrorKind::NotFound => NOT_FOUND,
         _ => CANNOT_RUN,
     })
+}
+
+/// Prints a message for the operator. It may block: `bullyctl` does not wait for this process.
+pub(super) fn say(text: &str) {
+    // If the standard error cannot be written, there is no other place for the message.
+    writeln!(io::stderr().lock(), "bullyctl: {text}").ok();
 }

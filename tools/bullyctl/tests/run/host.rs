@@ -136,6 +136,17 @@ impl Host {
         }
     }
 
+    /// With a standard error that the test does not read.
+    #[allow(dead_code, reason = "the rounds on hosts of their own read it")]
+    pub(crate) fn unheard(mut bullyctl: Command, stderr: Stdio) -> Self {
+        let child = bullyctl.stdout(Stdio::null()).stderr(stderr);
+        Self {
+            child: child.spawn().unwrap(),
+            told: channel().1,
+            heard: Vec::new(),
+        }
+    }
+
     pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }

@@ -89,8 +89,7 @@ pub(crate) fn live() {
     }
     if has("regroup") {
         let mut other = again(&folder, "child", held());
-        let other = spawn(other.process_group(0));
-        let group = Pid::from_child(&other);
+        let group = Pid::from_child(&spawn(other.process_group(0)));
         rustix::process::setpgid(None, Some(group)).expect("it leads no session");
     }
     let expected = 1 + ["fork", "setsid", "thread", "regroup"]
