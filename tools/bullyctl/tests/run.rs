@@ -8,6 +8,8 @@
 
 #[path = "run/host.rs"]
 mod host;
+#[path = "run/late.rs"]
+mod late;
 #[path = "run/once.rs"]
 mod once;
 #[path = "run/unruly.rs"]

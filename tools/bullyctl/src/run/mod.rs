@@ -34,7 +34,8 @@
 //! disk ends after the disk has answered.
 //!
 //! A command that was killed because a renewal was late has not failed: it runs again in the same leadership, as soon
-//! as the lease has room, or on the next leader.
+//! as the lease has room, or on the next leader. With `--once` it does not run again: only a command that was not yet
+//! started waits for the renewal.
 //!
 //! | a process stands still, or is killed | effect |
 //! |---|---|

@@ -36,7 +36,7 @@ use super::{
     guarded::{Guarded, GuardedCommand},
     limits::Limits,
     messages::tell,
-    outcome::{CommandEnd, Ending, RunState, SignalAnswer, on_signal},
+    outcome::{CommandEnd, Ending, Repeat, RunState, SignalAnswer, on_signal},
     signals::{self, EndSignals},
 };
 
@@ -132,7 +132,7 @@ impl Service<'_> {
         let ending = Ending {
             signal,
             command: session.command,
-            is_once: self.run.once,
+            repeat: self.repeat(),
         };
         Ok(ending.code())
     }
@@ -150,7 +150,7 @@ impl Service<'_> {
                 _ = session.orphans.recv() => reap_others(self.guard.get()),
                 Some(end) = session.ends.recv() => {
                     session.command = Some(end);
-                    if self.run.once && !end.is_late() {
+                    if self.run.once && !self.repeat().is_due_after(end) {
                         return Ok(None);
                     }
                 }
@@ -252,16 +252,23 @@ impl Service<'_> {
             };
             let end = running.guarded.attend(&leader).await;
             drop(running);
-            if !end.is_for_want_of_time() {
+            if !self.repeat().is_due_after(end) {
                 return;
             }
-            // A late renewal does not mean that the command failed: it starts again once the lease is renewed. This
-            // future is dropped when the lease runs out.
+            // It starts again once the lease is renewed. This future is dropped when the lease runs out.
             tokio::select! {
                 biased;
                 () = leader.stepping_down() => return,
                 () = self.until_renewed(&leader) => {}
             }
+        }
+    }
+
+    fn repeat(&self) -> Repeat {
+        if self.run.once {
+            Repeat::Once
+        } else {
+            Repeat::WhileLeading
         }
     }
 

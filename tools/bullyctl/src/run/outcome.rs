@@ -48,11 +48,6 @@ impl CommandEnd {
         }
     }
 
-    /// Whether the command ended, or did not start, because a renewal was late.
-    pub(crate) fn is_for_want_of_time(self) -> bool {
-        matches!(self.cause, EndCause::Deadline | EndCause::Late)
-    }
-
     /// Whether the command was never started.
     pub(crate) fn is_late(self) -> bool {
         self.cause == EndCause::Late
@@ -90,6 +85,27 @@ pub(crate) fn signal_code(signal: u8) -> u8 {
 }
 
 const KILL: u8 = 9;
+
+/// The number of times that the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// `--once`: to its first end.
+    Once,
+    /// As long as the host leads.
+    WhileLeading,
+}
+
+impl Repeat {
+    /// Whether the command runs again in the same leadership. It does if a renewal was late, which is not a failure of
+    /// the command. With `--once` only a command that was never started may run then.
+    pub(crate) fn is_due_after(self, end: CommandEnd) -> bool {
+        match end.cause {
+            EndCause::Late => true,
+            EndCause::Deadline => self == Self::WhileLeading,
+            EndCause::Itself | EndCause::Abandoned | EndCause::GuardLost => false,
+        }
+    }
+}
 
 /// The state in which a signal arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,17 +145,19 @@ pub(crate) struct Ending {
     pub(crate) signal: Option<u8>,
     /// The last end of the command.
     pub(crate) command: Option<CommandEnd>,
-    /// `--once`
-    pub(crate) is_once: bool,
+    pub(crate) repeat: Repeat,
 }
 
 impl Ending {
     /// Returns the exit status. Without `--once` the command is a service, and the orderly end of a service is a
     /// success.
     pub(crate) fn code(self) -> u8 {
-        let of_command = self.command.map(CommandEnd::code);
+        let ran = self.command.filter(|end| !end.is_late());
+        let of_command = ran.map(CommandEnd::code);
         match self.signal {
-            Some(signal) if self.is_once => of_command.unwrap_or(signal_code(signal)),
+            Some(signal) if self.repeat == Repeat::Once => {
+                of_command.unwrap_or(signal_code(signal))
+            }
             Some(_) => 0,
             None => of_command.unwrap_or(0),
         }
@@ -190,13 +208,23 @@ mod tests {
     #[test]
     fn a_signal_ends_a_service_in_order_and_a_run_once_with_its_status() {
         let ending = |signal, command, is_once| {
+            let repeat = if is_once {
+                Repeat::Once
+            } else {
+                Repeat::WhileLeading
+            };
             let ending = Ending {
                 signal,
                 command,
-                is_once,
+                repeat,
             };
             ending.code()
         };
+        let late = Some(CommandEnd {
+            status: CommandStatus::Unknown,
+            cause: EndCause::Late,
+        });
+        assert_eq!(ending(Some(TERM), late, true), 143, "it was not started");
         let done = Some(end(CommandStatus::Exited(0)));
         let failed = Some(end(CommandStatus::Exited(7)));
         assert_eq!(ending(Some(TERM), failed, false), 0);
@@ -204,6 +232,22 @@ mod tests {
         assert_eq!(ending(Some(TERM), None, true), 143, "it did not run");
         assert_eq!(ending(Some(TERM), done, true), 0);
         assert_eq!(ending(None, failed, true), 7);
+    }
+
+    #[test]
+    fn a_late_renewal_repeats_a_command_but_once_only_one_that_was_not_started() {
+        for (cause, leading, once) in [
+            (EndCause::Itself, false, false),
+            (EndCause::Deadline, true, false),
+            (EndCause::Abandoned, false, false),
+            (EndCause::GuardLost, false, false),
+            (EndCause::Late, true, true),
+        ] {
+            let status = CommandStatus::Unknown;
+            let end = CommandEnd { status, cause };
+            assert_eq!(Repeat::WhileLeading.is_due_after(end), leading, "{cause:?}");
+            assert_eq!(Repeat::Once.is_due_after(end), once, "{cause:?}");
+        }
     }
 
     #[test]

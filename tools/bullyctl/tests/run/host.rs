@@ -185,6 +185,17 @@ impl Host {
         }
     }
 
+    /// Waits until the command runs; its process.
+    #[allow(
+        dead_code,
+        reason = "the rounds on hosts of their own have a command that notes it"
+    )]
+    pub(crate) fn wait_for_command(&mut self) -> Pid {
+        self.wait_for("the command runs as process");
+        let told = self.heard.last().and_then(|line| line.rsplit(' ').next());
+        Pid::from_raw(told.unwrap().parse().unwrap()).unwrap()
+    }
+
     pub(crate) fn wait(&mut self) -> ExitStatus {
         let mut ended = None;
         wait_until("bullyctl ends", || {

@@ -206,9 +206,7 @@ fn as_process_1_it_reaps_orphans() {
         .arg(inner.get_program())
         .args(inner.get_args());
     let mut host = Host::spawn(outer);
-    host.wait_for("the command runs as process");
-    let told = host.heard.last().unwrap().clone();
-    let command = told.rsplit(' ').next().unwrap();
+    let command = host.wait_for_command().as_raw_nonzero(); // of the namespace
     let first = host.guard(); // of the namespace: `bullyctl`
     let inside = |script: &str| {
         let mut enter = Command::new("nsenter");
