@@ -63,6 +63,9 @@ pub(super) struct Guarded {
     spared: Vec<Pid>,
     limits: Limits,
     clock: BootClock,
+    /// Last moment without a request to hand over. The drain began later, so its end is never assumed too late, even
+    /// if this process stood still meanwhile.
+    led: u64,
     /// End of the drain, if the command was asked to end.
     drained_at: Option<u64>,
     told: Option<RunOrder>,
@@ -88,19 +91,25 @@ pub(super) enum Heard {
 }
 
 impl Guarded {
-    /// Starts a guard, which starts the command if there is time left.
+    /// Starts a guard, which starts the command if there is time left. Returns `None` if the leadership is handed over
+    /// already: then nothing is started.
     ///
     /// The calling thread must live as long as this process: the kernel signals the guard when that thread ends.
     #[expect(
         deprecated,
         reason = "its successor is unsafe, for types that may name another descriptor later: one that is owned stays"
     )]
-    pub(super) fn start(
+    pub(super) async fn start(
         command: &GuardedCommand<'_>,
         leader: &LeaderGuard,
         limits: Limits,
         clock: BootClock,
-    ) -> io::Result<Self> {
+    ) -> io::Result<Option<Self>> {
+        // The clock is read first: the start takes time, and the drain may begin meanwhile.
+        let led = clock.now().as_nanos();
+        if is_ready(pin!(leader.stepping_down())).await {
+            return Ok(None);
+        }
         let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
         let (own, theirs) = socketpair(kind.0, kind.1, SocketFlags::CLOEXEC, None)?;
         let socket = AsyncFd::with_interest(own, Interest::READABLE)?;
@@ -128,15 +137,21 @@ impl Guarded {
             spared,
             limits,
             clock,
+            led,
             drained_at: None,
             told: None,
             state: GuardState::Runs,
         };
         // Closes this process's copy of the guard's end of the socket.
         drop(guard);
+        // Checked again, because the start of a process may take longer than the drain. A guard whose first order asks
+        // for the end starts no command.
+        if is_ready(pin!(leader.stepping_down())).await {
+            guarded.drained_at = Some(after(led, limits.drain));
+        }
         let order = guarded.order(leader);
         guarded.give_input(order)?;
-        Ok(guarded)
+        Ok(Some(guarded))
     }
 
     /// Sends the first order, with the user's standard input.
@@ -156,16 +171,13 @@ impl Guarded {
     /// Waits until the command and all its processes have ended.
     pub(super) async fn attend(&mut self, leader: &LeaderGuard) -> CommandEnd {
         let mut stepping_down = pin!(leader.stepping_down());
-        // Last moment without a request to hand over. The drain began later, so its end is never assumed too late,
-        // even if this process stood still meanwhile.
-        let mut led = self.now();
         loop {
             let now = self.now();
             if self.drained_at.is_none() {
                 if is_ready(stepping_down.as_mut()).await {
-                    self.step_down(leader, led);
+                    self.step_down(leader);
                 } else {
-                    led = now;
+                    self.led = now;
                 }
             }
             let order = self.order(leader);
@@ -189,15 +201,15 @@ impl Guarded {
                     Heard::Closed => return self.finish(),
                     Heard::Nothing => {}
                 },
-                () = &mut stepping_down, if self.drained_at.is_none() => self.step_down(leader, led),
+                () = &mut stepping_down, if self.drained_at.is_none() => self.step_down(leader),
                 () = sleep(look) => {}
             }
         }
     }
 
     /// Asks the command to end, because the leadership is handed over.
-    fn step_down(&mut self, leader: &LeaderGuard, led: u64) {
-        let drained_at = after(led, self.limits.drain);
+    fn step_down(&mut self, leader: &LeaderGuard) {
+        let drained_at = after(self.led, self.limits.drain);
         self.drained_at = Some(drained_at);
         let order = self.order(leader);
         self.send(order);

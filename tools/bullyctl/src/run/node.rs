@@ -240,8 +240,10 @@ impl Service<'_> {
             ],
         };
         loop {
-            let guarded = match Guarded::start(&command, &leader, self.limits, self.clock) {
-                Ok(guarded) => guarded,
+            let started = Guarded::start(&command, &leader, self.limits, self.clock);
+            let guarded = match started.await {
+                Ok(Some(guarded)) => guarded,
+                Ok(None) => return,
                 Err(error) => return tell(&format!("the command cannot be started: {error}")),
             };
             self.guard.set(Some(guarded.process()));

@@ -1,11 +1,15 @@
-//! A guard's reports, as `bullyctl` reads them.
+//! The start of a guard, and its reports, as `bullyctl` reads them.
 
+use std::{cell::Cell, ffi::OsString, time::Duration};
+
+use actix::System;
+use actix_bully::{Group, agent::BullyAgent, clock::BootClock};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socketpair};
 
 use crate::run::{
     frames::{RunOrder, RunReport},
-    guarded::{Heard, hear_now},
-    limits::NEVER,
+    guarded::{Guarded, GuardedCommand, Heard, hear_now},
+    limits::{Limits, NEVER},
     outcome::{CommandEnd, CommandStatus, EndCause},
 };
 
@@ -26,4 +30,35 @@ fn the_last_report_of_a_guard_that_left_an_order_unread_is_read() {
     drop(theirs);
     assert_eq!(hear_now(&own), Heard::Report(report));
     assert_eq!(hear_now(&own), Heard::Closed);
+}
+
+#[test]
+fn no_guard_is_started_once_the_drain_has_begun() {
+    System::new().block_on(async {
+        let group = Group::new("jobs").unwrap();
+        let agent = BullyAgent::builder("a").join(&group).start().unwrap();
+        let words = [OsString::from("true")];
+        let started = Cell::new(None);
+        let lead = agent.lead(async |leader| {
+            let command = GuardedCommand {
+                words: &words,
+                variables: Vec::new(),
+            };
+            let limits = Limits::new(Duration::from_secs(1), Duration::from_secs(60));
+            let clock = BootClock::new().unwrap();
+            leader.stepping_down().await;
+            let guarded = Guarded::start(&command, &leader, limits, clock).await;
+            started.set(Some(guarded.unwrap().is_some()));
+        });
+        let leave = async {
+            agent
+                .wait_for_leader(Duration::from_secs(30))
+                .await
+                .unwrap();
+            agent.leave(Duration::from_secs(60)).await.unwrap();
+        };
+        let (ended, ()) = tokio::join!(lead, leave);
+        ended.unwrap();
+        assert_eq!(started.get(), Some(false));
+    });
 }
