@@ -6,6 +6,8 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+#[path = "run/guard.rs"]
+mod guard;
 #[path = "run/host.rs"]
 mod host;
 #[path = "run/late.rs"]

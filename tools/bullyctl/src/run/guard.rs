@@ -47,6 +47,7 @@ use signal_hook::{
 
 use super::{
     children::{adopt_orphans, end_all, has_ended, reap, reap_others, rest},
+    error::CANNOT_RUN,
     frames::{LONGEST, RunOrder, RunReport},
     limits::{Limits, NEVER},
     outcome::{CommandEnd, CommandStatus, EndCause},
@@ -75,8 +76,19 @@ pub(crate) fn live(args: &GuardArgs) -> ExitCode {
             report(RunReport::Ended(guard.watch()));
             ExitCode::SUCCESS
         }
-        Ok(None) => ExitCode::SUCCESS,
+        Ok(None) => {
+            report(RunReport::Ended(CommandEnd {
+                status: CommandStatus::Unknown,
+                cause: EndCause::Late,
+            }));
+            ExitCode::SUCCESS
+        }
         Err(error) => {
+            // Before the message, which may wait for a reader.
+            report(RunReport::Ended(CommandEnd {
+                status: CommandStatus::Exited(CANNOT_RUN),
+                cause: EndCause::Itself,
+            }));
             say(&format!("the guard cannot start the command: {error}"));
             ExitCode::FAILURE
         }
@@ -96,7 +108,7 @@ struct Guard {
 }
 
 impl Guard {
-    /// Starts the command; returns `None` if there is nothing left to do.
+    /// Starts the command; returns `None` if it must not run any more.
     fn begin(args: &GuardArgs) -> io::Result<Option<Self>> {
         adopt_orphans()?;
         let (signals, written) = UnixStream::pair()?;
@@ -117,11 +129,6 @@ impl Guard {
             return Ok(None);
         };
         if order.asks_to_end || clock.now().as_nanos() >= limits.kill_at(order.deadline) {
-            let late = CommandEnd {
-                status: CommandStatus::Unknown,
-                cause: EndCause::Late,
-            };
-            report(RunReport::Ended(late));
             return Ok(None);
         }
         let child = Command::new("/proc/self/exe")
