@@ -82,14 +82,14 @@ pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFail
     })
 }
 
-struct Service<'a> {
-    run: &'a Run,
-    config: &'a Config,
-    limits: Limits,
-    clock: BootClock,
-    has_led: Cell<bool>,
+pub(super) struct Service<'a> {
+    pub(super) run: &'a Run,
+    pub(super) config: &'a Config,
+    pub(super) limits: Limits,
+    pub(super) clock: BootClock,
+    pub(super) has_led: Cell<bool>,
     /// The guard of the running command.
-    guard: Cell<Option<Pid>>,
+    pub(super) guard: Cell<Option<Pid>>,
 }
 
 impl Service<'_> {
@@ -168,7 +168,7 @@ impl Service<'_> {
     }
 
     /// Leaves the group. Meanwhile the command ends; another signal ends it at once.
-    async fn end<F: WorkFuture>(
+    pub(super) async fn end<F: WorkFuture>(
         &self,
         node: &RunningNode,
         session: &mut Session<F>,
@@ -179,7 +179,12 @@ impl Service<'_> {
             None => RunState::Waiting,
         };
         let deadline = match signal.map(|_| on_signal(state)) {
-            Some(SignalAnswer::Leave) => SOON,
+            Some(SignalAnswer::Leave) => {
+                // This host may begin to lead before it has left: the work must not start a command, which would
+                // have no time to end.
+                session.lead = Lead::Over;
+                SOON
+            }
             Some(SignalAnswer::HandOver | SignalAnswer::Kill) | None => {
                 self.limits.drain.saturating_add(HAND_OVER)
             }
@@ -300,21 +305,21 @@ impl Drop for RunningCommand<'_> {
 }
 
 /// The events that a run waits for.
-struct Session<F> {
-    lead: Lead<F>,
-    signals: EndSignals,
-    orphans: Signal,
-    ends: UnboundedReceiver<CommandEnd>,
+pub(super) struct Session<F> {
+    pub(super) lead: Lead<F>,
+    pub(super) signals: EndSignals,
+    pub(super) orphans: Signal,
+    pub(super) ends: UnboundedReceiver<CommandEnd>,
     /// The last end of the command.
-    command: Option<CommandEnd>,
+    pub(super) command: Option<CommandEnd>,
 }
 
 /// The future of `lead`.
-trait WorkFuture: Future<Output = Result<(), LeadError>> {}
+pub(super) trait WorkFuture: Future<Output = Result<(), LeadError>> {}
 impl<F: Future<Output = Result<(), LeadError>>> WorkFuture for F {}
 
 /// The future that leads, until it is over.
-enum Lead<F> {
+pub(super) enum Lead<F> {
     Goes(Pin<Box<F>>),
     Over,
 }

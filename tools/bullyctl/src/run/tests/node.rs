@@ -1,0 +1,55 @@
+//! The end of a node.
+
+use std::{cell::Cell, ffi::OsString, path::PathBuf, time::Duration};
+
+use actix::System;
+use actix_bully::{clock::BootClock, config::Config};
+use rustix::process::getpid;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::run::{
+    Run,
+    limits::Limits,
+    node::{Lead, Service, Session},
+    signals::{self, EndSignals},
+};
+
+#[test]
+fn after_a_signal_no_command_starts_if_none_runs() {
+    // A command that runs gets its time: its work goes on.
+    for (guard, expected) in [(None, false), (Some(getpid()), true)] {
+        System::new().block_on(async {
+            let config = Config::from_toml("node = \"a\"\ngroup = \"jobs\"").unwrap();
+            let node = config.starter().unwrap().start().unwrap();
+            let service = Service {
+                run: &Run {
+                    config: PathBuf::new(),
+                    env: None,
+                    no_fence: true,
+                    once: false,
+                    within: None,
+                    command: vec![OsString::from("true")],
+                },
+                config: &config,
+                limits: Limits::new(Duration::from_secs(1), Duration::from_secs(1)),
+                clock: BootClock::new().unwrap(),
+                has_led: Cell::new(false),
+                guard: Cell::new(guard),
+            };
+            let is_polled = Cell::new(false);
+            let (_ends, ends) = unbounded_channel();
+            let mut session = Session {
+                lead: Lead::Goes(Box::pin(async {
+                    is_polled.set(true);
+                    Ok(())
+                })),
+                signals: EndSignals::listen().unwrap(),
+                orphans: signals::children().unwrap(),
+                ends,
+                command: None,
+            };
+            service.end(&node, &mut session, Some(15)).await;
+            assert_eq!(is_polled.get(), expected);
+        });
+    }
+}
