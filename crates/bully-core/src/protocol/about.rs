@@ -1,17 +1,17 @@
-//! A short text of an agent about itself for the others, such as the URL of its own server.
+//! A short text that an agent publishes about itself, such as the URL of its own server.
 //!
-//! Decided here: which text is valid. No election reads it; [`Member`](super::Member) carries it, bound to an
-//! incarnation.
+//! Decided here: which text is valid. Not here: its use. No election reads it; [`Member`](super::Member) carries it,
+//! bound to the incarnation that published it.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 
-/// A text of an agent about itself for the others of its group, such as the URL of its own server.
+/// A text that an agent publishes about itself for the other agents of its group, such as the URL of its own server.
 ///
 /// 1 to 256 bytes without control characters, line separators and characters that change the direction of the text
-/// around them. It is the text of another agent: escape it where it is shown, and check it before it is used. Cloning
-/// copies a pointer.
+/// around them. The text comes from another agent: escape it before you show it, and check it before you use it.
+/// Cloning copies a pointer.
 ///
 /// ```
 /// use actix_bully::protocol::About;
@@ -21,16 +21,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 /// # Ok::<(), actix_bully::protocol::AboutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct About(Arc<String>); // one word: each member and each agent has room for it
+pub struct About(Arc<String>); // one word of memory, because each member and each agent has this field
 
 impl About {
-    /// The longest text, in bytes.
+    /// Length of the longest text, in bytes.
     pub const MAX_LEN: usize = 256;
 
     /// Checks a text.
     ///
     /// # Errors
-    /// [`AboutError`] when it is empty, too long, or has a character that is not allowed.
+    /// [`AboutError`] when the text is empty, too long, or has a character that is not allowed.
     pub fn new(text: &str) -> Result<Self, AboutError> {
         let (len, max) = (text.len(), Self::MAX_LEN);
         if len == 0 {
@@ -45,13 +45,13 @@ impl About {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A terminal, a log or a page would obey it in place of showing it.
+/// Returns whether a terminal, a log or a web page would obey this character instead of showing it.
 fn is_forbidden(c: char) -> bool {
     let parts_lines = matches!(c, '\u{2028}' | '\u{2029}');
     let turns_text = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}');
@@ -108,18 +108,18 @@ impl Visitor<'_> for Text {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AboutError {
-    /// It has no characters.
+    /// The text has no characters.
     #[error("what an agent says of itself is empty: leave it out, or give it 1 to 256 bytes")]
     Empty,
-    /// It is longer than the limit.
+    /// The text is longer than the limit.
     #[error("what an agent says of itself has {len} bytes, and the limit is {max}: shorten it")]
     TooLong {
-        /// Its length in bytes.
+        /// Length of the text in bytes.
         len: usize,
         /// The limit in bytes.
         max: usize,
     },
-    /// It has a character that is not shown but obeyed.
+    /// The text has a character that a terminal, a log or a web page would obey instead of showing it.
     #[error(
         "what an agent says of itself has {found:?}: use printable characters in one line of text"
     )]

@@ -1,9 +1,10 @@
-//! The messages that reach a machine: rule 7 of the contract of its driver.
+//! Decides which messages reach a machine: duty 7 of a [driver](super::Election).
 //!
-//! Decided here, once for every driver: a machine receives messages of other members only, and of these only
-//! incarnations that are not known to be over. No machine checks again, and none can forget the check. The right of a
-//! member to send a message is another question: a bridge asks it of each message
-//! ([`PeerMessage::needs`](super::PeerMessage::needs)), and each election of voters and observers.
+//! Decided here, once for every driver: a machine receives only messages of other members, and of each member only the
+//! incarnations that are not confirmed to have ended. No machine checks this again, so no machine can forget the check.
+//! Not here: whether a member may send that kind of message. A bridge checks that for each message
+//! ([`PeerMessage::needs`](super::PeerMessage::needs)), and each election checks whether the sender is a voter or an
+//! observer.
 
 use super::{AgentId, Incarnation, Member, Members};
 
@@ -13,16 +14,16 @@ pub enum Unheard {
     /// The sender is not another member.
     #[error("the sender is no other member")]
     Stranger,
-    /// The sender has ended in that incarnation. It may have withdrawn its message since.
+    /// The sender's incarnation has ended. The sender may have withdrawn its message since then.
     #[error("the sender's incarnation is over")]
     Ended,
 }
 
 impl Members {
-    /// The sender of a message to `me`, if the message reaches the machine.
+    /// Returns the sender of a message to `me`, if the message may reach the machine.
     ///
     /// # Errors
-    /// [`Unheard`] has the reason: the driver drops the message, and counts it.
+    /// [`Unheard`] has the reason. The driver drops the message and counts it.
     pub fn admit(
         &self,
         me: &AgentId,

@@ -1,7 +1,7 @@
-//! Another list of voters for a group that runs: questions, decisions and refusals.
+//! Changes of the list of voters while a group runs: questions, decisions and refusals.
 //!
-//! The types that the application, the machines and the wire have in common. The election that has voters
-//! ([`quorum`](crate::elections::quorum)) decides by which rules one list follows another.
+//! Decided here: the types that the application, the machines and the wire share. Not here: the rules by which one list
+//! follows another; they belong to the election that has voters ([`quorum`](crate::elections::quorum)).
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{AgentId, StoreId, Term};
 
-/// A change of the voters of a group that runs: one voter at a time.
+/// A change of the voters of a running group, by one voter at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum VoterChange {
-    /// One voter more.
+    /// Adds one voter.
     Add(NewVoter),
-    /// One voter less.
+    /// Removes one voter.
     Remove(AgentId),
-    /// One voter in the place of another, as one decision.
+    /// Replaces one voter by another, as one decision.
     Replace {
         /// The agent that votes no longer.
         old: AgentId,
@@ -26,17 +26,17 @@ pub enum VoterChange {
     },
 }
 
-/// A voter, and how its host is reached if others may not know that yet.
+/// A voter, and the contact of its host for hosts that may not know it yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewVoter {
     /// The name.
     pub id: AgentId,
-    /// Its host; `None` where each host knows it already.
+    /// Contact of the voter's host; `None` if each host knows the contact already.
     pub contact: Option<Contact>,
 }
 
-/// The contact of a voter's host. It means nothing to an election: bridges use it.
+/// The contact of a voter's host. Bridges use it; it means nothing to an election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contact {
@@ -46,21 +46,21 @@ pub struct Contact {
     pub address: String,
 }
 
-/// A list of voters that a quorum of the list before has decided.
+/// A list of voters that a quorum of the previous list has decided on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decree {
-    /// Its number: one more than that of the list before.
+    /// Its number: the number of the previous list plus one.
     pub epoch: u64,
     /// The voters, in the order of their names.
     pub voters: Vec<NewVoter>,
-    /// Qv, if it is not a majority.
+    /// Qv, the number of votes that elect a leader; `None` for a majority.
     pub vote_quorum: Option<u32>,
-    /// Ql, if it is not a majority.
+    /// Ql, the number of acknowledgements that keep a leadership; `None` for a majority.
     pub lease_quorum: Option<u32>,
 }
 
-/// A change that was made, or had been made before.
+/// The outcome of a change that was made now or earlier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Changed {
@@ -73,8 +73,8 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Returns whether the number of voters is even: one voter more would cost nothing, since no more of an even
-    /// number may be down than of the odd number below it.
+    /// Returns whether the number of voters is even. Then one more voter would cost nothing: of an even number of
+    /// voters, no more may be down than of the odd number below it.
     pub fn is_even(&self) -> bool {
         self.voters.len().is_multiple_of(2)
     }
@@ -84,37 +84,37 @@ impl Changed {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum VotersEvent {
-    /// This list holds from now on. An agent whose record knows a later list than its configuration also sends this
-    /// once.
+    /// This list is in force from now on. An agent whose record has a later list than its configuration also reports
+    /// this once.
     Installed(Decree),
-    /// This agent leads and was asked to make an agent a voter that it has not heard. The question names the host of
-    /// that agent. A carrier of messages to other hosts may connect to it.
+    /// This agent leads and was asked to make another agent a voter, but has not heard from that agent. The question
+    /// has the contact of that agent's host, so that a carrier of messages to other hosts may connect to it.
     Wanted(NewVoter),
-    /// The answer to a change that this agent was asked for.
+    /// The answer to a change that was requested from this agent.
     Answered {
         /// The change that was asked for.
         change: VoterChange,
         /// The outcome.
         outcome: Result<Changed, ChangeError>,
     },
-    /// A voter comes with another store than the store with which it took part in this epoch: its messages do not count
-    /// here. If it is this agent itself, another voter has reported that.
+    /// A voter has another store than the store with which it took part in this epoch, so this agent does not count its
+    /// messages. If `id` is this agent itself, another voter has reported that.
     OtherStore {
         /// The voter.
         id: AgentId,
-        /// The store with which it took part.
+        /// The store with which it took part in this epoch.
         kept: StoreId,
         /// The store that it has now.
         found: StoreId,
     },
-    /// This agent's record is an old copy: another voter received a later vote or acknowledgement from it than the
-    /// record knows. It takes no part any more, and its driver ends it.
+    /// This agent's record is an old copy: another voter has received a later vote or acknowledgement from this agent
+    /// than the record has. This agent takes part no longer, and its driver ends it.
     OldRecord {
-        /// The voter that heard it.
+        /// The voter that received the later vote or acknowledgement.
         by: AgentId,
         /// The term of the record.
         term: Term,
-        /// The term in which this agent was heard.
+        /// The term in which that voter heard this agent.
         heard: Term,
     },
 }
@@ -133,7 +133,7 @@ pub enum ChangeError {
         /// The name.
         id: AgentId,
     },
-    /// The agent that shall replace another one votes already.
+    /// The agent that shall replace another voter is a voter already.
     #[error("{id} is a voter already: remove the other one instead")]
     AlreadyAVoter {
         /// The name.
@@ -142,8 +142,8 @@ pub enum ChangeError {
     /// The group would have no voter.
     #[error("the last voter cannot be removed: replace it, or add another one first")]
     LastVoter,
-    /// The new voter did not tell the leader of late that it could become a voter: it is down, cannot reach the leader,
-    /// or is an observer without a store.
+    /// The new voter did not tell the leader recently that it could become a voter: it is down, cannot reach the
+    /// leader, or is an observer without a store.
     #[error(
         "{id} was not heard as a learner: start it with a store and `.learner()`, then ask again"
     )]
@@ -151,42 +151,43 @@ pub enum ChangeError {
         /// The name.
         id: AgentId,
     },
-    /// Too few of the present voters, or of those of the next list, are there: no agent could be elected afterwards.
+    /// The leader hears too few voters of the present list or of the next list: no agent could be elected after the
+    /// change.
     #[error(
         "the leader hears {heard} of the {needed} voters that would be needed then: add one that is up, or bring one back, first"
     )]
     NoQuorum {
-        /// The voters that the leader heard of late, and itself.
+        /// Number of voters that the leader heard recently, including itself.
         heard: u32,
         /// The larger quorum.
         needed: u32,
     },
-    /// The agent that was asked may only observe, as the leader's host was told.
+    /// The leader's host allows the agent that was asked only to observe.
     #[error("the leader's host lets this agent only observe: ask an agent that may vote")]
     NotAllowed,
-    /// More voters than a record has room for.
+    /// The new list has more voters than a record has room for.
     #[error("{voters} voters are too many: at most {most}")]
     TooMany {
         /// Number of voters of the new list.
         voters: u32,
-        /// The most.
+        /// Largest number of voters.
         most: u32,
     },
-    /// Names and contacts are longer than a record has room for.
+    /// The names and contacts of the new list are longer than a record has room for.
     #[error("names and contacts of {len} bytes are too long: at most {most} together")]
     TooLong {
-        /// Size of the list.
+        /// Size of the list in bytes.
         len: u32,
-        /// The most.
+        /// Largest size in bytes.
         most: u32,
     },
-    /// The epochs have come to their end.
+    /// The present epoch has the largest possible number.
     #[error("there is no epoch after {epoch}: begin a new group")]
     NoEpoch {
         /// The present epoch.
         epoch: u64,
     },
-    /// The quorums that were asked for by number do not fit that many voters.
+    /// The quorums that the configuration states as numbers do not fit the new number of voters.
     #[error(
         "the quorums of the configuration do not fit {voters} voters: change the voters in a new epoch, with other quorums"
     )]
@@ -194,20 +195,20 @@ pub enum ChangeError {
         /// Number of voters of the new list.
         voters: u32,
     },
-    /// Voters without a disk cannot seal an epoch: they would forget it.
+    /// Voters without a disk cannot seal an epoch, because they would forget it.
     #[error("voters without a disk are not changed while they run: begin a new epoch")]
     Diskless,
 }
 
 impl Decree {
-    /// The names of the voters.
+    /// Returns the names of the voters.
     pub fn names(&self) -> impl Iterator<Item = &AgentId> {
         self.voters.iter().map(|voter| &voter.id)
     }
 }
 
 impl VoterChange {
-    /// Returns the agent that votes from then on, and the agent that no longer does.
+    /// Returns the agent that becomes a voter, and the agent that is removed.
     pub fn parts(&self) -> (Option<&NewVoter>, Option<&AgentId>) {
         match self {
             Self::Add(new) => (Some(new), None),

@@ -1,6 +1,6 @@
-//! A process whose name a later process has, and the members whose hosts refuse it for that.
+//! The members whose hosts refuse this process, because a later process has its name.
 //!
-//! Decided here: when most of the other voters' hosts do. Not here: how a machine acts on that.
+//! Decided here: when these hosts outnumber the hosts that count on this process. Not here: how a machine acts on that.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use super::{AgentId, Members};
 pub(super) type Disowners = BTreeSet<AgentId>;
 
 impl Members {
-    /// Returns whether more of the other voters are on hosts that know a later process of this name, than are up
-    /// on other hosts.
+    /// Returns whether the other voters whose hosts know a later process of this name outnumber the other voters that
+    /// are up on the remaining hosts.
     pub fn is_disowned(&self, me: &AgentId) -> bool {
         if self.disowners.is_empty() {
             return false;

@@ -6,10 +6,10 @@ use super::{AgentId, Election, Event};
 
 /// One action of the driver; see [`Election::handle`].
 ///
-/// `A` is the type of the machine's questions to a store; without a store it has no value.
+/// `A` is the type of the questions that the machine asks a store. Without a store the type has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect<M, T, D, A = Infallible> {
-    /// Make this record durable before any later effect of the step leaves.
+    /// Make this record durable before any later effect of the step leaves the agent.
     Persist(D),
     /// Send this message to others.
     Send {
@@ -20,20 +20,20 @@ pub enum Effect<M, T, D, A = Infallible> {
     },
     /// Ask the store that the participants share.
     Ask(A),
-    /// Set a timer; this replaces a running timer of that name.
+    /// Set a timer; this replaces a running timer of the same name.
     SetTimer {
         /// Its name.
         timer: T,
-        /// The time, counted from the step's clock reading.
+        /// Time until it fires, counted from the step's clock reading.
         after: After,
     },
-    /// Forget a timer; it may not be running.
+    /// Cancel a timer. It may not be running.
     CancelTimer(T),
     /// Tell the application.
     Notify(Event),
 }
 
-/// An effect of a machine of that kind.
+/// An effect of the machine `E`.
 pub type EffectOf<E> = Effect<
     <E as Election>::Message,
     <E as Election>::Timer,
@@ -41,11 +41,10 @@ pub type EffectOf<E> = Effect<
     <E as Election>::Ask,
 >;
 
-/// The messages of an election of that kind: `Group<MessageOf<Ring>>`.
+/// The messages of the election `E`: `Group<MessageOf<Ring>>`.
 pub type MessageOf<E> = <E as Election>::Message;
 
-/// The effects of a machine of that kind. Machines with the same messages, timers, records and
-/// questions share it.
+/// The effects of the machine `E`. Machines with the same messages, timers, records and questions share this type.
 pub type EffectsOf<E> = Effects<
     <E as Election>::Message,
     <E as Election>::Timer,
@@ -60,23 +59,23 @@ pub enum To {
     One(AgentId),
     /// Every member: voters and observers.
     All,
-    /// These members: named once, so that the message is encoded once.
+    /// These members. One effect lists all of them, so that the message is encoded once.
     Set(Arc<[AgentId]>),
 }
 
-/// A span of time, or a range out of which the driver draws a point (jitter).
+/// A span of time, or a range in which the driver chooses a random time (jitter).
 ///
 /// A machine that re-checks a deadline uses [`min`](Self::min): a timer never fires earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct After {
-    /// The shortest.
+    /// Shortest time.
     pub min: Duration,
-    /// The longest.
+    /// Longest time.
     pub max: Duration,
 }
 
 impl After {
-    /// From `min` to `min + jitter`.
+    /// Makes a range from `min` to `min + jitter`.
     #[must_use]
     pub fn jittered(min: Duration, jitter: Duration) -> Self {
         Self {
@@ -95,7 +94,7 @@ impl From<Duration> for After {
     }
 }
 
-/// The effects of one step, in order. Reused between steps: a steady state allocates nothing.
+/// The effects of one step, in order. The buffer is reused between steps, so a steady state allocates nothing.
 #[derive(Debug)]
 pub struct Effects<M, T, D, A = Infallible>(Vec<Effect<M, T, D, A>>);
 
@@ -106,7 +105,7 @@ impl<M, T, D, A> Default for Effects<M, T, D, A> {
 }
 
 impl<M, T, D, A> Effects<M, T, D, A> {
-    /// An empty list.
+    /// Makes an empty list.
     pub fn new() -> Self {
         Self::default()
     }
@@ -157,22 +156,22 @@ impl<M, T, D, A> Effects<M, T, D, A> {
         self.push(|| Effect::Notify(event));
     }
 
-    /// Reserves room first: an effect that is made afterwards is written in its place, and is not moved.
+    /// Reserves memory first, so that the effect is written directly into its place and not moved afterwards.
     fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D, A>) {
         self.0.extend(iter::once_with(effect));
     }
 
-    /// Takes the effects out, in order; the room is kept.
+    /// Takes the effects out, in order, and keeps the memory.
     pub fn drain(&mut self) -> impl Iterator<Item = Effect<M, T, D, A>> + '_ {
         self.0.drain(..)
     }
 
-    /// The effects so far.
+    /// Returns the effects so far.
     pub fn as_slice(&self) -> &[Effect<M, T, D, A>] {
         &self.0
     }
 
-    /// Returns whether nothing is to be done.
+    /// Returns whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

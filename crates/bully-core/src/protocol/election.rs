@@ -16,18 +16,17 @@ use super::{
 
 /// One participant's side of a leader election, as a pure machine.
 ///
-/// A machine has no clock, no randomness, no threads and no hash order: the same inputs give the
-/// same effects. It is *total*: every input in every role is decided, and none can fail; nonsense
-/// from a peer is a traced no-op.
+/// A machine has no clock, no randomness, no threads and no hash order: the same inputs give the same effects. It is
+/// *total*: it decides every input in every role, and no input can fail. Nonsense from a peer is a traced no-op.
 ///
 /// # Duties of a driver
 /// 1. One reading of the agent's own clock per step, taken after the input was dequeued.
-/// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves before it
-///    is durable; if it cannot be made durable, the agent stops.
+/// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves the agent before the record is
+///    durable; if the record cannot be made durable, the agent stops.
 /// 3. Setting a timer replaces the timer of that name. Timers may be late, never early.
 /// 4. Steps do not overlap.
-/// 5. A message may be lost, delayed, duplicated or reordered, and so may a question to a store and its answer. No agent
-///    sends to itself.
+/// 5. A message may be lost, delayed, duplicated or reordered, and so may a question to a store and its answer. No
+///    agent sends a message to itself.
 /// 6. After a crash: a new machine with a larger [`Incarnation`], the last durable record, and no
 ///    old timers.
 /// 7. Messages from an incarnation that has since ended are dropped, and so are messages from an agent that is not
@@ -45,48 +44,49 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Ask: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// An answer of that store.
     type Told: Clone + Debug + PartialEq + Send + Unpin + 'static;
-    /// What must survive a crash: `()` or a small record.
+    /// The record that must survive a crash: `()` or a small value.
     type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
-    /// The rules' parameters: the same at every member, so best behind an `Arc`.
+    /// The parameters of the rules. All members have the same, so an `Arc` around them saves copies.
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
-    /// Makes a machine at the beginning of an incarnation; it sends nothing before
+    /// Makes a machine at the beginning of an incarnation. The machine sends nothing before
     /// [`Input::Start`](super::Input::Start).
     ///
     /// `durable` is the record that the last [`Effect::Persist`](super::Effect::Persist) of any incarnation made
     /// durable; `None` if there was none since the store was created. A machine that persists a record before its first
-    /// promise may take `None` for "no incarnation of mine promised anything"; after `Some` it must honour promises
-    /// that it may have given beside the record.
+    /// promise may read `None` as "no incarnation of this agent promised anything". After `Some`, it must also honour
+    /// promises that it may have given and that the record does not contain.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Self::Durable>) -> Self;
 
-    /// Decides one input; the effects are appended to `out`, to be executed in that order.
+    /// Decides one input, and appends the effects to `out` in the order in which they must be executed.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
 
-    /// The driver has made a record durable, or a probe of the same disk, in that time. Default: nothing depends on it.
+    /// Notes how long the driver took to make a record durable, or a probe of the same disk. Default: ignored.
     fn note_write(&mut self, _took: Duration) {}
 
-    /// The work of this participant failed, which leads. When it has stepped down it lets others go first for that long at
-    /// least. Default: for as long as always.
+    /// Notes that this participant leads and that its work failed. After it has stepped down, it lets others go first
+    /// for at least `_span`. Default: it lets them go first for the usual time.
     fn hold_back(&mut self, _span: Duration) {}
 
-    /// What this participant's state means at `now`: its role, the leader, and until when.
+    /// Returns the meaning of this participant's state at `now`: its role, the leader, and the time until which it
+    /// leads.
     fn view(&self, now: Time) -> View;
 
-    /// What keeps this participant from leading, or lets it wait: for people who ask why. Cheap, because it
-    /// is asked after each step. Default: nothing.
+    /// Returns the reasons that keep this participant from leading, or let it wait, for people who look for the cause.
+    /// It is called after each step, so it must be cheap. Default: none.
     fn prospects(&self) -> Prospects {
         Prospects::default()
     }
 
-    /// Returns whether this participant leads no more, and still tries to tell that to the agents that wait for it. An
-    /// agent that leaves stays for that, for as long as a promise lasts and no longer. Default: a message that was sent
-    /// counts as received.
+    /// Returns whether this participant has given up a leadership and still tries to tell that to the agents that wait
+    /// for it. An agent that leaves stays while this is true, for as long as a promise lasts and no longer. Default:
+    /// `false`, because a message that was sent counts as received.
     fn is_releasing(&self) -> bool {
         false
     }
 
-    /// The durations that the configuration names, so that people can be told which of them does not fit the
-    /// network. Default: none.
+    /// Returns the durations in the configuration, so that people can learn which of them does not fit the network.
+    /// Default: none.
     fn timings(_config: &Self::Config) -> Option<&Timings> {
         None
     }
@@ -94,7 +94,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// Returns the promises of the election, and its requirements for this participant and its group. It is called
     /// before the participant starts.
     ///
-    /// There is no default: an election that says nothing would promise more than its author has considered.
+    /// There is no default, because a default would promise more than the author of an election has considered.
     ///
     /// # Errors
     /// [`MembershipError`] when the configuration has no such participant.
@@ -104,19 +104,20 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         kind: MemberKind,
     ) -> Result<Requirements, MembershipError>;
 
-    /// The same parameters for a participant on a host whose wall clock showed this when the participant's own clock
-    /// showed zero: in milliseconds since 1970 began in UTC, negative before. A driver that has a wall clock asks
-    /// once, when it is told to start a participant. Default: unchanged; few elections need the wall clock.
+    /// Returns the same parameters for a participant on one host. `_wall_at_zero` is the time that the host's wall
+    /// clock showed when the participant's own clock showed zero: in milliseconds since 1970 began in UTC, negative
+    /// before. A driver that has a wall clock calls this once, when it is told to start a participant. Default:
+    /// unchanged; few elections need the wall clock.
     #[must_use]
     fn on_host(config: Self::Config, _wall_at_zero: i64) -> Self::Config {
         config
     }
 
-    /// Checks that this participant's record fits the configuration; called when the record was loaded,
-    /// before an incarnation begins. Default: any record does.
+    /// Checks that this participant's record fits the configuration. It is called after the record was loaded, before
+    /// an incarnation begins. Default: every record fits.
     ///
     /// # Errors
-    /// [`MembershipError`] when it must not take part with this record.
+    /// [`MembershipError`] when the participant must not take part with this record.
     fn admits(
         _config: &Self::Config,
         _agent: &AgentId,
@@ -126,46 +127,47 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     }
 }
 
-/// What one participant says to another.
+/// A message from one participant to another.
 pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'static {
     /// Returns the message's name in lower case, for counters and traces: `"elect"`. Two messages have different kinds
     /// if neither can replace the other; see [`is_repeated`](Self::is_repeated).
     fn kind(&self) -> &'static str;
 
-    /// The least role in which `from` may send this. A bridge asks it of each
-    /// message, and closes the link of a peer whose agent may not say that, unless there is
-    /// something to [hear instead](Self::unentitled).
+    /// Returns the least role in which `from` may send this message. A bridge checks it for each message. It closes the
+    /// link of a peer whose agent may not send the message, unless a receiver can [hear another message
+    /// instead](Self::unentitled).
     ///
-    /// An election never says anything else for which its participant's [`MemberKind`] is too little.
+    /// An election never sends a message for which its participant's [`MemberKind`] is too little.
     fn needs(&self, from: &AgentId) -> MinimumRole;
 
-    /// Returns the message that is received instead from an agent that may not [send this](Self::needs), where a
+    /// Returns the message that is received instead from an agent that may not [send this one](Self::needs), if a
     /// refusal of the question is better than a closed link. `None`: the link is closed.
     fn unentitled(&self) -> Option<Self> {
         None
     }
 
-    /// Returns whether a newer one follows anyway, so that a slow receiver may miss this one. On its way to
-    /// another host, a newer one of the same [`kind`](Self::kind), of the same sender to the same
-    /// receivers, takes its place.
+    /// Returns whether a newer message follows anyway, so that a slow receiver may miss this one. On the way to another
+    /// host, a newer message of the same [`kind`](Self::kind), from the same sender to the same receivers, replaces
+    /// this one.
     fn is_repeated(&self) -> bool {
         false
     }
 
-    /// Length of an application's message; `None` for any other. In a mailbox the former leave room for the latter.
+    /// Returns the length of an application's message, in bytes; `None` for a message of an election. In a mailbox,
+    /// messages of applications leave room for messages of elections.
     #[doc(hidden)]
     fn application_bytes(&self) -> Option<usize> {
         None
     }
 
-    /// The highest term that the message names, if its election has terms: a bridge closes the
-    /// link of a peer that names one which no honest peer can know, or does not hear it.
+    /// Returns the highest term in the message, if its election has terms. If no honest peer can know such a term, a
+    /// bridge closes the peer's link, or drops the message.
     fn term(&self) -> Option<Term> {
         None
     }
 }
 
-/// Of an election whose participants say nothing to each other.
+/// For an election whose participants send no messages to each other.
 impl PeerMessage for Infallible {
     fn kind(&self) -> &'static str {
         match *self {}

@@ -1,14 +1,14 @@
-//! The voters of a configuration and their quorums: small enough to compare anywhere.
+//! The voters of a configuration and their quorums, in a form that is small enough to compare anywhere.
 //!
 //! Decided here: the values that must be equal at all members of a group. Two lists of voters in one epoch may elect
-//! two leaders in one term, so they are compared, in one process and between hosts, and not trusted to be equal.
-//! Timings may differ: a lease counts on no more than was promised.
+//! two leaders in one term, so these values are compared, within a process and between hosts. Timings may differ,
+//! because a lease counts on no more than was promised.
 
 use std::{fmt, time::Duration};
 
 use super::AgentId;
 
-/// The voters of a configuration and their quorums, in short.
+/// A short form of the voters of a configuration and their quorums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Electorate {
     /// Number of voters.
@@ -17,12 +17,13 @@ pub struct Electorate {
     pub vote_quorum: u32,
     /// Number of acknowledgements that keep a leadership.
     pub lease_quorum: u32,
-    /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each with a zero byte behind it, which no
-    /// name contains; for voters without disks, also over the durations on which they must agree. It finds mistakes; it
-    /// gives no protection against malice.
+    /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each followed by a zero byte, which no
+    /// name contains. For voters without disks, it is also over the durations on which they must agree. It finds
+    /// mistakes, but does not protect against malice.
     pub list: u64,
-    /// The promise P and the round E of voters without disks, on which they must agree; `None` with disks. To the
-    /// microsecond: they are for people, the digest compares them.
+    /// The promise P and the round E of voters without disks (see [`Timings`](super::Timings)), on which these voters
+    /// must agree; `None` with disks. To the microsecond: people read these values, and the digest compares the exact
+    /// durations.
     pub spans: Option<(Duration, Duration)>,
 }
 
@@ -44,8 +45,8 @@ impl Electorate {
         }
     }
 
-    /// The same for voters without a disk, which agree on their promise and their round as well: an incarnation does
-    /// not know the promises of the incarnation before it.
+    /// Returns the same electorate for voters without a disk. They must agree on their promise and their round as well,
+    /// because an incarnation does not know the promises of the incarnation before it.
     #[must_use]
     pub fn without_disks(mut self, promise: Duration, round: Duration) -> Self {
         for span in [promise, round] {

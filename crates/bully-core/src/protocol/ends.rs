@@ -1,36 +1,36 @@
-//! The ends of incarnations that are known one by one.
+//! A list of incarnations that were reported as ended, one by one.
 //!
-//! Decided here: that each stands for itself alone, and how many are kept. Not here: which report of
-//! an end is of this kind; that is for [`Member`](super::Member).
+//! Decided here: an end in this list says nothing about other incarnations, and only a few ends are kept. Not here:
+//! which reports of an end belong in this list; [`Member`](super::Member) decides that.
 
 use super::Incarnation;
 
-/// Incarnations that have ended, each of them reported: a report has no consequence for an earlier incarnation, which
-/// may be another process of the same name.
+/// Incarnations that have ended, each with a report of its own. A report says nothing about an earlier incarnation,
+/// which may be another process of the same name.
 ///
-/// The latest few are kept. A forgotten end frees no voter: the promise to that incarnation runs out by itself.
+/// The few latest ends are kept. A forgotten end frees no voter: the promise to that incarnation expires by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ends(Option<Box<Told>>);
 
-/// Apart: nearly every member has none, and each agent keeps all members.
+/// In a box, because nearly every member has no ends, and each agent keeps all members.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Told(Vec<Incarnation>);
 
 impl Ends {
-    /// Number of ends that are kept.
+    /// Largest number of ends that are kept.
     pub const MOST: usize = 4;
 
-    /// Returns whether that very incarnation has ended.
+    /// Returns whether exactly this incarnation has ended.
     pub fn has(&self, incarnation: Incarnation) -> bool {
         self.told().binary_search(&incarnation).is_ok()
     }
 
-    /// The ends, earliest incarnation first.
+    /// Returns the ends, earliest incarnation first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Incarnation> {
         self.told().iter().copied()
     }
 
-    /// The latest incarnation among them.
+    /// Returns the latest incarnation that has ended.
     pub fn last(&self) -> Option<Incarnation> {
         self.told().last().copied()
     }
@@ -56,7 +56,7 @@ impl Ends {
         self.0.as_deref().map_or(&[], |Told(told)| told)
     }
 
-    /// Without those from that incarnation on.
+    /// Returns the ends of the incarnations before this one.
     #[must_use]
     pub fn before(&self, incarnation: Incarnation) -> Self {
         self.iter().filter(|ended| *ended < incarnation).collect()

@@ -26,7 +26,7 @@ pub enum Event {
         /// The new term.
         term: Term,
     },
-    /// This agent was asked to hand over: end the work, then say so.
+    /// This agent was asked to hand over the leadership. End the work, then report that it has ended.
     Draining {
         /// The term it leads in.
         term: Term,
@@ -42,12 +42,12 @@ pub enum Event {
     },
     /// This agent follows another leader from now on, or the same leader in a higher term.
     NewLeader(Leader),
-    /// The leader that this agent followed is gone, and no other is known yet.
+    /// The leader that this agent followed is gone, and no other leader is known yet.
     NoLeader {
         /// The term of the leader that is gone.
         term: Term,
     },
-    /// The voters were changed while the group runs, or a change was answered.
+    /// The voters changed while the group runs, or a request to change them was answered.
     Voters(Box<VotersEvent>),
 }
 
@@ -80,11 +80,11 @@ impl fmt::Display for Event {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LostReason {
-    /// An agent of higher rank asked for it, and the policy yields.
+    /// An agent of higher rank asked for the leadership, and this agent's policy yields.
     Outranked,
     /// Another agent announced itself in a higher term.
     Superseded,
-    /// This agent stepped down or left, and handed over.
+    /// This agent stepped down or left the group, and handed over.
     Resigned,
     /// This agent was itself stalled for longer than others wait for a leader.
     Stalled,
@@ -97,9 +97,9 @@ pub enum LostReason {
     /// The group is being reorganized, because a member was found outside of it; the same agent may
     /// lead next.
     Reorganized,
-    /// The voters change: a leader of the next list follows.
+    /// The voters change, and a leader of the next list follows.
     VotersChange,
-    /// Most of the others know a later process of this agent's name.
+    /// More of the other voters know a later process of this agent's name than count on this process.
     NameTwice,
 }
 
@@ -118,7 +118,7 @@ impl LostReason {
         }
     }
 
-    /// Its name as the label of a metric, which stays as it is from version to version.
+    /// Returns its name as the label of a metric. The label stays the same from version to version.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Outranked => "outranked",

@@ -17,7 +17,7 @@ pub const ME: &str = "me";
 pub const LOW: &str = "low";
 /// A voter with the score 9.
 pub const HIGH: &str = "high";
-/// An observer, however high the score that it claims.
+/// An observer with the score 99, which does not count.
 pub const EYE: &str = "eye";
 
 pub fn id(name: &str) -> AgentId {
@@ -45,8 +45,8 @@ pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
     (identity, members)
 }
 
-/// Returns whether a driver hands that to a machine which knows these members. Before a machine is started it
-/// knows no member, and a test may hand it anything.
+/// Returns whether a driver would hand this input to a machine that knows these members. A machine that is not started
+/// knows no member, and a test may hand it any input.
 pub fn admits<M, T, A>(members: &Members, me: &AgentId, input: &Input<M, T, A>) -> bool {
     match input {
         Input::Received {

@@ -36,7 +36,7 @@ pub struct AgentId {
 }
 
 impl AgentId {
-    /// The longest name, in bytes.
+    /// Length of the longest name, in bytes.
     pub const MAX_LEN: usize = 256;
 
     /// Checks a name.
@@ -68,7 +68,7 @@ impl AgentId {
         }
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.name
     }
@@ -78,8 +78,8 @@ impl AgentId {
     }
 }
 
-/// Returns whether a character is visible only by its effect on others (the category Cf of Unicode 16): names with it
-/// look like other names, or change the direction of the text beside them.
+/// Returns whether a character is visible only by its effect on other characters (the category Cf of Unicode 16). A
+/// name with such a character looks like another name, or changes the direction of the text beside it.
 const fn is_format(c: char) -> bool {
     matches!(
         c,
@@ -114,7 +114,7 @@ fn fnv1a(bytes: &[u8]) -> u32 {
 
 impl PartialEq for AgentId {
     fn eq(&self, other: &Self) -> bool {
-        // Mostly it is a copy of the same pointer.
+        // In most cases both names are copies of the same pointer.
         Arc::ptr_eq(&self.name, &other.name) || self.hash == other.hash && self.name == other.name
     }
 }
@@ -135,7 +135,7 @@ impl Ord for AgentId {
 
 impl Hash for AgentId {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state); // as `str` does: it borrows as one
+        self.name.hash(state); // equal to the hash of the `str`, because an `AgentId` can be borrowed as one
     }
 }
 
@@ -233,12 +233,12 @@ pub enum IdError {
     /// The name is longer than the limit.
     #[error("an agent's name of {len} bytes exceeds the limit of {max}: shorten it")]
     TooLong {
-        /// Its length in bytes.
+        /// Length of the name in bytes.
         len: usize,
         /// The limit in bytes.
         max: usize,
     },
-    /// The name has a character that addresses give a meaning to, or that cannot be seen.
+    /// The name has a character that has a meaning in addresses, or that cannot be seen.
     #[error(
         "an agent's name has {found:?}: use printable characters without white space, format characters and / * $ # ?"
     )]
@@ -250,7 +250,7 @@ pub enum IdError {
 
 debug_is_text!(IdError);
 
-/// The number of an election that was won: larger is newer, at every observer.
+/// The number of an election that was won. A larger term is newer, for every observer.
 ///
 /// It never wraps: [`next`](Self::next) ends at `u64::MAX`.
 #[derive(
@@ -260,10 +260,10 @@ debug_is_text!(IdError);
 pub struct Term(pub u64);
 
 impl Term {
-    /// Before the first election.
+    /// The term before the first election.
     pub const ZERO: Self = Self(0);
 
-    /// The term after this one, or `None` at the end of the numbers.
+    /// Returns the term after this one, or `None` after the largest number.
     #[must_use]
     pub fn next(self) -> Option<Self> {
         self.0.checked_add(1).map(Self)
@@ -276,7 +276,8 @@ impl fmt::Display for Term {
     }
 }
 
-/// The number of an agent's incarnation, the time between two crashes: larger after each restart.
+/// The number of an agent's incarnation. An incarnation is the time between two crashes, and its number grows with each
+/// restart.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -284,7 +285,7 @@ impl fmt::Display for Term {
 pub struct Incarnation(pub u64);
 
 impl Incarnation {
-    /// The incarnation after this one.
+    /// Returns the incarnation after this one.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -297,15 +298,16 @@ impl fmt::Display for Incarnation {
     }
 }
 
-/// The number of a store of votes, given when the store is made (in a file: drawn at random); shown as 16 hex digits.
+/// The number of a store of votes, given when the store is made (a random number for a file). It is shown as 16 hex
+/// digits.
 ///
-/// A voter whose store was lost comes back with another store: its peers see that by this number.
+/// A voter that has lost its store comes back with another store. Its peers notice that by this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StoreId(NonZeroU64);
 
 impl StoreId {
-    /// The id of that number. No store has 0, which becomes 1.
+    /// Makes the id of that number. No store has the number 0, so 0 becomes 1.
     pub const fn new(number: u64) -> Self {
         match NonZeroU64::new(number) {
             Some(number) => Self(number),
@@ -313,7 +315,7 @@ impl StoreId {
         }
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0.get()
     }
@@ -331,9 +333,9 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// One round of questions of one agent; an answer echoes it whole.
+/// The identity of one round of questions of one agent. An answer repeats it whole.
 ///
-/// An answer to a former incarnation, or to an earlier question, is therefore recognized, and counts for nothing.
+/// So the agent recognizes an answer to a former incarnation or to an earlier question, and does not count it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

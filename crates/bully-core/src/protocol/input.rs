@@ -1,6 +1,6 @@
 //! Inputs of a machine.
 //!
-//! The ways in which a leadership ends from outside, and the inputs of the machine:
+//! A leadership may end from outside the machine in these ways:
 //!
 //! | event | input | published reason |
 //! |---|---|---|
@@ -8,11 +8,11 @@
 //! | its score is taken away | [`Input::SetScore`] with `None`; then as above, without a `StepDown` | `Resigned` |
 //! | it leaves the group, and leads | `StepDown { to: None }`, then as above, then none | `Resigned` |
 //! | it leaves the group, and does not lead | none; the others hear [`Input::Members`] | none: no leadership ends |
-//! | its actor stops or panics | none: the driver says it, and the group's snapshot tells the others | [`Ended`](super::LostReason::Ended) |
+//! | its actor stops or panics | none: the driver reports it, and the group's snapshot tells the others | [`Ended`](super::LostReason::Ended) |
 //! | it does not run for a while | the inputs that have waited, in their order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
 //!
-//! A member of the simulator that leaves only stops, even if it leads: a history that wants a hand-over gives
-//! a `StepDown` first.
+//! A member of the simulator that leaves only stops, even if it leads. A history that needs a hand-over gives a
+//! `StepDown` first.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -20,7 +20,7 @@ use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 
 /// One event for a machine; see [`Election::handle`].
 ///
-/// `A` is the type of a store's answers; without a store it has no value.
+/// `A` is the type of a store's answers. Without a store the type has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<M, T, A = Infallible> {
     /// The incarnation begins, among these members. This is the first input, and it is given once.
@@ -34,7 +34,7 @@ pub enum Input<M, T, A = Infallible> {
         /// The message.
         message: M,
     },
-    /// The store has answered, or has reported a change unasked.
+    /// The store has answered, or has reported a change without a question.
     Told(A),
     /// A timer that was set is due.
     TimedOut(T),
@@ -47,15 +47,16 @@ pub enum Input<M, T, A = Infallible> {
     Campaign,
     /// The application gave another score; `None` makes the agent ineligible.
     SetScore(Option<Score>),
-    /// The user's command to hand the leadership over, to this member if one is named.
+    /// The user's command to hand over the leadership, to a certain member if `to` names it.
     StepDown {
-        /// The requested successor; otherwise the member of the highest rank that is up.
+        /// The requested successor; with `None`, the member of the highest rank that is up.
         to: Option<AgentId>,
     },
     /// The work of a leader that steps down has ended.
     Drained,
-    /// The user's command to change the voters while the group runs. An election without such voters ignores it; others
-    /// answer with [`Event::Voters`](super::Event::Voters). The command may be repeated until then.
+    /// The user's command to change the voters while the group runs. An election whose voters cannot change ignores it;
+    /// other elections answer with [`Event::Voters`](super::Event::Voters). The command may be repeated until the
+    /// answer.
     ChangeVoters(Box<VoterChange>),
 }
 
@@ -90,6 +91,6 @@ impl<M, T, A> Input<M, T, A> {
     }
 }
 
-/// The input of a machine of that kind. Machines with the same messages, timers and answers share it.
+/// The input of the machine `E`. Machines with the same messages, timers and answers share this type.
 pub type InputOf<E> =
     Input<<E as Election>::Message, <E as Election>::Timer, <E as Election>::Told>;

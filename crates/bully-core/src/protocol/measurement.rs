@@ -7,21 +7,22 @@ use std::time::Duration;
 
 use super::{Detector, Timings, TimingsError};
 
-/// The longest delays of a group's network, disks and hosts that were seen under its usual load. [`Timings::measured`]
-/// makes timings of it.
+/// The longest delays of a group's network, disks and hosts under its usual load. [`Timings::measured`] makes timings
+/// from them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Measurement {
     /// Time from a question between two hosts to its answer, there and back; more than zero.
     pub echo: Duration,
     /// Time to write one record to the store, until it is durable; zero where agents have no store.
     pub write: Duration,
-    /// Time for which a process or its host stands still, so that a timer is late; zero if it never does.
+    /// Time for which a process or its host may stand still, so that a timer is late; zero if this never happens.
     pub stall: Duration,
 }
 
 impl Measurement {
-    /// Returns whether these timings suit the place: messages come within the delay bound, answers within a round, and
-    /// a leader outlives the standstills. Else elections may not end, or leaders fall without need.
+    /// Returns whether these timings fit the measurements: messages come within the delay bound, answers come within a
+    /// round, and a leader outlives the stalls. Otherwise elections may not end, or leaders may lose their leadership
+    /// without need.
     pub fn fits(&self, timings: &Timings) -> bool {
         let is_bound = timings.delay_bound() >= self.echo / 2;
         let is_tolerated = self
@@ -30,9 +31,8 @@ impl Measurement {
         is_bound && is_tolerated && self.is_answered_within(timings.round())
     }
 
-    /// Returns the longest time for which both a leader and a voter may stand still by these timings, one after the
-    /// other. Within it, the leader keeps its lease, and its followers do not miss it. `None` without a failure
-    /// detector.
+    /// Returns the longest time for which first a leader and then a voter may each stand still with these timings. The
+    /// leader then keeps its lease, and its followers do not miss it. `None` without a failure detector.
     pub fn tolerated_stall(&self, timings: &Timings) -> Option<Duration> {
         let detector = timings.detector()?;
         let shortest = timings.lease().min(detector.detection);
@@ -41,7 +41,7 @@ impl Measurement {
         Some(shortest.saturating_sub(used) / 2)
     }
 
-    /// Returns whether a claim, the writing of a vote, and the answer end within a round of that length.
+    /// Returns whether a claim, the writing of a vote, and the answer fit into a round of that length.
     pub fn is_answered_within(&self, round: Duration) -> bool {
         round > self.echo.saturating_add(self.write)
     }
@@ -55,9 +55,10 @@ impl Timings {
     /// = d, E = 2 d + 2 w + 2 ms, D = 15 d + 2 w, and P is the shortest that D allows. The measurements of different
     /// hosts may differ: members of the quorum mode may have different timings.
     ///
-    /// A network, disk or host that becomes slower than that costs leaders their leases, or keeps elections from
-    /// ending. It never makes two agents consider themselves leader, because the relation between lease and promise
-    /// holds for all measurements.
+    /// Each host may use its own measurements: members of the quorum mode may have different timings. If a network,
+    /// disk or host becomes slower than the measurements, leaders may lose their leases, or elections may not end. But
+    /// two agents never consider themselves leader at once, because the relation between lease and promise holds for
+    /// all measurements.
     ///
     /// ```
     /// use actix_bully::protocol::{Measurement, Timings};
@@ -71,18 +72,19 @@ impl Timings {
     ///
     /// # Errors
     /// [`TimingsError::NoEcho`] if the echo is zero, and [`TimingsError::TooSlow`] if d or w is more than a second:
-    /// a measurement of that kind shows a fault, and timings that tolerate it would take minutes to notice one.
+    /// such a measurement shows a fault, and with timings that tolerate it the failure of a leader would be noticed
+    /// after minutes.
     pub fn measured(measured: Measurement) -> Result<Self, TimingsError> {
         let Measurement { echo, write, stall } = measured;
         if echo.is_zero() {
             return Err(TimingsError::NoEcho);
         }
-        // An echo is twice the way of a message, so a half of it is left for variation. Both ends may stand still.
+        // An echo is two ways of a message, so half of the echo is left for variation. Both ends may stand still.
         let delay = echo.saturating_add(stall.saturating_mul(2)).max(LEAST);
         if delay > SLOWEST || write > SLOWEST {
             return Err(TimingsError::TooSlow { echo, write, stall });
         }
-        // The candidate's own record and those of the voters; a leader that writes is silent for as long.
+        // The candidate writes its record, and the voters write theirs. A leader that writes is silent for as long.
         let writes = write.saturating_mul(2);
         let lease = delay.saturating_mul(15).saturating_add(writes);
         let timings = Self {
@@ -105,13 +107,13 @@ impl Timings {
     }
 }
 
-/// The least delay bound: timers have a granule of a millisecond at both ends.
+/// Shortest delay bound: timers at both ends have a resolution of a millisecond.
 const LEAST: Duration = Duration::from_millis(2);
 
-/// Delay that timers of both ends add to a round.
+/// Delay that the timers of both ends add to a round.
 const TIMER: Duration = Duration::from_millis(2);
 
-/// The longest delay bound, and the longest write.
+/// Longest delay bound, and longest write.
 const SLOWEST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

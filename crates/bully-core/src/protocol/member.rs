@@ -1,6 +1,6 @@
 //! One member as the others see it, and the known state of its incarnations.
 //!
-//! Decided here: which incarnations count as over, confirmed or suspected. Not here: how reports combine; that is for
+//! Decided here: which incarnations have ended, confirmed or suspected. Not here: how reports combine; that is for
 //! [`Members`](super::Members).
 
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ pub struct Member {
     pub score: Option<Score>,
     /// Whether it is present.
     pub presence: Presence,
-    /// The last incarnation known.
+    /// The last known incarnation.
     pub incarnation: Option<Incarnation>,
-    /// The last incarnation that this process has seen end, its leadership revoked: the earlier incarnations had ended
-    /// before it began. `None` for an agent elsewhere.
+    /// The last incarnation whose end this process has seen, with its leadership revoked. The earlier incarnations had
+    /// ended before it began. `None` for an agent of another process.
     pub ended: Option<Incarnation>,
-    /// The incarnations whose ends another process or a sentinel reported. Each counts for itself alone: two processes
-    /// may have the name, and an earlier incarnation may go on.
+    /// The incarnations whose ends another process or a sentinel reported. Each report is about one incarnation only:
+    /// two processes may have the same name, and an earlier incarnation may go on.
     pub ends: Ends,
     /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
     /// present host do not apply to that incarnation or to earlier ones.
@@ -57,7 +57,7 @@ pub enum MemberKind {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
-    /// Configured, and never seen.
+    /// It is configured, and was never seen.
     #[default]
     Unseen,
     /// Its last known incarnation goes on.
@@ -69,7 +69,7 @@ pub enum Presence {
 }
 
 impl Member {
-    /// A member that is up in this incarnation.
+    /// Makes a member that is up in this incarnation.
     pub fn up(
         id: AgentId,
         kind: MemberKind,
@@ -91,7 +91,7 @@ impl Member {
         }
     }
 
-    /// A member that is configured and was never seen.
+    /// Makes a member that is configured and was never seen.
     pub fn unseen(id: AgentId, kind: MemberKind, score: Option<Score>) -> Self {
         Self {
             id,
@@ -107,20 +107,20 @@ impl Member {
         }
     }
 
-    /// Returns whether it votes.
+    /// Returns whether the member votes.
     pub fn is_voter(&self) -> bool {
         self.kind == MemberKind::Voter
     }
 
-    /// Returns whether it is there, as far as is known.
+    /// Returns whether the member is up, as far as is known.
     pub fn is_up(&self) -> bool {
         self.presence == Presence::Up
     }
 
-    /// Returns the same member after it has moved: `before` is its known state on another host.
+    /// Returns this member after its move from another host. `before` is its known state on that host.
     ///
-    /// Each host numbers incarnations for itself. A report of the present host is therefore never certain about an
-    /// incarnation of the former host, whichever number is larger.
+    /// Each host numbers incarnations for itself. So a report of the present host is never certain about an incarnation
+    /// of the former host, whichever number is larger.
     #[must_use]
     pub fn moved(mut self, before: &Self) -> Self {
         let ended = before.ended.max(before.ends.last());
@@ -129,7 +129,7 @@ impl Member {
         self
     }
 
-    /// Returns whether this incarnation of it is over or thought to be.
+    /// Returns whether this incarnation of the member has ended, or is suspected to have ended.
     pub fn is_gone(&self, incarnation: Incarnation) -> bool {
         let doubtful = matches!(self.presence, Presence::Suspect | Presence::Down);
         self.is_elsewhere(incarnation)
@@ -138,35 +138,35 @@ impl Member {
                 .is_some_and(|known| known > incarnation || known == incarnation && doubtful)
     }
 
-    /// Returns whether a message of this incarnation is out of date: the incarnation is confirmed to be over.
+    /// Returns whether a message of this incarnation is out of date, because the end of the incarnation is confirmed.
     pub fn is_stale(&self, incarnation: Incarnation) -> bool {
         self.is_elsewhere(incarnation) || self.is_behind(incarnation)
     }
 
-    /// Returns whether the end of this incarnation is confirmed, its leadership revoked.
+    /// Returns whether the end of this incarnation is confirmed, with its leadership revoked.
     pub fn has_ended(&self, incarnation: Incarnation) -> bool {
         let is_last = self.ended.is_some_and(|ended| ended >= incarnation);
         self.is_here(incarnation) && (is_last || self.ends.has(incarnation))
     }
 
-    /// Returns whether the end of just this incarnation was seen or told.
+    /// Returns whether the end of exactly this incarnation was seen or reported.
     pub fn was_end_told(&self, incarnation: Incarnation) -> bool {
         let is_told = self.ended == Some(incarnation) || self.ends.has(incarnation);
         self.is_here(incarnation) && is_told
     }
 
-    /// Returns whether an incarnation can only be one of its present host.
+    /// Returns whether an incarnation can only belong to the member's present host.
     fn is_here(&self, incarnation: Incarnation) -> bool {
         self.former.is_none_or(|former| former < incarnation)
     }
 
-    /// Returns whether an incarnation can only be one of before it moved.
+    /// Returns whether an incarnation can only belong to the member's former host.
     fn is_elsewhere(&self, incarnation: Incarnation) -> bool {
         self.former.is_some_and(|former| former >= incarnation)
             && self.incarnation.is_none_or(|known| known < incarnation)
     }
 
-    /// Returns whether a later incarnation of the present host is known, or the end of this one.
+    /// Returns whether a later incarnation of the present host is known, or the end of this incarnation.
     fn is_behind(&self, incarnation: Incarnation) -> bool {
         let down = self.presence == Presence::Down;
         self.incarnation
@@ -182,7 +182,7 @@ impl Member {
         }
     }
 
-    /// What one incarnation said of itself is not said of another one.
+    /// Forgets the text about itself that another incarnation published.
     fn enter(&mut self, presence: Presence, incarnation: Incarnation) {
         if self.incarnation != Some(incarnation) {
             self.about = None;
@@ -190,14 +190,14 @@ impl Member {
         (self.presence, self.incarnation) = (presence, Some(incarnation));
     }
 
-    /// Returns the text that it published about itself in that incarnation.
+    /// Returns the text that the member published about itself in that incarnation.
     pub fn about_in(&self, incarnation: Incarnation) -> Option<&About> {
         self.about
             .as_ref()
             .filter(|_| self.incarnation == Some(incarnation))
     }
 
-    /// Its rank, if it may be elected at all.
+    /// Returns its rank, if it may be elected.
     pub fn rank(&self) -> Option<Rank> {
         self.score.filter(|_| self.is_voter()).map(|score| Rank {
             score,
@@ -205,7 +205,7 @@ impl Member {
         })
     }
 
-    /// Returns whether it may be elected and is higher in rank than an agent of that score and name.
+    /// Returns whether it may be elected and has a higher rank than an agent of that score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
         self.is_voter() && self.score.is_some_and(|own| (own, &self.id) > (score, id))
     }
@@ -234,7 +234,7 @@ impl MemberReports for Member {
             return false;
         }
         self.ended = Some(incarnation);
-        self.ends.note(incarnation); // by which other processes hear of each
+        self.ends.note(incarnation); // other processes learn of each end from this list
         self.is_over(incarnation);
         true
     }

@@ -1,9 +1,9 @@
 //! The members of a group, and the known state of each: one immutable snapshot, shared by all.
 //!
-//! Decided here: how reports about incarnations combine (a later one ends the earlier ones, a stale report changes
-//! nothing), and which member is next in rank. Not here: the use that a machine makes of it.
+//! Decided here: how reports about incarnations combine (a later incarnation ends the earlier ones, a stale report
+//! changes nothing), and which member is next in rank. Not here: how a machine uses the snapshot.
 //!
-//! The snapshot is a hint that saves messages. Ranks in it may be out of date; only the incarnations that are marked as
+//! The snapshot is a hint that saves messages. Its ranks may be out of date; only the incarnations that are marked as
 //! ended are facts.
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -25,15 +25,15 @@ pub struct Members {
     /// Number of entries at the front of `by_rank` that are not up.
     absent: usize,
     closed: bool,
-    /// The members whose hosts refuse this process, since they know a later process of its name. Mostly none.
+    /// The members whose hosts refuse this process, because they know a later process of its name. Usually empty.
     pub(super) disowners: Arc<Disowners>,
     leader: Option<Leader>,
     term: Term,
 }
 
 impl Members {
-    /// An empty group; `closed` when only members that are listed as up can be reached, that is
-    /// when no bridge leads to other hosts.
+    /// Makes an empty group. It is `closed` if only members that are listed as up can be reached, because no bridge
+    /// leads to other hosts.
     pub fn new(closed: bool) -> Self {
         Self {
             closed,
@@ -41,8 +41,8 @@ impl Members {
         }
     }
 
-    /// Adds members. A new entry replaces a present one of the same name; of two new entries with one name, the later
-    /// counts. Sorts once, whatever their number.
+    /// Adds members. A new entry replaces a present entry of the same name; of two new entries with one name, the later
+    /// counts. The list is sorted once, whatever the number of new members.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
         let members: Vec<Member> = members.into_iter().collect();
         let places = members.iter().map(|member| self.index_of(&member.id));
@@ -62,7 +62,7 @@ impl Members {
         self.reindex(list);
     }
 
-    /// Removes a member; returns whether it was there.
+    /// Removes a member; returns whether it was in the list.
     pub fn leave(&mut self, id: &AgentId) -> bool {
         let Some(at) = self.index_of(id) else {
             return false;
@@ -74,13 +74,14 @@ impl Members {
         true
     }
 
-    /// Notes that a member is up in this incarnation, which ends the earlier ones; a stale report changes nothing.
+    /// Notes that a member is up in this incarnation, which ends its earlier incarnations. A stale report changes
+    /// nothing.
     pub fn up(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_up(incarnation))
     }
 
-    /// Notes that this process has seen a member's incarnation end, its leadership revoked: this incarnation and the
-    /// earlier ones are over.
+    /// Notes that this process has seen the end of a member's incarnation, with its leadership revoked. This
+    /// incarnation and the earlier ones have ended.
     pub fn down(&mut self, id: &AgentId, incarnation: Incarnation) -> bool {
         self.change(id, |m| m.mark_down(incarnation))
     }
@@ -97,32 +98,32 @@ impl Members {
             .filter(|l| self.get(&l.id).is_some_and(|m| !m.is_gone(l.incarnation)))
     }
 
-    /// The highest term that was noted. A hint.
+    /// Returns the highest term that was noted. It is a hint.
     pub fn term(&self) -> Term {
         self.term
     }
 
-    /// The member of that name.
+    /// Returns the member of that name.
     pub fn get(&self, id: &AgentId) -> Option<&Member> {
         self.list.get(self.index_of(id)?)
     }
 
-    /// The place of the member of that name in [`iter`](Self::iter).
+    /// Returns the place of the member of that name in [`iter`](Self::iter).
     pub fn index_of(&self, id: &AgentId) -> Option<usize> {
         self.by_name.find(id, self.list.names())
     }
 
-    /// The member at that place of [`iter`](Self::iter).
+    /// Returns the member at that place of [`iter`](Self::iter).
     pub fn at(&self, index: usize) -> Option<&Member> {
         self.list.get(index)
     }
 
-    /// All members, ordered by name.
+    /// Returns all members, ordered by name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Member> {
         self.list.iter()
     }
 
-    /// The voters, ordered by name.
+    /// Returns the voters, ordered by name.
     pub fn voters(&self) -> impl Iterator<Item = &Member> {
         self.iter().filter(|m| m.is_voter())
     }
@@ -137,12 +138,12 @@ impl Members {
         self.list.names().is_empty()
     }
 
-    /// The voters with a score, highest rank first, whether they are up or not.
+    /// Returns the voters with a score, highest rank first, whether they are up or not.
     pub fn by_rank(&self) -> impl Iterator<Item = &Member> {
         self.ranked(0)
     }
 
-    /// The voters with a score that are up, highest rank first.
+    /// Returns the voters with a score that are up, highest rank first.
     pub fn eligible(&self) -> impl Iterator<Item = &Member> {
         self.ranked(self.absent).filter(|m| m.is_up())
     }
@@ -154,8 +155,8 @@ impl Members {
             .filter_map(|at| self.list.get(usize::try_from(*at).ok()?))
     }
 
-    /// Returns the number of members that are up, may be elected and outrank an agent of that score and name; `but` is
-    /// not counted.
+    /// Returns the number of members that are up, may be elected and outrank an agent of that score and name. The
+    /// member `but` is not counted.
     ///
     /// Counts no further than `limit`, so the cost does not grow with the group.
     pub fn ahead_of(
@@ -167,14 +168,14 @@ impl Members {
     ) -> usize {
         self.ranked(self.absent)
             .take_while(|m| m.outranks(score, id))
-            // Its own entry may be out of date, and rank above its present rank.
+            // The agent's own entry may be out of date, with a higher rank than its present rank.
             .filter(|m| m.is_up() && Some(&m.id) != but && m.id != *id)
             .take(limit)
             .count()
     }
 
-    /// Members that are there already: neither the names nor their order change, and the ranks only
-    /// where a score does.
+    /// Replaces members that are in the list already. The names and their order stay the same; the ranks change only if
+    /// a score or a kind changes.
     fn replace(&mut self, places: &[usize], members: Vec<Member>) {
         let mut are_ranks_new = false;
         let mut set = |known: &mut Member, member: Member| {
@@ -231,13 +232,13 @@ impl Members {
             .filter(|(_, m)| m.is_voter() && m.score.is_some())
             .map(|(at, m)| (m.score, at))
             .collect();
-        places.sort_unstable_by(|a, b| b.cmp(a)); // places follow the names, so no tie is left
+        places.sort_unstable_by(|a, b| b.cmp(a)); // places follow the names, so there is no tie
         self.by_rank = places.into_iter().map(|(_, at)| at).collect();
         self.count_absent();
     }
 }
 
-/// Maximum number of members that are replaced one by one.
+/// Largest number of members that are replaced one by one.
 const A_FEW: usize = 4;
 
 impl MembersReports for Members {

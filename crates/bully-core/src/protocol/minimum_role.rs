@@ -1,10 +1,10 @@
 //! The right that an agent needs to send a message.
 //!
-//! It is a right that is granted to a name, not its present state: a leader that has lost its score may still give its
-//! leadership up.
+//! The right belongs to a name and does not depend on the agent's present state: a leader that has lost its score may
+//! still give up its leadership.
 
-/// The least role in which an agent may say something; each role includes those listed above it.
-/// See [`PeerMessage::needs`](super::PeerMessage::needs).
+/// The least role in which an agent may send a message. Each role includes the roles listed above it. See
+/// [`PeerMessage::needs`](super::PeerMessage::needs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MinimumRole {
     /// An observer: it takes no part, and its messages decide nothing.

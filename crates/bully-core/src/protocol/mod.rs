@@ -13,10 +13,10 @@
 //! ```
 //!
 //! Decided here: inputs and effects; how ids, scores, ranks, terms, incarnations and durations compare. Not here: any
-//! election ([`elections`](crate::elections)), and nothing that runs.
+//! election ([`elections`](crate::elections)), or anything that runs.
 //!
-//! Read on: [`Election`] is the contract; [`Requirements`] has the promises of an election, and its needs; [`Members`]
-//! is every member's knowledge of the others; [`Timings`] has the durations, with their reasons.
+//! Read on: [`Election`] is the contract; [`Requirements`] has the promises and the needs of an election; [`Members`]
+//! is each member's knowledge of the others; [`Timings`] has the durations, with their reasons.
 
 mod about;
 mod admission;

@@ -1,20 +1,20 @@
 //! Finds a member by its name in a few steps, however many there are.
 //!
-//! A table with open addressing over the hash that each [`AgentId`] carries. It is only looked up,
-//! never walked, so its order decides nothing.
+//! It is a table with open addressing over the hash that each [`AgentId`] carries. The table is only looked up, never
+//! walked, so its order decides nothing.
 
 use super::{AgentId, Member};
 
 /// Places in a list of members, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct NameIndex {
-    /// A place plus one, or 0 for an empty slot; at most half of the slots are taken.
+    /// A place plus one, or 0 for an empty slot. At most half of the slots are taken.
     slots: Vec<u32>,
 }
 
 impl NameIndex {
     pub(super) fn new(list: &[Member]) -> Self {
-        // Half of the slots stay free, so a search soon meets an empty one and ends.
+        // Half of the slots stay free, so a search soon meets an empty slot and ends.
         let room = list.len().saturating_mul(2).next_power_of_two();
         let mut index = Self {
             slots: vec![0; room],
@@ -41,7 +41,7 @@ impl NameIndex {
         None
     }
 
-    /// The slots that may hold a name, in the order in which they are tried.
+    /// Returns the slots that may hold a name, in the order in which they are tried.
     fn probe(&self, id: &AgentId) -> impl Iterator<Item = usize> + use<> {
         let mask = self.slots.len().wrapping_sub(1);
         let first = usize::try_from(id.hash()).unwrap_or(0);

@@ -7,39 +7,40 @@ use std::time::Duration;
 
 use super::{AgentId, Time};
 
-/// The times for which a participant waits, by its own clock; see [`Election::prospects`](super::Election::prospects).
+/// The reasons why a participant waits or does not lead, by its own clock; see
+/// [`Election::prospects`](super::Election::prospects).
 ///
 /// A time that has passed means nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
-    /// Time until which it lets others go first, because it stepped down.
+    /// Time until which it lets others go first after it stepped down (its cool-down).
     pub cooldown_until: Option<Time>,
-    /// Without a leader: the earliest time of its next election. It may be bound by a promise of an earlier
-    /// incarnation, or let agents of higher rank go first.
+    /// Without a leader: the earliest time of its next election. It may follow from a promise of an earlier
+    /// incarnation, or from the wait for agents of higher rank.
     pub waits_until: Option<Time>,
-    /// Earliest time at which an agent of higher rank takes over, as far as this participant knows: a leader knows it
-    /// of an agent that asked, a follower of itself.
+    /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
+    /// time for an agent that asked; a follower knows it for itself.
     pub takeover_at: Option<Time>,
-    /// Time at which a live leader gives way, by this participant's policy; `None` where its election has no such
-    /// policy.
+    /// Time at which a live leader yields, by this participant's policy; `None` where its election has no such policy.
     pub preemption: Option<Preemption>,
     /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
     pub recovers: Option<Recovering>,
-    /// The epoch to which a change of the voters leads, while this participant knows that a change is under way.
+    /// The epoch that follows a change of the voters, while this participant knows that a change is under way.
     pub next_epoch: Option<u64>,
-    /// The time that the store of a lease takes for an answer, where that is more than the timings assume.
+    /// The time that the store of a lease takes for an answer, if that is more than the timings assume.
     pub slow_answers: Option<Duration>,
-    /// The time that a voter takes to write its record, where that is more than the timings assume.
+    /// The time that a voter takes to write its record, if that is more than the timings assume.
     pub slow_writes: Option<Duration>,
     /// Set if the wall clock of another voter differs too much from its own, where terms depend on these clocks.
     pub clock_gap: Option<ClockGap>,
-    /// Set if it wants its disk measured once a minute: it is slow, or would take over from a leader.
+    /// Set if it wants its disk measured once a minute, because the disk is slow or because it would take over from a
+    /// leader.
     pub probes: bool,
 }
 
 impl Prospects {
-    /// Returns whether the participant only follows, or only leads, and has a fast enough store. The preemption is not
-    /// checked: it is a policy, which an incarnation does not change.
+    /// Returns whether the participant only follows or only leads, and its store is fast enough. The preemption is not
+    /// checked, because it is a policy that does not change within an incarnation.
     pub const fn is_idle(&self) -> bool {
         let Self {
             cooldown_until,
@@ -60,30 +61,30 @@ impl Prospects {
     }
 }
 
-/// Progress of an incarnation that keeps no record and asks the others for their memory of it.
+/// Progress of an incarnation that has no record and asks the others for their memory of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recovering {
-    /// It abstains at least until then.
+    /// Earliest time at which it takes part again.
     pub until: Time,
     /// Number of other voters that have answered.
     pub answers: u32,
-    /// Number of these that recover themselves.
+    /// Number of these voters that are recovering themselves.
     pub recover: u32,
-    /// Number of voters with a memory that are needed.
+    /// Number of voters with a memory that it needs.
     pub needed: u32,
-    /// The others that remember.
+    /// The other voters that remember.
     pub remember: Vec<AgentId>,
-    /// The others that have not answered.
+    /// The other voters that have not answered.
     pub silent: Vec<AgentId>,
-    /// Number of voters in `remember` that have to restart so that it goes on by the clocks alone; `None` while too few
-    /// have answered for that.
+    /// Number of voters in `remember` that must restart before this participant can go on by the clocks alone; `None`
+    /// while too few voters have answered to know the number.
     pub restarts: Option<u32>,
 }
 
-/// Two wall clocks that are further apart than terms by the clock allow.
+/// Two wall clocks that differ by more than terms by the clock allow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClockGap {
-    /// Whose clock the participant's own is compared with.
+    /// The voter whose clock the participant's own clock is compared with.
     pub voter: AgentId,
     /// Whether the other clock is ahead of the participant's own.
     pub is_ahead: bool,
@@ -91,11 +92,11 @@ pub struct ClockGap {
     pub by: Duration,
 }
 
-/// The time at which a live leader gives way to an agent of a higher rank. It is the leader's policy; a vacant
-/// leadership is taken at once under any of them.
+/// The time at which a live leader yields to an agent of a higher rank. It is the leader's policy. Under every policy,
+/// a vacant leadership is taken at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preemption {
-    /// At once: the bully's way. Not in quorum mode.
+    /// At once, as in the bully election. Not in quorum mode.
     #[default]
     Immediately,
     /// After the agent of a higher rank was up for this long without a gap, with a clean hand-over. A flapping agent

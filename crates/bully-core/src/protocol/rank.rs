@@ -1,7 +1,7 @@
 //! Score and rank: the application gives the score, and the rank decides.
 //!
-//! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie (the seed's equal
-//! scores elected two leaders).
+//! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie (the seed elected two
+//! leaders with equal scores).
 
 use std::fmt;
 
@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentId;
 
-/// The application's measure of an agent: up to four integers, compared from left to right, and the
-/// larger wins.
+/// The application's measure of an agent: up to four integers, compared from left to right. The larger score wins.
 ///
-/// Made from one integer or a tuple; missing parts on the right count as 0. "Priority first, then the lowest lag" is
-/// `Score::from((priority, -lag_ms))`.
+/// It is made from one integer or a tuple; missing parts on the right count as 0. "Priority first, then the lowest lag"
+/// is `Score::from((priority, -lag_ms))`.
 ///
 /// ```
 /// use actix_bully::protocol::Score;
@@ -29,15 +28,15 @@ use super::AgentId;
 pub struct Score([i64; 4]);
 
 impl Score {
-    /// The four parts, the most significant first.
+    /// Returns the four parts, the most significant first.
     pub const fn parts(self) -> [i64; 4] {
         self.0
     }
 
     /// Returns whether this score exceeds `other` by at least `margin`.
     ///
-    /// The first part in which the two differ decides; it must exceed by the margin's part of the
-    /// same place (at least by 1). A margin of `Score::default()` asks for "larger", nothing more.
+    /// The first part in which the two differ decides. It must exceed by the part of the margin at the same place (at
+    /// least by 1). With a margin of `Score::default()`, any larger score is enough.
     ///
     /// ```
     /// use actix_bully::protocol::Score;

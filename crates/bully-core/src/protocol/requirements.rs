@@ -22,7 +22,7 @@ use super::{AgentId, Decree, Electorate, MemberKind, Term};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Requirements {
-    /// The rules; all members of a group follow the same.
+    /// The rules. All members of a group follow the same rules.
     pub rules: Rules,
     /// Number of agents that may lead at once.
     pub leaders: Leaders,
@@ -36,8 +36,7 @@ pub struct Requirements {
     pub epoch: u64,
     /// Whether members of different epochs hear each other; the same for all members with these rules.
     pub epochs: Epochs,
-    /// The voters and quorums; `None` where there are none to choose. All members of an epoch have
-    /// the same.
+    /// The voters and quorums; `None` if there are no voters to choose. All members of an epoch have the same.
     pub voters: Option<Electorate>,
     /// The names of these voters, where they are known, so that a refusal can name the differences; only
     /// [`voters`](Self::voters) is compared.
@@ -61,7 +60,7 @@ impl Requirements {
         }
     }
 
-    /// Returns the same requirements in the epoch of that list.
+    /// Returns the same requirements for the epoch and the voters of that list.
     #[must_use]
     pub fn after(&self, decree: &Decree) -> Self {
         let names: Vec<AgentId> = decree.names().cloned().collect();
@@ -76,23 +75,23 @@ impl Requirements {
         }
     }
 
-    /// Returns whether two participants have the same rules, epoch and voters. Each of them has its own storage and
-    /// clock.
+    /// Returns whether two participants have the same rules, epoch and voters. Their storage and clocks may differ.
     pub fn are_like(&self, other: &Self) -> bool {
         let shared = |of: &Self| (of.rules, of.epoch, of.voters);
         shared(self) == shared(other)
     }
 
-    /// Returns whether two participants can be in one group: they say the same of it, or they are of different epochs
-    /// and their rules learn of the later one. One epoch has one list of voters in any case.
+    /// Returns whether two participants can be in one group: they agree on its rules, epoch and voters, or they are of
+    /// different epochs and their rules let the earlier epoch learn of the later one. One epoch has one list of voters
+    /// in any case.
     pub fn may_meet(&self, other: &Self) -> bool {
         let learn = self.epochs != Epochs::Apart && other.epochs != Epochs::Apart;
         let is_other_epoch = self.rules == other.rules && self.epoch != other.epoch;
         self.are_like(other) || learn && is_other_epoch
     }
 
-    /// Returns whether this participant's record is a vote that other hosts rely on: one leader per term
-    /// is true only while no voter forgets its vote, be it with its process.
+    /// Returns whether other hosts rely on this participant's record as a vote. There is one leader per term only while
+    /// no voter forgets its vote, even when its process ends.
     pub fn relies_on_votes(&self) -> bool {
         matches!(
             (self.leaders, self.storage),
@@ -106,15 +105,15 @@ impl Requirements {
 pub enum Epochs {
     /// Never: a group refuses to mix them.
     Apart,
-    /// Always: a member of an earlier epoch learns of the later one from the members that are in it.
+    /// Always: a member of an earlier epoch learns of the later epoch from the members that are in it.
     Learned {
-        /// Number of lower bits of a term that count the elections of one epoch; the bits above are the epoch.
+        /// Number of lower bits of a term that count the elections of one epoch. The bits above them are the epoch.
         term_bits: u32,
     },
 }
 
 impl Epochs {
-    /// The epoch that a term is of, where terms say it.
+    /// Returns the epoch of a term, if terms contain the epoch.
     pub fn of(self, term: Term) -> Option<u64> {
         match self {
             Self::Apart => None,
@@ -123,18 +122,18 @@ impl Epochs {
     }
 }
 
-/// The name of an election's rules. It crosses between hosts: two hosts with different names hear nothing of each other
-/// in that group, so it never changes while the rules stay the same.
+/// The name of an election's rules. Hosts exchange it: two hosts with different names hear nothing of each other in
+/// that group. So the name never changes while the rules stay the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rules(&'static str);
 
 impl Rules {
-    /// Rules of that name, at most 256 bytes.
+    /// Makes rules of that name, at most 256 bytes.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -146,16 +145,15 @@ impl fmt::Display for Rules {
     }
 }
 
-/// How many agents of a group an election lets lead at once.
+/// Number of agents of a group that an election lets lead at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaders {
-    /// At most one in each term, ever, whatever the network and the clocks do: the term is a
-    /// fencing token.
+    /// At most one in each term, ever, whatever happens to the network and the clocks: the term is a fencing token.
     PerTerm,
     /// At most one at any instant. Also one in each term, with increasing terms, while a majority of the voters keeps
     /// its memory, or while no wall clock was ahead of a clock that is used later.
     PerInstant,
-    /// Eventually one on each side of a partition: two for as long as the partition lasts, and maybe in one term.
+    /// Eventually one on each side of a partition. Two agents lead while the partition lasts, maybe in one term.
     PerSide,
     /// No promise for any single moment, and two leaders may have one term.
     Unpromised,
@@ -164,16 +162,16 @@ pub enum Leaders {
 /// Storage that a participant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
-    /// Nothing; a store that it has all the same is not read.
+    /// Nothing. If the participant has a store, the store is not read.
     Nothing,
-    /// Nothing, and a store is refused: a builder that names a store relies on a record that these rules do not keep.
+    /// Nothing, and a store is refused: a builder with a store relies on a record that these rules do not keep.
     Refused,
     /// A record that survives a crash.
     Record,
 }
 
 impl Storage {
-    /// A record of each voter; nothing of an observer, since no member relies on its messages.
+    /// Returns [`Storage::Record`] for a voter. An observer needs no storage, because no member relies on its messages.
     pub fn of_voters(kind: MemberKind) -> Self {
         match kind {
             MemberKind::Voter => Self::Record,
@@ -187,20 +185,20 @@ impl Storage {
 pub enum ClockKind {
     /// Any monotonic clock will do.
     Any,
-    /// It counts the time for which its host is suspended: a lease depends on it.
+    /// The clock counts the time for which its host is suspended, because a lease depends on it.
     CountsSuspend,
 }
 
 /// The order in which a group notifies its members of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NotifyOrder {
-    /// All in the same turn of the arbiter: for elections that need the consent of several. A voter
-    /// that does not yet know of its leader's end still keeps to that leader, and refuses.
+    /// All in the same turn of the arbiter: for elections that need the consent of several members. A voter that does
+    /// not yet know of its leader's end still supports that leader, and refuses.
     AllAtOnce,
-    /// The member of the highest rank that is up first, and the others one turn later: for elections whose
-    /// highest-ranked survivor announces itself unasked. When a leader has ended, the others receive its successor's
-    /// announcement before they learn of the end, and have no question left. That saves an election's messages where
-    /// all share a process.
+    /// First the member of the highest rank that is up, and the others one turn later: for elections whose
+    /// highest-ranked survivor announces itself without a question. When a leader has ended, the others receive the
+    /// announcement of its successor before they learn of the end, and ask nothing. That saves the messages of an
+    /// election if all members share a process.
     HighestRankFirst,
 }
 
@@ -208,7 +206,7 @@ pub enum NotifyOrder {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MembershipError {
-    /// A voter that the list of voters does not name.
+    /// The agent is a voter, but the list of voters does not contain it.
     #[error(
         "{id} is not among the voters: add it to the list, at every member, or start it as an observer"
     )]
@@ -216,13 +214,13 @@ pub enum MembershipError {
         /// Its name.
         id: AgentId,
     },
-    /// An observer that the list of voters names.
+    /// The agent is an observer, but the list of voters contains it.
     #[error("{id} is an observer and among the voters: take it off the list, at every member")]
     ListedObserver {
         /// Its name.
         id: AgentId,
     },
-    /// A voter that took part in a later epoch, by its record.
+    /// The voter took part in a later epoch, by its record.
     #[error(
         "{id} has taken part in epoch {found} and cannot go back to {epoch}: start it with the configuration of epoch {found} or later"
     )]

@@ -19,7 +19,7 @@ pub(super) struct Roster {
     changed: Vec<Member>,
 }
 
-/// Maximum number of changes that are kept beside the list.
+/// Largest number of changes that are kept beside the list.
 const MOST: usize = 8;
 
 impl Roster {
@@ -49,7 +49,7 @@ impl Roster {
 
     /// Changes the member at a place; returns the result of `change`: whether anything changed.
     pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
-        // On a copy: a report that changes nothing takes no place beside the list.
+        // On a copy, because a report that changes nothing must take no place beside the list.
         let Some(mut member) = self.get(at).cloned() else {
             return false;
         };
@@ -70,7 +70,7 @@ impl Roster {
         true
     }
 
-    /// Returns whether a change there is kept beside the list.
+    /// Returns whether a change at that place can be kept beside the list.
     pub(super) fn has_room(&self, at: usize) -> bool {
         self.places.len() < MOST || self.beside(at).is_some()
     }

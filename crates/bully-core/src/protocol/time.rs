@@ -1,14 +1,14 @@
 //! A reading of one agent's own monotonic clock.
 //!
-//! Only the agent that read it may compare it: clocks of different agents have nothing in common.
+//! Only the agent that read the clock may compare the reading: clocks of different agents have nothing in common.
 
 use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds since some start that only the agent's own clock knows.
+/// Nanoseconds since a start that only the agent's own clock knows.
 ///
-/// It may travel to be echoed; the agent that echoes it does not use it.
+/// A message may carry it so that an answer returns it. The agent that answers does not use it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -18,25 +18,25 @@ pub struct Time(u64);
 impl Time {
     /// The clock's start.
     pub const ZERO: Self = Self(0);
-    /// Later than everything.
+    /// Later than every other reading.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A reading in nanoseconds.
+    /// Makes a reading from nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// A reading in milliseconds; saturates.
+    /// Makes a reading from milliseconds; saturates.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// The reading in nanoseconds.
+    /// Returns the reading in nanoseconds.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// This much later; saturates at [`Time::MAX`].
+    /// Returns the reading that is this much later; saturates at [`Time::MAX`].
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         Self(
@@ -45,7 +45,7 @@ impl Time {
         )
     }
 
-    /// Returns the time since `earlier`; zero when `earlier` lies ahead.
+    /// Returns the time since `earlier`; zero when `earlier` is later than this reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

@@ -1,4 +1,4 @@
-//! The durations of an election: validated, and presets by place.
+//! The durations of an election: validated, with presets for different places.
 //!
 //! Every relation that a promise depends on is checked by the [builder](TimingsBuilder), so timings
 //! that exist are valid. Relations are named after their sources: T > 2 d is the condition of every
@@ -17,7 +17,7 @@ const fn ms(n: u64) -> Duration {
 const FASTEST: u32 = 111;
 const SLOWEST: u32 = 89;
 
-/// The granule of these clocks.
+/// Resolution of these clocks.
 const GRANULE: Duration = Duration::from_nanos(1);
 
 /// The durations of one election; the same at every member, except in the quorum mode, where members may have different
@@ -32,9 +32,9 @@ const GRANULE: Duration = Duration::from_nanos(1);
 /// | [`wan`](Self::wan) | 300 | 2,000 | 1,000 | 4,000 | 600, 300 | 700 | 4,000 | 5,000 | across regions |
 /// | [`in_process`](Self::in_process) | 2 | 50 | 25 | 100 | 4, 2 | 5 | 100 | 125 | one process, tests |
 ///
-/// (milliseconds; each column is named at the method of the same meaning)
+/// (milliseconds; the description of the method of the same meaning names each letter)
 ///
-/// [`measured`](Self::measured) makes others from the echoes, writes and stalls of a group. An agent's `diagnosis()`
+/// [`measured`](Self::measured) makes timings from the echoes, writes and stalls of a group. An agent's `diagnosis()`
 /// shows its own measurements, and the preset that would fit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timings {
@@ -51,9 +51,9 @@ pub struct Timings {
 /// The way in which a silent leader is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Detector {
-    /// H: how often a leader is heard.
+    /// H: time between two heartbeats of a leader.
     pub heartbeat: Duration,
-    /// L: silence for this long means that the leader is gone.
+    /// L: length of a silence after which the leader counts as gone.
     pub detection: Duration,
 }
 
@@ -64,34 +64,34 @@ impl Default for Timings {
 }
 
 impl Timings {
-    /// The ASTRA rules: a deadline of 2 s, and no failure detector.
+    /// Timings for the ASTRA rules: a deadline of 2 s, and no failure detector.
     pub const fn astra() -> Self {
         let mut timings = Self::preset([900, 2_000, 0, 0, 900, 0, 2_000, 8_000, 10_000]);
         timings.detector = None;
         timings
     }
 
-    /// One data centre.
+    /// Timings for one data centre.
     pub const fn lan() -> Self {
         Self::preset([9, 200, 60, 250, 18, 10, 20, 240, 300])
     }
 
-    /// One rack: another leader within 120 ms after the silent end of one
+    /// Timings for one rack: after the silent end of a leader, another agent leads within 120 ms
     /// ([`worst_case_quorum_failover`](Self::worst_case_quorum_failover)).
     ///
-    /// It pays in false elections: a leader whose process or host stands still for 30 ms loses its lease, and after 75
-    /// ms its leadership. Stores have to write within 2 ms. It is for hosts that have a core to spare and a fast disk;
-    /// elsewhere take [`lan`](Self::lan).
+    /// The price is false elections: a leader whose process or host stands still for 30 ms loses its lease, and after
+    /// 75 ms its leadership. Stores have to write within 2 ms. Use it on hosts that have a core to spare and a fast
+    /// disk; elsewhere use [`lan`](Self::lan).
     pub const fn fast() -> Self {
         Self::preset([4, 100, 16, 64, 8, 4, 10, 60, 75])
     }
 
-    /// Across regions.
+    /// Timings for a group across regions.
     pub const fn wan() -> Self {
         Self::preset([300, 2_000, 1_000, 4_000, 600, 300, 700, 4_000, 5_000])
     }
 
-    /// One process; tests.
+    /// Timings for one process, and for tests.
     pub const fn in_process() -> Self {
         Self::preset([2, 50, 25, 100, 4, 2, 5, 100, 125])
     }
@@ -124,27 +124,27 @@ impl Timings {
         }
     }
 
-    /// Starts from these timings to make others.
+    /// Makes a builder that begins with these timings.
     pub const fn to_builder(self) -> TimingsBuilder {
         TimingsBuilder::new(self)
     }
 
-    /// d: the longest time that a message and its handling may take, one way.
+    /// d: longest time that a message and its handling may take, one way.
     pub const fn delay_bound(&self) -> Duration {
         self.delay_bound
     }
 
-    /// T: how long a candidate waits for members that do not answer; more than 2 d.
+    /// T: time for which a candidate waits for members that do not answer; more than 2 d.
     pub const fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// H and L; `None` for the plain ASTRA rules.
+    /// H and L, the failure detector; `None` for the plain ASTRA rules.
     pub const fn detector(&self) -> Option<Detector> {
         self.detector
     }
 
-    /// S: how much longer each rank further down waits before it starts; at least d.
+    /// S: additional time that each lower rank waits before it starts an election; at least d.
     pub fn step(&self) -> Duration {
         self.step
     }
@@ -154,19 +154,19 @@ impl Timings {
         self.jitter
     }
 
-    /// E: one round of questions in quorum mode; more than 2 d (`answers-within-round`).
+    /// E: length of one round of questions in quorum mode; more than 2 d (`answers-within-round`).
     pub fn round(&self) -> Duration {
         self.round
     }
 
-    /// D: for how long an acknowledged heartbeat lets a leader consider itself leader, from the time
-    /// it was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
+    /// D: time for which an acknowledged heartbeat lets a leader consider itself leader, counted from when the
+    /// heartbeat was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
     pub fn lease(&self) -> Duration {
         self.lease
     }
 
-    /// P: for how long a voter that acknowledged supports no other agent, from the time it did
-    /// (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+    /// P: time for which a voter that acknowledged supports no other agent, counted from its acknowledgement (quorum
+    /// mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
     pub fn promise(&self) -> Duration {
         self.promise
     }
@@ -178,24 +178,24 @@ impl Timings {
         promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
     }
 
-    /// The shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a
-    /// nanosecond for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+    /// Returns the shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a nanosecond for the
+    /// clock-rate error r = 11 % (`promise-outlasts-lease`).
     pub fn least_promise(lease: Duration) -> Duration {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// Returns the time that a candidate with an `Ok` waits for the announcement: 2.5 T.
+    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 T.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }
 
-    /// The longest from the silent death of a leader until all members that can be reached know the next,
-    /// in the available mode, when `silent` more agents that outrank the winner are dead without
-    /// any member knowing.
+    /// Returns the longest time from the silent death of a leader until all members that can be reached know the next
+    /// leader, in the available mode. `silent` is the number of other dead agents that outrank the winner and whose
+    /// death no member knows.
     ///
-    /// d + L + J + min(silent, 8) (S + J) + d while fewer than 8 are silent; with more of them, or
-    /// where no member had followed the dead leader, an election with its deadline comes on top:
-    /// T + 2 d. Without a failure detector no member notices: `None`.
+    /// d + L + J + min(silent, 8) (S + J) + d while fewer than 8 are silent. With 8 or more, or if no member had
+    /// followed the dead leader, an election with its deadline is added: T + 2 d. Without a failure detector no member
+    /// notices: `None`.
     pub fn worst_case_failover(&self, silent: u32) -> Option<Duration> {
         let detection = self.detector?.detection;
         let staggered = self
@@ -216,13 +216,13 @@ impl Timings {
         })
     }
 
-    /// Returns the longest time from a silent death, or any other silence, of a leader until another agent considers
-    /// itself leader, in the quorum mode, while a majority of the voters is well and `above` voters that outrank the
-    /// winner are dead, or not known to be alive.
+    /// Returns the longest time from the silent death of a leader, or any other silence of it, until another agent
+    /// considers itself leader in the quorum mode, while a majority of the voters is well. `above` is the number of
+    /// voters that outrank the winner and are dead, or not known to be alive.
     ///
-    /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. Where voters answer later than these
-    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then T comes on top while a quorum
-    /// writes within T / 4.
+    /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. If voters answer later than these
+    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then T is added, while a quorum writes
+    /// within T / 4.
     pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
         let promised = self.promise.saturating_mul(100) / SLOWEST;
         promised

@@ -30,20 +30,20 @@ impl TimingsBuilder {
         Self(preset)
     }
 
-    /// d: the longest time that a message and its handling may take, one way; more than zero.
+    /// d: longest time that a message and its handling may take, one way; more than zero.
     pub const fn delay_bound(mut self, d: Duration) -> Self {
         self.0.delay_bound = d;
         self
     }
 
-    /// T: how long a candidate waits for members that do not answer; more than 2 d.
+    /// T: time for which a candidate waits for members that do not answer; more than 2 d.
     pub const fn deadline(mut self, t: Duration) -> Self {
         self.0.deadline = t;
         self
     }
 
-    /// H and L: how often a leader is heard (more than zero), and how long a silence means that
-    /// it is gone (more than H + d).
+    /// H and L: the time between two heartbeats of a leader (more than zero), and the length of a silence after which
+    /// the leader counts as gone (more than H + d).
     pub const fn detector(mut self, heartbeat: Duration, detection: Duration) -> Self {
         self.0.detector = Some(Detector {
             heartbeat,
@@ -52,7 +52,7 @@ impl TimingsBuilder {
         self
     }
 
-    /// S: how much longer each rank further down waits before it starts; at least d.
+    /// S: additional time that each lower rank waits before it starts an election; at least d.
     pub const fn step(mut self, s: Duration) -> Self {
         self.0.step = s;
         self
@@ -64,7 +64,7 @@ impl TimingsBuilder {
         self
     }
 
-    /// E: one round of questions in quorum mode; more than 2 d.
+    /// E: length of one round of questions in quorum mode; more than 2 d.
     pub const fn round(mut self, e: Duration) -> Self {
         self.0.round = e;
         self
@@ -88,21 +88,21 @@ impl TimingsBuilder {
         if t.delay_bound.is_zero() {
             return Err(TimingsError::ZeroDelayBound);
         }
-        // Else an answer could come after the deadline, and its sender count as dead.
+        // Otherwise an answer could come after the deadline, and its sender would count as dead.
         if t.deadline <= twice {
             return Err(TimingsError::Deadline {
                 deadline: t.deadline,
                 delay_bound: t.delay_bound,
             });
         }
-        // Otherwise the next in rank would start before it can hear the first one.
+        // Otherwise the next agent in rank would start before it can hear the first one.
         if t.step < t.delay_bound {
             return Err(TimingsError::Step {
                 step: t.step,
                 delay_bound: t.delay_bound,
             });
         }
-        // Else the answers of a round come when it is over.
+        // Otherwise the answers of a round would come after its end.
         if t.round <= twice {
             return Err(TimingsError::Round {
                 round: t.round,
@@ -118,7 +118,7 @@ impl TimingsBuilder {
             if heartbeat.is_zero() {
                 return Err(TimingsError::ZeroHeartbeat);
             }
-            // A heartbeat may be late by d: until then its absence means nothing.
+            // A heartbeat may be late by d. Until then its absence means nothing.
             if detection <= heartbeat.saturating_add(delay_bound) {
                 return Err(TimingsError::Detection {
                     detection,
@@ -136,7 +136,7 @@ impl TimingsBuilder {
             }
         }
         let least = Timings::least_promise(t.lease);
-        // Else a voter is free again while a lease that depends on it still lasts.
+        // Otherwise a voter would be free again while a lease that depends on it still lasts.
         if t.promise < least {
             return Err(TimingsError::Promise {
                 promise: t.promise,
@@ -221,7 +221,7 @@ pub enum TimingsError {
         promise: Duration,
         /// D.
         lease: Duration,
-        /// The shortest promise that will do.
+        /// The shortest promise that is long enough.
         least: Duration,
     },
     /// An echo of zero was given to [`Timings::measured`]: nothing was measured.
@@ -232,7 +232,7 @@ pub enum TimingsError {
         "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; look for the fault, or make timings with Timings::wan().to_builder()"
     )]
     TooSlow {
-        /// There and back.
+        /// Time from a question to its answer, there and back.
         echo: Duration,
         /// Time to write a record.
         write: Duration,

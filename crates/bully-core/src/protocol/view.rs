@@ -13,11 +13,11 @@ use super::{About, Leader, Term, Time};
 pub struct View {
     /// Its role.
     pub role: Role,
-    /// The term of the leader that it follows, or of its own leadership; otherwise the highest that it has seen.
+    /// The term of the leader that it follows, or of its own leadership; otherwise the highest term that it has seen.
     pub term: Term,
     /// The leader that it follows, or itself.
     pub leader: Option<Leader>,
-    /// The leader's text about itself, where the election's own records carry it. Otherwise the members have it.
+    /// The leader's text about itself, if the election's own records carry it. Otherwise the members have the text.
     pub about: Option<About>,
     /// The term in which it considers itself leader, if it does.
     pub leading: Option<Term>,
@@ -26,7 +26,7 @@ pub struct View {
 }
 
 impl View {
-    /// The view of a participant that neither leads nor follows; `term` is the highest that it has seen.
+    /// Makes the view of a participant that neither leads nor follows; `term` is the highest term that it has seen.
     pub const fn new(role: Role, term: Term) -> Self {
         Self {
             role,
@@ -48,7 +48,7 @@ impl View {
         }
     }
 
-    /// Returns the view of a participant that is this leader, and would still lead until then without another step.
+    /// Returns the view of a participant that is this leader, and that leads until `valid_until` without another step.
     #[must_use]
     pub fn leads(self, own: Leader, valid_until: Time) -> Self {
         Self {
@@ -68,9 +68,9 @@ pub enum Role {
     /// Follows a leader, or waits for one.
     #[default]
     Follower,
-    /// Holds an election: sent `Elect`, awaits answers.
+    /// Holds an election: it has sent `Elect` and waits for answers.
     Candidate,
-    /// Got an `Ok`: awaits the `Elected` of an agent of higher rank.
+    /// Has received an `Ok`, and waits for the `Elected` of an agent of higher rank.
     Waiting,
     /// Leads.
     Leader,
