@@ -2,8 +2,8 @@
 //! are stopped.
 //!
 //! Decided here: the signals that begin this, and the effect of a second signal. Not here: how an agent leaves
-//! ([`ElectionHandle::leave`]), and the parts that are stopped afterwards. The application awaits the first, then does
-//! the second.
+//! ([`ElectionHandle::leave`]), and the parts that are stopped afterwards. The application first awaits the end of the
+//! agent, then stops these parts.
 //!
 //! tokio delivers the signals. This needs one small crate, which every actix-web application has already, so it is not
 //! behind a feature.
@@ -27,7 +27,7 @@ use crate::{
 /// Waits for SIGTERM or Ctrl-C (SIGINT), then lets the agent hand over and leave; ends when the agent has left.
 ///
 /// From this call on, both signals do not end the process: the code that awaits this future must end it. A second
-/// signal while the agent leaves makes it leave at once, as if `deadline` were over. If an operator kills the process
+/// signal while the agent leaves makes it leave at once, as if `deadline` had passed. If an operator kills the process
 /// after a grace period (systemd's `TimeoutStopSec`, Kubernetes' `terminationGracePeriodSeconds`), that period must be
 /// longer than `deadline`.
 ///
@@ -78,7 +78,7 @@ pub(crate) fn leave_when_asked<L>(
 where
     L: Future<Output = Result<(), ShutdownError>> + Send + 'static,
 {
-    // Before the first poll: a signal in between is not lost, and does not end the process.
+    // Before the first poll, so that a signal in between is not lost and does not end the process.
     let signals = Signals::listen();
     async move {
         let mut signals = signals.map_err(ShutdownError::Signals)?;
@@ -125,7 +125,7 @@ impl Signals {
     #[cfg(unix)]
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        // This is the only way to ask whether a runtime here can wait for signals.
+        // This is the only way to find out whether this runtime can wait for signals.
         let listening = catch_unwind(AssertUnwindSafe(|| {
             Ok(Self {
                 terminate: signal(SignalKind::terminate())?,

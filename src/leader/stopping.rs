@@ -1,6 +1,6 @@
 //! Stops the work of a leader when the application asks for it.
 //!
-//! Decided here: the work is told at once, and the end is reported when the work is dropped and its name is free. The
+//! Decided here: the work is told to stop at once, and its end is reported when it is dropped and its name is free. The
 //! work may run on another thread.
 
 use std::{

@@ -1,7 +1,7 @@
 //! A gate as an actor, in front of an actor that does not know fences.
 //!
-//! Decided here: admitted messages reach the actor behind in the order of admission; the gate waits while that actor
-//! has no room; the gate stops after that actor. Not here: which fences are admitted (`gate.rs`).
+//! Decided here: admitted messages reach the actor behind the gate in the order of admission; the gate waits while that
+//! actor has no room; the gate stops after that actor. Not here: which fences are admitted (`gate.rs`).
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::supervisor::{Answered, InTurn};
 
 use super::{Fenced, FencingGate, Stale};
 
-/// Stands in front of an actor, and passes on the messages that its gate admits.
+/// Receives messages for another actor, and passes on the messages that its gate admits.
 ///
 /// It handles [`Fenced<M>`] for each message `M` of that actor, with one gate for all of them. Senders use its `Addr`,
-/// or a `Recipient<Fenced<M>>`. The actor behind gets each message without its fence, in the order of admission. Keep
-/// that actor's own address private: messages that do not pass the gate are not checked.
+/// or a `Recipient<Fenced<M>>`. The actor behind the gate gets each message without its fence, in the order of
+/// admission. Keep that actor's own address private: messages that do not pass the gate are not checked.
 ///
-/// The answer is that of the actor behind. If that actor has ended, the sender gets
+/// The sender gets the answer of the actor behind the gate. If that actor has ended, the sender gets
 /// [`MailboxError::Closed`](actix::MailboxError::Closed), as without a gate, and the gate stops too. An admitted
 /// message is handled, even if its sender does not wait for the answer any more. The gate survives restarts of the
-/// actor behind, and keeps its address.
+/// actor behind it, and keeps its address.
 ///
 /// ```
 /// use actix::prelude::*;
@@ -112,7 +112,7 @@ impl<A: Actor> Handler<ReadGate> for FencingActor<A> {
     }
 }
 
-/// The answer of a [`FencingActor`]: a refusal at once, or the answer of the actor behind, when it comes.
+/// The answer of a [`FencingActor`]: a refusal at once, or later the answer of the actor behind the gate.
 #[derive(Debug)]
 pub struct GatedAnswer<A: Actor, M>(Result<Admitted<A, M>, Stale>);
 
@@ -150,8 +150,8 @@ where
                         }));
                     }
                 });
-                // The gate handles no other message until the actor behind has this one: the order is that of
-                // admission.
+                // The gate handles no other message until the actor behind it has this one, so messages keep the order
+                // of admission.
                 in_turn.hand(to.recipient(), message, hear, ctx);
             }
             (Err(stale), Some(answer)) => drop(answer.send(Err(stale))),

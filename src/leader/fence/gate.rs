@@ -1,6 +1,6 @@
 //! The gate: decides which fences are admitted.
 //!
-//! Decided here: no fence is admitted that is lower than an admitted one. Not here: the resource behind the gate.
+//! Decided here: a fence that is lower than an admitted fence is refused. Not here: the resource behind the gate.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct FencingGate {
 }
 
 impl FencingGate {
-    /// Makes a gate that admits this fence and higher ones: the highest fence of an earlier gate.
+    /// Makes a gate that admits the fence `highest` and higher ones. `highest` is the highest fence of an earlier gate.
     pub const fn since(highest: FenceNumber) -> Self {
         Self {
             highest: Some(highest),
@@ -45,7 +45,7 @@ impl FencingGate {
     /// Admits a fence, or a message with a fence, unless a higher fence was admitted before.
     ///
     /// # Errors
-    /// [`Stale`], which names both fences. Only the gate's count of refusals changes.
+    /// [`Stale`], which contains both fences. Only the gate's count of refusals changes.
     pub fn admit(&mut self, fence: impl Into<FenceNumber>) -> Result<(), Stale> {
         let fence = fence.into();
         if let Some(highest) = self.highest.filter(|highest| fence < *highest) {

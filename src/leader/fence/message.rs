@@ -9,8 +9,8 @@ use super::{FenceNumber, Stale};
 
 /// A message of a leader, with its fence.
 ///
-/// The answer is that of the message, or [`Stale`] if a later leader was admitted before. An actor that handles it asks
-/// its [`FencingGate`](super::FencingGate) first:
+/// The sender gets the answer to the inner message, or [`Stale`] if a later leader was admitted before. An actor that
+/// handles a fenced message asks its [`FencingGate`](super::FencingGate) first:
 ///
 /// ```
 /// use actix::prelude::*;

@@ -1,9 +1,9 @@
 //! Protects a resource from the writes of a former leader: each write carries the leader's fence, and the receiver
 //! checks it.
 //!
-//! An agent may pause in the middle of its work, and go on later as if it still led. No check of its own prevents that,
-//! because the pause may come right after the check. So the *receiver* checks. It remembers the highest
-//! [`Fence`](crate::agent::Fence) that it has seen, and refuses messages with a lower one.
+//! An agent may pause in the middle of its work, and go on later as if it still led. No check by the agent itself
+//! prevents that, because the pause may come right after the check. So the *receiver* checks. It remembers the highest
+//! [`Fence`](crate::agent::Fence) that it has seen, and refuses messages with a lower fence.
 //!
 //! ```text
 //!   former leader, fence 1 ──▶ Fenced { 1, write } ──▶ ┌───────────────┐
@@ -17,12 +17,12 @@
 //! and how a leader gets its own ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
 //!
 //! # The receiver is an actor
-//! Both ways check the same. They differ in the place of the check:
+//! Both ways make the same check. They differ in the place of the check:
 //!
 //! - *In the actor*: it handles [`Fenced<M>`], and asks a [`FencingGate`] first. Keep the gate where it survives a
 //!   restart of the actor: a new gate admits any first fence.
-//! - *In front of it*: a [`FencingActor`] admits messages for any [`Addr`](actix::Addr), and the actor behind it is not
-//!   changed. Keep that actor's own address private.
+//! - *In front of the actor*: a [`FencingActor`] admits messages for any [`Addr`](actix::Addr), and the actor behind it
+//!   is not changed. Keep that actor's own address private.
 //!
 //! A fence orders the beginnings of writes. An actor that waits in the middle of a write (`ResponseActFuture`) may mix
 //! the work of two leaders, unless it handles no other message meanwhile (`AtomicResponse`, `ctx.wait`).
@@ -40,8 +40,8 @@
 //!   needs no change when the voters change.
 //! - A gate trusts the number. A sender of `i64::MAX` locks out every leader, so a receiver must accept messages only
 //!   from senders with the right to write.
-//! - A refusal is final for that fence: drop the work, do not repeat it. Its leadership is over, unless it was renewed
-//!   in the meantime. Then the guard has a newer fence, and the work may begin again with it.
+//! - A refusal is final for that fence: drop the work, do not repeat it. Its leadership has ended, unless it was
+//!   renewed in the meantime. Then the guard has a newer fence, and the work may begin again with that fence.
 //!
 //! # Where to go next
 //! `number.rs` is a fence as an integer, `gate.rs` decides, `message.rs` and `actor.rs` carry fences, `sql.rs` is for

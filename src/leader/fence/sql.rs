@@ -41,7 +41,7 @@
 //! is taken, and no error would show it. After the update the transaction sees all that earlier leaders have committed.
 //!
 //! # Two transactions at once
-//! | database | the second one |
+//! | database | the second transaction |
 //! |---|---|
 //! | PostgreSQL, `READ COMMITTED` (the default) | waits for the first, then compares with the fence that the first has committed: of two leaders' transactions in either order only the former leader's can get 0 rows |
 //! | PostgreSQL, `REPEATABLE READ` and `SERIALIZABLE` | waits; fails with SQLSTATE 40001 if the first commits, whichever of them is the later leader's. Begin the transaction again: the later leader's is admitted, the former one's gets 0 rows |
@@ -78,8 +78,8 @@ pub const CREATE_TABLE: &str =
 pub const FIRST_USE: &str =
     "INSERT INTO leader_fence (resource, fence) VALUES ($1, 0) ON CONFLICT (resource) DO NOTHING";
 
-/// Admits a leader's transaction, as its first statement; [`check`] says whether it did. Two parameters: the fence
-/// ([`FenceNumber::get`]), and the resource.
+/// Admits a leader's transaction, as its first statement; [`check`] tells whether it was admitted. Two parameters: the
+/// fence ([`FenceNumber::get`]), and the resource.
 pub const ADMIT: &str = "UPDATE leader_fence SET fence = $1 WHERE resource = $2 AND fence <= $1";
 
 /// Reads the highest fence that was admitted, for logs. It may be higher a moment later. One parameter: the resource.
@@ -106,7 +106,7 @@ pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmit
     }
 }
 
-/// A transaction that must not be committed: its leader is a former one, or the row for the check is missing.
+/// A transaction that must not be committed: its leader is a former leader, or the row for the check is missing.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the fence {fence} was not admitted, {rows} rows were updated instead of 1: roll back; a later leader has written, \

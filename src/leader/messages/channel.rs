@@ -1,7 +1,7 @@
 //! One type of messages under its name: how it is sent, and how it is received.
 //!
-//! Decided here: the longest message, the handling of bytes that are not such a message, and how many messages an actor
-//! has at once. Not here: where further messages wait (`waiting.rs`).
+//! Decided here: the largest length of a message, the handling of bytes that are not such a message, and how many
+//! messages an actor has at once. Not here: where further messages wait (`waiting.rs`).
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -22,7 +22,7 @@ use super::{
     waiting::{ActorQueue, Hand},
 };
 
-/// One type of messages, by its name, as one agent sends it. Clones are the same channel.
+/// One type of messages under its name, as one agent sends it. Clones are the same channel.
 pub struct Channel<M> {
     state: Arc<EndpointState>,
     name: AgentId,
@@ -38,10 +38,10 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Sends a message to an agent of the group; also to the own agent.
+    /// Sends a message to an agent of the group, which may be the own agent.
     ///
-    /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, the
-    /// message is dropped and counted there.
+    /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, that
+    /// host drops and counts the message.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -104,7 +104,7 @@ pub(crate) fn encode<M: Serialize + ?Sized>(
     Ok(out)
 }
 
-/// Initial capacity in bytes, enough for most messages: a buffer that grows byte by byte is moved again and again.
+/// Initial capacity in bytes, enough for most messages. A buffer that starts empty would be copied each time it grows.
 const FEW_BYTES: usize = 128;
 
 /// Decodes a message. A panic of the type's own code is contained.
@@ -125,7 +125,7 @@ pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
 /// Deepest nesting of a message.
 const DEPTH: u8 = 16;
 
-/// Decodes the messages of one name, and hands them on.
+/// Decodes the messages of one name, and hands them to the actor.
 pub(super) struct TypedInbox<M: Send + 'static> {
     typed: Arc<Typed<M>>,
     queue: Arc<ActorQueue>,
@@ -189,7 +189,7 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
     }
 }
 
-/// Most messages of one type that an actor has received and not handled, as far as is known.
+/// Largest number of messages of one type that an actor has received and not handled, as far as is known.
 const HANDED: usize = 1_024;
-/// Most bytes of these messages.
+/// Largest size of these messages together, in bytes.
 const HANDED_BYTES: usize = 1 << 20;

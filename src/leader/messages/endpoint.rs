@@ -60,8 +60,8 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
     Ok(state)
 }
 
-/// Takes the agent's name. The endpoint of a former agent of that name here may not have ended yet. The name belongs to
-/// the present agent, which has it in the group itself.
+/// Takes the agent's name. The endpoint of a former agent of that name in this process may not have ended yet. The name
+/// belongs to the present agent, which has it in the group itself.
 fn reserve(group: &Group<AppMessage>, agent: &AgentReader) -> Result<Incarnation, JoinError> {
     let id = agent.id();
     match group.reserve(id, companion_requirements()) {
@@ -131,7 +131,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the next look to that instant, unless an earlier one is set.
+    /// Sets the next look to the instant `at`, unless an earlier one is set.
     fn look_by(&self, at: Instant, ctx: &Context<Self>) {
         if self.deadline.get().is_none_or(|known| at < known) {
             self.deadline.set_in(ctx, at);

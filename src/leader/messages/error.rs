@@ -27,7 +27,7 @@ pub enum MessagesError {
         /// The group's name.
         group: Box<str>,
     },
-    /// Another agent has the name: an agent of another host that is still linked.
+    /// Another agent has the name: an agent of another host that is still connected.
     #[error(transparent)]
     Join(#[from] JoinError),
 }
@@ -92,7 +92,7 @@ pub enum SendError {
         /// The agent.
         to: AgentId,
     },
-    /// The queue of that agent of this process is full.
+    /// The queue of that agent is full. The agent is in this process.
     #[error(
         "as many messages wait for the actors of {to} as there is room for: send less, or later"
     )]

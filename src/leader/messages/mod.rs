@@ -34,8 +34,8 @@ use channel::TypedInbox;
 pub(crate) use channel::{decode, encode};
 pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 
-/// Messages of an application between the agents of one group, as one agent sends and receives them. Clones are the
-/// same messages.
+/// Messages of an application between the agents of one group, as one agent sends and receives them. All clones share
+/// the same messages.
 ///
 /// Each agent that receives a type registers it by name, in one call. Messages cross between hosts as soon as a bridge
 /// [carries](crate::remote::BridgeBuilder::carry) the group.
@@ -93,7 +93,7 @@ pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 pub struct Messages(Arc<EndpointState>);
 
 impl Messages {
-    /// The longest message, in bytes of its encoded form. It must also fit into a frame of the bridge
+    /// Largest length of a message, in bytes of its encoded form. The message must also fit into a frame of the bridge
     /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)).
     pub const MAX_LEN: usize = 32 * 1024;
 
@@ -139,7 +139,7 @@ impl Messages {
         Ok(Channel::new(Arc::clone(&self.0), name))
     }
 
-    /// Names a type that this agent sends. It need not receive the type.
+    /// Makes the channel of a type that this agent sends. The agent need not receive the type.
     ///
     /// # Errors
     /// [`ChannelError`] if the name is refused, or the agent has ended.
@@ -149,7 +149,7 @@ impl Messages {
         Ok(Channel::new(Arc::clone(&self.0), name))
     }
 
-    /// Returns the number of received messages whose name is not registered here, or that could not be decoded.
+    /// Returns the number of received messages whose name this agent has not registered, or that could not be decoded.
     pub fn unreadable(&self) -> u64 {
         self.0.unreadable()
     }

@@ -1,6 +1,6 @@
-//! The state that an agent's endpoint shares with its senders: the registered names, and the way out.
+//! The state that an agent's endpoint shares with its senders: the registered names, and the sending of messages.
 //!
-//! Decided here: which names are allowed; each is registered once.
+//! Decided here: which names are allowed; each name is registered once.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -129,7 +129,7 @@ impl EndpointState {
         &self.id
     }
 
-    /// Returns the incarnation of the endpoint: the start of an endpoint under that name, at this agent.
+    /// Returns the incarnation of the endpoint, which identifies one start of an endpoint of this agent.
     pub(crate) fn incarnation(&self) -> Incarnation {
         self.incarnation
     }
@@ -141,9 +141,9 @@ impl EndpointState {
     }
 
     /// Returns node and incarnation as one number, in place of an incarnation. No other endpoint asks under this
-    /// number. So an answer to a question from before the agent moved does not count for a later question.
+    /// number. So an answer to a question that was sent before the agent moved does not count for a later question.
     pub(crate) fn asker(&self) -> Incarnation {
-        // On one node these numbers differ as incarnations do. Those of two nodes are equal with a chance of 2^-64.
+        // On one node these numbers differ as incarnations do. Numbers of two nodes are equal with a chance of 2^-64.
         Incarnation(self.node.0 ^ self.incarnation.0)
     }
 
@@ -225,7 +225,7 @@ impl EndpointState {
         self.inboxes().values().cloned().collect()
     }
 
-    /// Makes every inbox look soon; from any thread.
+    /// Makes every inbox look soon. Any thread may call it.
     pub(crate) fn wake(&self) {
         if !self.is_woken.swap(true, AcqRel)
             && let Some(endpoint) = self.endpoint.get()
@@ -312,7 +312,7 @@ impl fmt::Debug for EndpointState {
     }
 }
 
-/// Most names that are logged as unknown or undecoded.
+/// Largest number of names that are logged as unknown or undecoded.
 const TOLD: usize = 32;
 
 /// Returns the advice for an unknown name.
@@ -324,7 +324,7 @@ const fn unknown(is_similar: bool) -> &'static str {
     }
 }
 
-/// The longest name of a type, in bytes.
+/// Length of the longest name of a type, in bytes.
 const MAX_NAME: usize = 64;
 
 /// Checks the name of a type.

@@ -1,8 +1,8 @@
 //! The messages that wait for one actor, of all types.
 //!
-//! Decided here: messages are handed over in the order of their arrival, as the actor takes them. A message without
-//! room is dropped and counted. A message counts in the endpoint's mailbox while it waits here, so a sender of this
-//! process is refused before this queue is full. Not here: how many messages an actor takes
+//! Decided here: messages are handed over in the order of their arrival, while the actor takes them. A message without
+//! room is dropped and counted. A message counts in the endpoint's mailbox while it waits in this queue, so a sender of
+//! this process is refused before the queue is full. Not here: how many messages an actor takes
 //! ([`Intake`](crate::supervisor::Intake)).
 
 use std::{
@@ -55,7 +55,7 @@ impl ActorQueue {
         waiting.messages.push_back((to, arrived));
     }
 
-    /// Hands over messages while the actor takes them. Returns when to try again.
+    /// Hands over messages while the actor takes them. Returns the time of the next attempt, if messages still wait.
     pub(super) fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((to, arrived)) = waiting.messages.pop_front() {
@@ -73,5 +73,5 @@ impl ActorQueue {
     }
 }
 
-/// Most bytes that wait for one actor: more than a mailbox holds by default.
+/// Largest number of bytes that wait for one actor: more than a mailbox holds by default.
 const MOST: usize = 32 * Messages::MAX_LEN;

@@ -34,8 +34,8 @@ pub struct ProxyBuilder<M: LeaderMessage> {
 }
 
 impl<M: LeaderMessage> LeaderProxy<M> {
-    /// Names the sending agent, and the type. All agents of the group know the type by this name, so keep the name
-    /// while the type is the same. A type whose fields change gets another name.
+    /// Takes the sending agent, and the name of the type. All agents of the group know the type by this name, so keep
+    /// the name while the type is the same. A type whose fields change gets another name.
     pub fn builder<E: Election>(agent: &ElectionHandle<E>, name: &str) -> ProxyBuilder<M> {
         ProxyBuilder {
             agent: agent.reader(),
@@ -62,9 +62,10 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// Like [`deliver_to`](Self::deliver_to), for an actor that starts and ends, such as that of a
+    /// Like [`deliver_to`](Self::deliver_to), for an actor that starts and ends, such as the actor of a
     /// [`Singleton`](crate::leader::Singleton). `find` is called before each message, and messages wait while it
-    /// returns none. It must be quick, and must not use this proxy. `deliver_to` together with this method is refused.
+    /// returns `None`. It must be quick, and must not use this proxy. `deliver_to` together with this method is
+    /// refused.
     pub fn deliver_to_found(
         mut self,
         find: impl Fn() -> Option<Recipient<M>> + Send + Sync + 'static,
@@ -74,10 +75,11 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// Sets the most messages, and the most bytes of their encoded form, that wait for a leader or for its
-    /// acknowledgement. While this agent leads, the same limits hold for the messages of all other agents together that
-    /// wait here for its actor, and for the unhandled messages of the actor. Beyond that the senders' own buffers fill.
-    /// Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and 256 MiB.
+    /// Sets the largest number of messages that wait for a leader or for its acknowledgement, and the largest number of
+    /// bytes of their encoded form. While this agent leads, the same limits hold for the messages of all other agents
+    /// together that wait at this agent for its actor, and for the unhandled messages of the actor. Beyond that the
+    /// senders' own buffers fill. Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and
+    /// 256 MiB.
     pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
         (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
         self
@@ -104,8 +106,8 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// Sets the longest message, in bytes of its encoded form. Use the same limit at every agent, because it holds for
-    /// answers too. It must fit into a frame of the bridge
+    /// Sets the largest length of a message, in bytes of its encoded form. Use the same limit at every agent, because
+    /// it holds for answers too. It must fit into a frame of the bridge
     /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A message that the own agent takes at once is
     /// not encoded, and has no limit. Default: [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
     pub fn longest(mut self, bytes: usize) -> Self {
@@ -113,7 +115,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// Starts the proxy. It ends with its agent: dropping it ends nothing, and its name stays taken.
+    /// Starts the proxy. It ends with its agent. Dropping the returned handle ends nothing, and the name stays taken.
     ///
     /// # Errors
     /// [`ProxyStartError`], and nothing was changed.

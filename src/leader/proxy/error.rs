@@ -19,7 +19,8 @@ pub enum ProxyError {
         /// The reason for the wait.
         why: Untaken,
     },
-    /// The message was sent, and its outcome is unknown: a link or the leader was lost, or the answer takes longer.
+    /// The message was sent, and its outcome is unknown: a link or the leader was lost, or the answer takes longer than
+    /// allowed.
     #[error(
         "the message was sent, and what became of it is unknown: send it again only if handling it twice does no harm"
     )]
@@ -89,7 +90,7 @@ pub enum Untaken {
         "nothing is registered for it at the leader: let each agent that may lead deliver it to an actor"
     )]
     Unregistered,
-    /// The leader's actor for the message is not there.
+    /// The leader's actor for the message has not started yet, or has ended.
     #[error("the leader's actor for it is not there")]
     NotReady,
     /// Earlier messages were still on their way, or the leader's actor had no more room.
@@ -112,7 +113,7 @@ pub enum ProxyStartError {
     /// The name is refused, or taken.
     #[error(transparent)]
     Name(#[from] ChannelError),
-    /// Both ways of naming the actor were used.
+    /// Both ways to set the actor were used.
     #[error(
         "the calls `deliver_to(..)` and `deliver_to_found(..)` contradict each other: take one of the two out"
     )]

@@ -30,7 +30,7 @@ pub(super) struct Target {
 /// The limits of one proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProxyBounds {
-    /// Most messages, and most bytes of them, that are kept: in the buffer and in flight together.
+    /// Largest number of messages, and of their bytes, that are kept: in the buffer and in flight together.
     pub(super) messages: usize,
     pub(super) bytes: usize,
     pub(super) overflow: Overflow,
@@ -51,7 +51,7 @@ pub(super) struct KeptMessage<P> {
 pub(super) enum Refusal {
     /// It does not lead in that term.
     NotLeader,
-    /// It leads, and the actor for the messages is not there yet, or has ended.
+    /// It leads, and the actor for the messages has not started yet, or has ended.
     NotReady,
     /// It leads, and no actor is registered for such messages.
     Unregistered,
@@ -104,7 +104,7 @@ pub(super) enum Cancelled {
     Sent,
 }
 
-/// The agent that answers, and the run.
+/// The agent that gave an answer, and the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answerer<'a> {
     pub(super) id: &'a AgentId,

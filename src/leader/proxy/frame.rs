@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Numbers are little-endian. `from` and `to` identify endpoints, the node's digest before the incarnation: the
-//! endpoint that speaks, and the endpoint that is addressed. Other endpoints ignore the frame. The origin of the frame
-//! does not identify the speaker's endpoint: its agent may have moved since. A kind 1 without messages asks for the
-//! outcome of the run. `ask` is 0 for a message that needs no answer.
+//! endpoint that sends the frame, and the endpoint that is addressed. Other endpoints ignore the frame. The origin of
+//! the frame does not identify the sending endpoint, because its agent may have moved since. A kind 1 without messages
+//! asks for the outcome of the run. `ask` is 0 for a message that needs no answer.
 //!
 //! Decided here: the meaning of each byte; bytes without a meaning decode to `None`. Lengths are checked against the
 //! received bytes; nothing is copied for them.
@@ -23,7 +23,7 @@ use super::exchange::{Life, Refusal};
 
 /// Kind of a frame with messages of a run.
 pub(crate) const RUN: u8 = 1;
-/// Kind of a frame that says how far a run was delivered.
+/// Kind of a frame that tells how many messages of a run were delivered.
 pub(super) const ANSWER: u8 = 2;
 /// Kind of a frame with the answer of an actor.
 pub(super) const REPLY: u8 = 3;
@@ -188,7 +188,7 @@ pub(super) enum AskReply<'a> {
     Answer(&'a [u8]),
     /// The actor ended before it answered.
     Gone,
-    /// The bytes are not a message of the type that is registered there.
+    /// The bytes are not a message of the type that is registered at the leader.
     Malformed,
     /// The answer is too long, or cannot be encoded.
     TooLong,

@@ -215,7 +215,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             // do_send: the proxy's own method, whose buffer is limited.
             return proxy.do_send(message);
         };
-        // Sent now: the order is that of the mailbox. Only the answer is awaited.
+        // Sent now, so that messages keep the order of the mailbox. Only the answer is awaited.
         let mut sent = Box::pin(async move { proxy.send(message, within).await });
         let first = futures::FutureExt::now_or_never(&mut sent);
         drop(actix::spawn(async move {
@@ -223,7 +223,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
                 Some(answered) => answered,
                 None => sent.await,
             };
-            // If it is dropped without an answer, its sender gets `Closed`.
+            // If the message is dropped without an answer, its sender gets `Closed`.
             if let Ok(result) = answered {
                 answer.send(result).ok();
             }

@@ -51,7 +51,8 @@ pub(crate) use inbox::unregistered;
 use actix::Message;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// A message that a [`LeaderProxy`] can send: any message of actix that crosses between hosts, and whose answer does.
+/// A message that a [`LeaderProxy`] can send: any message of actix that can cross between hosts together with its
+/// answer.
 ///
 /// The types are those of a [`RemoteMessage`](crate::remote::RemoteMessage): flat, without maps. An answer of `()`
 /// is fine.

@@ -1,10 +1,10 @@
 //! Decides which messages of a run a leader takes: a machine without actor, clock or chance.
 //!
-//! Decided here: the messages of a run are taken in their order, each once. If one message of a run is refused, the
-//! run is over for good: none of its later messages is ever taken, and its messages that wait for the actor are
-//! dropped. A message counts as delivered once the actor has it. So the sender may send refused messages to another
-//! leader. Each node of a sender has a state of its own, since the incarnations of two nodes have no order. Not here:
-//! whether this agent leads; the caller checks this at each message.
+//! Decided here: the messages of a run are taken in their order, each once. If one message of a run is refused, the run
+//! has ended for good: none of its later messages is ever taken, and its messages that wait for the actor are dropped.
+//! A message counts as delivered once the actor has it. So the sender may send refused messages to another leader. Each
+//! node of a sender has a state of its own, since the incarnations of two nodes have no order. Not here: whether this
+//! agent leads; the caller checks this at each message.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct Receiver {
 pub(super) struct Session {
     incarnation: Incarnation,
     run: u64,
-    /// Messages before this number were delivered; `None` if the number is not known.
+    /// Messages before this number were delivered; `None` if the number is unknown.
     next: Option<u64>,
     /// Number of further messages that have arrived and wait for the actor.
     waiting: u64,
@@ -47,10 +47,10 @@ pub(super) struct Arrival {
 /// The decision about an arrival.
 #[derive(Debug)]
 pub(super) enum Judgement<'a> {
-    /// The messages are taken, except the first `skip` messages, which were taken before. For each of the others, call
-    /// [`Session::deliver`] or [`Session::wait`], or end the run with [`Session::close`].
+    /// The messages are taken, except the first `skip` messages, which were taken before. For each of the other
+    /// messages, call [`Session::deliver`] or [`Session::wait`], or end the run with [`Session::close`].
     Take { session: &'a mut Session, skip: u64 },
-    /// The run is over; the messages before `next` were delivered.
+    /// The run has ended; the messages before `next` were delivered.
     Refuse { next: Option<u64> },
     /// The arrival belongs to a former run.
     Ignore,
@@ -84,7 +84,7 @@ impl Receiver {
             (session.incarnation, session.run) = (incarnation, run);
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         } else if run > session.run {
-            // No message of it was taken yet: otherwise this would not be the first news of the run.
+            // No message of the run was taken yet: otherwise this would not be the first news of the run.
             session.run = run;
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         }
@@ -150,7 +150,7 @@ impl Session {
         self.next
     }
 
-    /// The number up to which the run was delivered.
+    /// Returns the number up to which the run was delivered.
     pub(super) fn next(&self) -> Option<u64> {
         self.next
     }

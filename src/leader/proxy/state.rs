@@ -51,7 +51,7 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     /// Whether a message may go to the actor here without the lock: the endpoint knows the own agent as the leader, and
     /// no message waits. Written under the lock only.
     is_direct: AtomicBool,
-    /// Number of messages that went to the actor that way.
+    /// Number of messages that went to the actor without the lock.
     direct: AtomicU64,
     inner: Mutex<Inner<M>>,
 }
@@ -63,7 +63,7 @@ pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
     /// `find` is called at each message.
     Found {
         find: Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>,
-        /// Reused while the same actor is found: each clone has a slot of its own in a full mailbox.
+        /// Reused while the same actor is found, because each clone has a slot of its own in a full mailbox.
         last: Mutex<Option<Arc<Recipient<M>>>>,
     },
 }
@@ -205,7 +205,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.queue(&message, overflow, None).map(drop)
     }
 
-    /// As [`put`](Self::put), with the configured policy.
+    /// Like [`put`](Self::put), with the configured policy.
     pub(super) fn put_or_count(&self, message: M) {
         if let Err(reason) = self.put(message, self.bounds.overflow) {
             debug!(name = %self.name, %reason, "message for the leader refused");
@@ -234,8 +234,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         message: M,
         give: impl FnOnce(&Recipient<M>, M) -> Result<(), M>,
     ) -> Option<M> {
-        // Without the lock, which takes as long as everything else here. If a message of this thread waits, this flag
-        // is cleared already, and the messages of two threads have no order.
+        // Without the lock, which takes as long as the rest of this function. If a message of this thread waits, this
+        // flag is cleared already, and the messages of two threads have no order.
         if !self.is_direct.load(Acquire) || !self.agent.is_leader() {
             return Some(message);
         }
@@ -322,7 +322,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.agent.offers().keeps == Keeps::Store && !is_reached
     }
 
-    /// Counts of the messages and their outcomes.
+    /// Returns the counts of the messages and their outcomes.
     pub(super) fn counts(&self) -> ProxyCounts {
         let inner = self.lock();
         ProxyCounts {

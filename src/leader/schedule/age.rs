@@ -19,7 +19,8 @@ pub(super) fn noted(asked: WallTime, now: WallTime) -> WallTime {
     if now.since(asked) >= DAY { now } else { asked }
 }
 
-/// Returns whether a mark may be forgotten. A leader last asked for it, or began a tick, at `asked`.
+/// Returns whether a mark may be forgotten. `asked` is the time of a leader's last question for it, or of its last
+/// tick.
 pub(super) fn is_forgotten(asked: WallTime, now: WallTime) -> bool {
     now.since(asked) > FORGOTTEN
 }

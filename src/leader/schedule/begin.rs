@@ -61,10 +61,10 @@ pub(super) fn begin<E: Election>(
     Err(ScheduleError::Begun { agent })
 }
 
-/// Where the next leader finds the progress of the schedules.
+/// The place where the next leader finds the progress of the schedules.
 enum MarkKeeping {
     Agents(Messages),
-    /// The store of the agent's lease. The agents of several processes exchange no messages about schedules then.
+    /// The store of the agent's lease. Then the agents of several processes exchange no messages about schedules.
     Store(Arc<Keeper>),
 }
 

@@ -1,4 +1,4 @@
-//! Compares the wall clock of a leader with those of the others, in one pure function.
+//! Compares the wall clock of a leader with the clocks of other agents, in one pure function.
 //!
 //! | known | compared with |
 //! |---|---|
@@ -8,7 +8,8 @@
 //! | fewer | nothing: the leader uses its own clock, and warns |
 //!
 //! A row was written some time before it was read, so each clock is known as a span. A clock is wrong if it is outside
-//! of the span by more than [`AHEAD`]. Not here: when clocks are read, and the consequence (`clock_watch.rs`).
+//! of the span by more than [`AHEAD`]. Not here: when clocks are read, and the reaction to a wrong clock
+//! (`clock_watch.rs`).
 
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ pub(super) enum ClockVerdict {
     },
 }
 
-/// Fewest clocks with a majority.
+/// Smallest number of clocks that have a majority.
 const LEAST: usize = 3;
 
 /// Time within which a living agent has written its row.

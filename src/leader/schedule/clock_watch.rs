@@ -1,9 +1,9 @@
 //! Watches the wall clock, once for all leading schedules of an agent.
 //!
-//! Decided here: how often the clock is read; the clock counts as set if it moved otherwise than the time that passed;
-//! and the consequence of a clock that does not fit the other clocks: no schedule runs, and a contender whose clock
-//! fits takes over. After a suspend the clock counts as set, since the runtime's timers stood still. Not here: whether
-//! a clock fits (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine/`).
+//! Decided here: how often the clock is read; the clock counts as set if it moved by more or by less than the time that
+//! passed; and the consequence of a clock that does not fit the other clocks: no schedule runs, and a contender whose
+//! clock fits takes over. After a suspend the clock counts as set, since the runtime's timers stood still. Not here:
+//! whether a clock fits (`clock_judge.rs`), and the reaction of a schedule (`run.rs`, `machine/`).
 
 use std::{
     fmt,
@@ -88,7 +88,7 @@ enum ClockTrust {
 /// Hands the leadership over to that contender.
 pub(super) type HandOver = Rc<dyn Fn(&AgentId)>;
 
-/// A leading schedule; it counts until this value is dropped.
+/// A leading schedule, which counts until this value is dropped.
 pub(super) struct WatchedClock {
     watch: Arc<ClockWatch>,
     hand_over: HandOver,
@@ -167,7 +167,7 @@ impl ClockWatch {
                 self.rest();
                 // A swap, because another thread may see a plain store only after this thread has read the next line.
                 self.is_watched.swap(false, AcqRel);
-                // A schedule that began just before that found a watch, and started no other.
+                // A schedule that began just before that found a watch, and did not start one.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
                     ending.0 = None;
@@ -337,7 +337,7 @@ impl WatchedClock {
         }
     }
 
-    /// Waits until they must not trust it. It uses no timer: ten thousand schedules may wait here.
+    /// Waits until schedules must not trust the clock. It uses no timer, because ten thousand schedules may wait here.
     pub(super) async fn untrusted(&self) {
         let mut trust = self.watch.trust.subscribe();
         let fits = |trust: &ClockTrust| matches!(trust, ClockTrust::Fits(_));
@@ -366,7 +366,7 @@ fn apart(a: WallTime, b: WallTime) -> Duration {
     a.since(b).max(b.since(a))
 }
 
-/// Returns whether the wall clock moved otherwise than the time that passed.
+/// Returns whether the wall clock moved by more or by less than the time that passed.
 fn is_set(last: Now, now: Now) -> bool {
     let expected = last.wall.after(now.time.since(last.time));
     apart(now.wall, expected) > TOLERANCE

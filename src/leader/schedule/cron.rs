@@ -84,7 +84,8 @@ impl<Z: TimeZone + Send + 'static> DueTimes for Cron<Z> {
 }
 
 impl<Z: TimeZone> Cron<Z> {
-    /// Returns when the clock is put forward, in milliseconds, if the next time of day does not exist in the zone.
+    /// Returns the time when the clock is put forward, in milliseconds, if the next time of day does not exist in the
+    /// zone.
     ///
     /// `croner` moves a single time of day past the change, but skips times of lists and steps.
     fn next_left_out(&self, time: &DateTime<Z>) -> Option<i64> {
@@ -113,7 +114,7 @@ impl<Z: TimeZone> Cron<Z> {
         offset(second)?.checked_sub(offset(second.checked_sub(1)?)?)
     }
 
-    /// Returns the first second at which the clocks of the zone show a time after the one that they leave out.
+    /// Returns the first second at which the clocks of the zone show a time after the time that they leave out.
     fn put_forward(&self, left_out: NaiveDateTime) -> Option<i64> {
         let shown = |second| {
             let time = DateTime::<Utc>::from_timestamp(second, 0)?;

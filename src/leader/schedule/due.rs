@@ -15,7 +15,7 @@ use super::ScheduleError;
 
 /// The due times of a schedule, the same at every agent of the group.
 ///
-/// A closure implements it, if it is a rule without state. So does a set of moments:
+/// A closure implements it, if the closure is a rule without state. A set of moments implements it as well:
 ///
 /// ```
 /// use std::{collections::BTreeSet, time::Duration};
@@ -118,7 +118,7 @@ pub(super) fn count(times: &dyn DueTimes, after: WallTime, until: WallTime) -> u
     counted
 }
 
-/// Most missed ticks that are counted at a time: a count must not keep an arbiter busy.
+/// Largest number of missed ticks that are counted at a time, because a count must not keep an arbiter busy.
 pub(super) const MOST: u64 = 1_000;
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ pub enum ScheduleError {
     TooMany {
         /// The schedule.
         schedule: AgentId,
-        /// Most schedules of a group.
+        /// Largest number of schedules of a group.
         limit: usize,
     },
     /// This thread has no System with timers.

@@ -54,7 +54,7 @@ impl DueStream {
         self.told.notified()
     }
 
-    /// Notes the progress of the leader. `is_idle`: it waits for nothing.
+    /// Notes the progress of the leader. `is_idle`: the leader waits for nothing.
     pub(super) fn lead(&self, frontier: Frontier, is_idle: bool) {
         let mut window = self.window();
         if window.lead(frontier) {
@@ -187,7 +187,7 @@ enum Rest {
     Look,
 }
 
-/// Most ready due times in a row, before other tasks of the arbiter run.
+/// Largest number of ready due times in a row, before other tasks of the arbiter run.
 const BURST: usize = 64;
 
 impl FeedPace {

@@ -42,7 +42,7 @@ pub(super) struct Forgetting {
 }
 
 impl Forgetting {
-    /// Notes a question of the agent, which leads. `running`: the schedules that run there.
+    /// Notes a question of the agent, which leads. `running`: the schedules that run at this agent.
     pub(super) fn asked(&mut self, keeper: &Arc<Keeper>, wall: WallTime, running: &RunningNames) {
         let now = keeper.now();
         let due = *self.due.get_or_insert_with(|| now.after(FIRST));
@@ -91,7 +91,7 @@ async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>)
     }
 }
 
-/// The records that may be removed: each belongs to the schedule in its key, which does not run here.
+/// Returns the records that may be removed. Each of them belongs to the schedule in its key, which does not run here.
 fn forgotten<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],

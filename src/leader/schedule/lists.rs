@@ -40,7 +40,7 @@ impl QuorumList {
         Some(Self {
             voters: names.iter().cloned().collect(),
             read,
-            // One more than the voters outside of a complete reading: a reading and a write then have a voter in
+            // One more than the voters outside of a complete reading, so that a reading and a write have a voter in
             // common.
             write: names.len().saturating_sub(read).saturating_add(1),
         })
@@ -59,7 +59,7 @@ pub(super) struct VoterLists {
     lists: BTreeMap<u64, QuorumList>,
 }
 
-/// Most lists that an agent remembers: a leader of each epoch makes the earlier lists unnecessary.
+/// Largest number of lists that an agent remembers: a leader of each epoch makes the earlier lists unnecessary.
 const MOST: usize = 8;
 
 impl VoterLists {
@@ -160,7 +160,7 @@ impl VoterLists {
         let Some(last) = self.lists.keys().next_back() else {
             return true;
         };
-        // Without a mark the first epoch is unknown: then all known lists matter.
+        // Without a mark the first epoch is unknown, so all known lists matter.
         let first = self
             .lists
             .range(from..)

@@ -24,7 +24,7 @@ pub(super) struct MarkRecord {
     pub(super) schedule: AgentId,
     /// The latest leader that asked: an earlier leader is refused.
     pub(super) leader: LeaderBallot,
-    /// `None` until a leader has written one.
+    /// `None` until a leader has written a mark.
     pub(super) mark: Option<Mark>,
     /// Time of a leader's last question, by the leader's wall clock, with the precision of a day.
     pub(super) asked: WallTime,

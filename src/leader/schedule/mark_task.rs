@@ -37,11 +37,12 @@ use super::{
     service::{AnswerRoutes, ScheduleAnswer},
 };
 
-/// Most operations at one time. A renewal of the lease goes to the same store, and waits for at most these operations.
+/// Largest number of operations at one time. A renewal of the lease goes to the same store, and waits for at most
+/// these.
 const MOST_AT_ONCE: usize = 16;
 
-/// Most questions that wait for the task: one for each schedule of a leader with many schedules. A leader asks again if
-/// the queue is full.
+/// Largest number of questions that wait for the task: one for each schedule of a leader with many schedules. A leader
+/// asks again if the queue is full.
 const QUEUE: usize = 16_384;
 
 /// The task of an agent. It runs on the arbiter of the schedule that asks first. If that arbiter ends, the next
@@ -81,7 +82,7 @@ impl MarkTasks {
         self.keeper.name()
     }
 
-    /// Asks for the agent, which leads. If no answer comes, the agent asks again.
+    /// Asks the store for the agent, which leads. If no answer comes, the agent asks again.
     pub(super) fn ask(&self, said: ScheduleMessage) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &*running {

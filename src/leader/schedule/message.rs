@@ -95,8 +95,8 @@ pub(super) struct LeaderNumber {
     pub(super) incarnation: Incarnation,
 }
 
-/// A leadership; later ones are larger. In the quorum mode the term alone decides, since two leaders never have one
-/// term.
+/// A leadership. A later leadership is larger. In the quorum mode the term alone decides, since two leaders never have
+/// one term.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct LeaderBallot {
     pub(super) number: LeaderNumber,
@@ -123,7 +123,7 @@ impl Mark {
         }
     }
 
-    /// Combines the knowledge of both.
+    /// Combines the knowledge of both marks.
     pub(super) fn join(self, other: Self) -> Self {
         Self {
             begun: self.begun.max(other.begun),

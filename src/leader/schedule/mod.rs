@@ -62,9 +62,9 @@
 //! | of a new leader is behind | no tick is run until the clock is past the last due time |
 //! | is set back while it leads | the same |
 //! | is set forward | the ticks in between were missed |
-//! | of the leader is more than 10 s ahead of those of most others | they acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of those of a year at once. It is counted ([`ScheduleStatus::refused`]) |
+//! | of the leader is more than 10 s ahead of the clocks of most others | they acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) |
 //!
-//! With a lease in a store a leader compares its clock with those of the contenders: before it runs any tick, then
+//! With a lease in a store a leader compares its clock with the clocks of the contenders: before it runs any tick, then
 //! every 10 s, and when the clock was set. Each contender writes the time of its clock into its row, every 30 s.
 //!
 //! | the store shows | compared with |
@@ -85,12 +85,12 @@
 //!
 //! # Across hosts
 //! - A bridge that carries the group also carries the agents' messages about schedules. No setting is needed.
-//! - A voter of the quorum mode needs a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside that of
-//!   its votes. A start without a store is refused. A voter that loses the file loses its acknowledgements, as with a
-//!   vote: it must come back under another name. An *older* file, from a backup or a snapshot of the machine, is not
-//!   detected. The other voters know their own marks better, and a new leader takes the latest mark that it hears. But
-//!   if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. It never
-//!   leads to a second leader.
+//! - A voter of the quorum mode needs a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside the
+//!   store of its votes. A start without a store is refused. A voter that loses the file loses its acknowledgements, as
+//!   with a vote: it must come back under another name. An *older* file, from a backup or a snapshot of the machine, is
+//!   not detected. The other voters still have their own marks, and a new leader takes the latest mark that it hears.
+//!   But if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. An
+//!   older file never leads to a second leader.
 //! - An agent keeps the marks of 256 schedules. [`start`](ScheduleBuilder::start) refuses more
 //!   ([`ScheduleError::TooMany`]). If other agents keep too many, the leader's diagnosis names them
 //!   ([`MarksFull`](crate::agent::ScheduleFinding::MarksFull)). A leader asks for each of its marks at least once a
@@ -108,9 +108,9 @@
 //! - A new leader writes its term into the record before its first tick. A tick begins after the store has confirmed
 //!   its mark, so each tick costs one write, and a tick of [`Misfire::AtLeastOnce`] two.
 //! - A mark that no leader has asked for in 30 days is removed: the leader looks for such marks once a day, by its wall
-//!   clock. It never removes the mark of a schedule that runs there, or a mark that another agent has written
-//!   meanwhile. A store that cannot list or remove keeps these marks. So does a store with more than 1,000 marks of a
-//!   group.
+//!   clock. It never removes the mark of a schedule that runs at its agent, or a mark that another agent has written
+//!   meanwhile. A store that cannot list or remove keeps these marks. A store with more than 1,000 marks of a group
+//!   keeps them as well.
 //! - A store that goes back, to a backup or to a replica without the last writes, forgets ticks that began: they may
 //!   begin again.
 //! - At most 16 marks are read or written at one time. A renewal of the lease runs beside them and waits for none.
@@ -119,7 +119,7 @@
 //!   A different record in the place of a mark is reported in the same way, and is not overwritten.
 //!
 //! # When the voters change
-//! The first leader of an epoch asks a quorum of the former voters, beside a quorum of the present ones. Before any
+//! The first leader of an epoch asks a quorum of the former voters, beside a quorum of the present voters. Before any
 //! tick begins, it writes the marks of the former voters to a quorum of the present voters. So no tick begins again,
 //! whichever voters were added, removed or replaced. A removed voter answers as long as it runs: let it run until the
 //! others lead, a second or two. If too few of the former voters are left, then after 30 s no tick is run that was due

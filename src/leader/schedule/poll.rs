@@ -15,8 +15,8 @@ use super::{
 /// The agents whose acknowledgement counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// The quorum mode: the present voters, and those of former epochs. Every reading has a voter in common with every
-    /// write, so a mark that was written is read.
+    /// The quorum mode: the present voters, and the voters of former epochs. Every reading has a voter in common with
+    /// every write, so a mark that was written is read.
     Voters(VoterLists),
     /// The available mode: the agents that can be reached now, the leader included.
     Reachable(BTreeSet<AgentId>),
@@ -97,7 +97,7 @@ pub(super) type PollOutcome = Result<Known, MarkRefusal>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) mark: Option<Mark>,
-    /// The term in which it was last written; `None` if the agent does not report it.
+    /// The term in which the mark was last written; `None` if the agent does not report it.
     pub(super) written: Option<Term>,
 }
 
@@ -188,7 +188,7 @@ impl Poll {
                 let all = members
                     .iter()
                     .all(|id| is_here(id) || self.silent.contains(id));
-                // Of two clocks the leader's decides.
+                // If two clocks differ, the leader's clock decides.
                 let is_believed = heard(members) >= early.max(1);
                 is_believed && (all || now.since(self.began) >= PATIENCE)
             }
@@ -240,7 +240,7 @@ impl Poll {
             .collect()
     }
 
-    /// Returns the agents to which the question is sent now: again to those without an acknowledgement, or for the
+    /// Returns the agents to which the question is sent now: again to agents without an acknowledgement, or for the
     /// first time to the own agent.
     pub(super) fn say_again(&mut self, audience: &Audience, now: Time) -> Vec<AgentId> {
         let own = self.take_own(audience, now);

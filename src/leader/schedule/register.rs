@@ -1,9 +1,9 @@
 //! The marks that one agent keeps, and the leader that it obeys.
 //!
-//! Decided here: the answers to a leader. No leader is obeyed after a later one was heard. A mark only grows. A due
-//! time that is far ahead of the own clock is not kept: otherwise one host with a wrong clock would use up the due
-//! times of a year. Also the number of marks, and which mark is replaced. Not here: an answer is sent only after its
-//! content is stored (`replica.rs`).
+//! Decided here: the answers to a leader, the number of marks, and which mark is replaced. No leader is obeyed after a
+//! later leader was heard. A mark only grows. A due time that is far ahead of the own clock is not kept: otherwise one
+//! host with a wrong clock would use up the due times of a year. Not here: an answer is sent only after its content is
+//! stored (`replica.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -44,7 +44,7 @@ pub struct ScheduleRecord {
     pub(super) lists: BTreeMap<u64, QuorumList>,
 }
 
-/// Most schedules of which an agent keeps the marks: nothing else limits the questions of a leader.
+/// Largest number of schedules of which an agent keeps the marks. Nothing else limits the questions of a leader.
 pub(super) const MOST: usize = 256;
 
 /// Longest time by which a due time may be ahead of the clock of the agent that keeps it.
@@ -70,7 +70,7 @@ impl ScheduleRecord {
         }
     }
 
-    /// The same after a change of the voters, with the term in which the mark was written.
+    /// Answers the same question after a change of the voters. The answer has the term in which the mark was written.
     pub(super) fn survey(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
         match self.read(from, read) {
             ScheduleMessage::Held(held) => ScheduleMessage::Surveyed(Surveyed {
@@ -174,7 +174,8 @@ impl ScheduleRecord {
         Ok(())
     }
 
-    /// Returns whether one more mark fits beside the marks that are kept and those of schedules that were started here.
+    /// Returns whether one more mark fits beside the marks that are kept and the marks of schedules that were started
+    /// here.
     pub(super) fn has_room(
         &self,
         more: &AgentId,

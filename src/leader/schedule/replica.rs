@@ -30,7 +30,7 @@ pub(super) enum ReplicaStep {
     Answer(Vec<Reply>),
 }
 
-/// Most answers that wait for the store; further questions are asked again.
+/// Largest number of answers that wait for the store. Leaders repeat further questions.
 const MOST: usize = 1_024;
 
 impl Replica {

@@ -123,7 +123,7 @@ impl Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TenureEnd {
     HandsOver,
-    /// It begins again: the clock is not trusted any more, or the mark is read again.
+    /// The schedule begins again: the clock is not trusted any more, or the mark is read again.
     Again,
 }
 
@@ -255,8 +255,8 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Reports a mark ahead of the clock. No due time is run that is not later than the last one, so a user must learn
-    /// why no tick comes. A mark in a store is read again, since an operator may remove it.
+    /// Reports a mark ahead of the clock. Only due times later than the last one are run, so a user must learn why no
+    /// tick comes. A mark in a store is read again, since an operator may remove it.
     fn tell_of_mark(&self, now: Now, reads_again: &Notify) {
         let (last, service) = (self.machine.last(), &self.schedule.service);
         let schedule = self.schedule.rule.name.clone();

@@ -7,8 +7,8 @@
 //!          └──────── route of the question ◀──────────────┘
 //! ```
 //!
-//! Decided here: the way of questions and answers. Not here: the answers (`register.rs`), and when an answer may be
-//! sent (`replica.rs`). The agent's own answer takes the same way as those of others.
+//! Decided here: the path of questions and answers. Not here: the answers (`register.rs`), and when an answer may be
+//! sent (`replica.rs`). The agent's own answer takes the same path as the answers of others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -94,7 +94,7 @@ struct RouteTable {
 /// days, before its numbers would be those of the next leadership.
 const NUMBERS: u32 = 32;
 
-/// Most answers that wait for a schedule. A leader asks again if an answer finds no room.
+/// Largest number of answers that wait for a schedule. A leader asks again if an answer finds no room.
 const ANSWERS: usize = 256;
 
 impl AnswerRoutes {

@@ -46,11 +46,11 @@ pub(super) enum Offer {
     Taken,
     /// The group is further than the stream: another leader has run it, or a later due time.
     Passed,
-    /// It was given before, or comes after a later one that has begun or was skipped.
+    /// It was given before, or comes after a later due time that has begun or was skipped.
     Misordered,
 }
 
-/// Most due times that are kept. With more the stream is not read.
+/// Largest number of due times that are kept. While the window is full, the stream is not read.
 pub(super) const MOST: usize = 1_024;
 
 impl DueWindow {
@@ -109,7 +109,7 @@ impl DueWindow {
         !self.is_full()
     }
 
-    /// The due times, as a rule.
+    /// Returns the due times, as a rule.
     pub(super) const fn times(&self) -> &BTreeSet<WallTime> {
         &self.times
     }

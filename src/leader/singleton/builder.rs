@@ -85,7 +85,7 @@ use super::{
 pub struct Singleton<A>(PhantomData<fn() -> A>);
 
 impl<A: Actor<Context = Context<A>>> Singleton<A> {
-    /// Names the agent whose leaderships count, and the factory that makes the actor: once for each leadership, and
+    /// Takes the agent whose leaderships count, and the factory that makes the actor: once for each leadership, and
     /// once for each restart within a leadership. The actor keeps the guard, which has the fencing token.
     pub fn builder<E, F>(agent: &ElectionHandle<E>, factory: F) -> SingletonBuilder<E, F>
     where
@@ -114,7 +114,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
     /// Sets the reaction to a panic of the actor or its factory. Default: [`OnPanic::RestartOrStepDown`] with
     /// [`RestartPolicy::transient`].
     ///
-    /// Of the policy only the number of restarts, the window and the backoff count. An actor that stops is not started
+    /// Only the number of restarts, the window and the backoff of the policy count. An actor that stops is not started
     /// again in the same leadership, whatever the policy says about a stop: its work is done.
     pub fn on_panic(mut self, on_panic: OnPanic) -> Self {
         self.on_panic = on_panic;
@@ -191,7 +191,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         let (singleton, not_stopped, stopper) = stoppable(singleton);
         let ended = Arc::clone(&record);
         let task = async move {
-            // Whether it was stopped or not, it is dropped by now.
+            // Whether the singleton was stopped or not, it is dropped by now.
             singleton.await.ok();
             ended.end();
             drop(not_stopped);

@@ -1,6 +1,6 @@
 //! A singleton as this host sees it: its actor, if one runs, and the number of starts.
 //!
-//! Decided here: an actor whose leadership is over is not shown, even before it is dropped.
+//! Decided here: an actor whose leadership has ended is not shown, even before it is dropped.
 
 use std::{
     fmt,
@@ -142,7 +142,7 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
         self.seen().panics += 1;
     }
 
-    /// Notes that no actor follows.
+    /// Notes that no further actor is started.
     pub(super) fn end(&self) {
         self.seen().is_over = true;
     }

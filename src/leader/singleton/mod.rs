@@ -14,8 +14,8 @@
 //! and is dropped, and the reading of the agent's clock before each poll (`agent/lead.rs`).
 //!
 //! # Where to go next
-//! `builder.rs` starts it and says what you can rely on, `running.rs` is the actor under one leadership, `handle.rs` is
-//! its view for an application.
+//! `builder.rs` starts a singleton and says what you can rely on, `running.rs` is the actor under one leadership,
+//! `handle.rs` is the application's view of the singleton.
 
 mod builder;
 mod handle;

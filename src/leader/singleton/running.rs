@@ -24,9 +24,9 @@ pub(super) type TellActor<A> = fn(&mut ContextFut<A, Context<A>>, Term);
 /// See the [module](self).
 pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
     leader: LeaderGuard,
-    /// `None` after it has ended.
+    /// `None` after the actor has ended.
     child: Option<ContextFut<A, Context<A>>>,
-    /// Ends when the agent hands over; `None` after the actor was told.
+    /// Ends when the agent hands over; `None` after the actor was told of the hand-over.
     stepping_down: Option<Pin<Box<dyn Future<Output = ()>>>>,
     tell: TellActor<A>,
     record: Arc<SingletonRecord<A>>,
@@ -124,5 +124,5 @@ impl<A: Actor<Context = Context<A>>> Drop for RunningActor<A> {
     }
 }
 
-/// No part of it is pinned in place: actix's own context future is `Unpin`.
+/// No part of it is pinned, because actix's own context future is `Unpin`.
 impl<A: Actor<Context = Context<A>>> Unpin for RunningActor<A> {}

@@ -15,7 +15,7 @@ use crate::protocol::AgentId;
 pub(in crate::leader::proxy) struct ArrivedMessage {
     pub(super) from: AgentId,
     pub(super) head: RunHead,
-    /// The number under which its sender waits for an answer; 0 if it does not wait.
+    /// The number under which its sender waits for an answer; 0 if the sender does not wait.
     pub(super) ask: u64,
     pub(super) bytes: Bytes,
 }

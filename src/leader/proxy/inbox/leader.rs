@@ -153,7 +153,8 @@ impl<M: LeaderMessage> ProxyState<M> {
             let Some(session) = inner.receiver.open(from, head.from, head.run) else {
                 continue;
             };
-            // This runs code of the application. A message that makes it panic is not tried again, and its run is over.
+            // This runs code of the application. A message that makes it panic is not tried again, and its run has
+            // ended.
             session.suspend();
             let given = self.give_to(here, from, (*head, leads_in), message.ask, &message.bytes);
             session.resume();

@@ -59,7 +59,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.last = None;
             inner.sender.see(here.now, view);
         }
-        // With a full actor, the own messages and those of others take turns.
+        // If the actor is full, the own messages and the messages of others take turns.
         let is_own_turn = inner.is_own_turn;
         let mut had_room = is_own_turn || self.deliver_arrived(&mut inner, here);
         while had_room || !inner.sender.wants(here.state.id()) {
@@ -81,7 +81,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.retries.clear();
             return wakes_at.into_iter().chain(due).min();
         }
-        // Not at once: only time makes room, or an answer, which wakes this inbox.
+        // Not at once: only time makes room, or an answer, and an answer wakes this inbox.
         let again = here.now.after(inner.retries.pause());
         Some(due.map_or(again, |due| due.min(again)))
     }
@@ -131,8 +131,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         true
     }
 
-    /// Delivers to the own agent, which is the leader, or was. Its messages wait for earlier ones like those of other
-    /// agents.
+    /// Delivers to the own agent, which is the leader, or was. Its messages wait for earlier messages, like those of
+    /// other agents.
     fn deliver_here(
         &self,
         inner: &mut Inner<M>,
@@ -176,7 +176,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             run,
         };
         let settled = match refused {
-            // A question about messages that went only to the own actor: the application's code panicked meanwhile, so
+            // A question about messages that went only to the own actor. The application's code panicked meanwhile, so
             // the number of delivered messages is unknown.
             None if count == 0 => inner
                 .sender
@@ -187,7 +187,7 @@ impl<M: LeaderMessage> ProxyState<M> {
                 let next = Some(next);
                 let settled = inner.sender.refused(here.now, &from, next, why, None);
                 if why == Refusal::Busy {
-                    // It is woken when there is room: no pause is needed.
+                    // The inbox is woken when there is room, so no pause is needed.
                     inner.sender.resume(here.now);
                 }
                 settled
@@ -280,7 +280,7 @@ impl<M: LeaderMessage> Inner<M> {
 
     fn answer(&mut self, ask: u64, answer: Result<M::Result, ProxyError>) {
         if let Some(ask) = self.asks.remove(&ask) {
-            ask.answer.send(answer).ok(); // nobody may wait any more
+            ask.answer.send(answer).ok(); // the caller may have given up
         }
     }
 
@@ -338,8 +338,8 @@ fn own_life(endpoint: &EndpointState) -> Life {
     }
 }
 
-/// Most messages at once.
+/// Largest number of messages at once.
 const MOST: usize = 1_024;
-/// Most bytes at once, unless one message is longer. The leader's actor runs between two batches, so it works while the
-/// next batch is on its way. A batch fits into the smallest frame limit of a bridge.
+/// Largest number of bytes at once, unless one message is longer. The leader's actor runs between two batches, so it
+/// works while the next batch is on its way. A batch fits into the smallest frame limit of a bridge.
 const BATCH: usize = 2_000;

@@ -39,7 +39,7 @@ pub(super) struct Sender<P> {
     bytes: usize,
     /// Bytes of the messages in flight.
     flying: usize,
-    /// Most messages in flight: a lower number after a leader's actor had no room.
+    /// Largest number of messages in flight. It is lower after a leader's actor had no room.
     window: usize,
     ids: u64,
     runs: u64,
@@ -54,13 +54,13 @@ pub(super) struct Sender<P> {
     lost_runs: u32,
 }
 
-/// Messages of one run. The first of those in flight has the number `first`.
+/// Messages of one run. The first message in flight has the number `first`.
 #[derive(Debug)]
 struct Run {
     number: u64,
     to: Target,
     first: u64,
-    /// Time of the last answer, or of sending the first of the messages in flight.
+    /// Time of the last answer, or of sending the first message in flight.
     heard: Time,
     asked: Time,
 }
@@ -71,7 +71,7 @@ enum Redirect {
     /// No redirect since the own agent's view has changed.
     None,
     Followed(Target),
-    /// A redirect was followed before, and none is followed any more.
+    /// A redirect was followed before, and no further one is followed.
     Spent,
 }
 
@@ -187,8 +187,8 @@ impl<P> Sender<P> {
         settled
     }
 
-    /// Notes that the leader takes no more of a run. It has delivered the messages before `next`; `None` if it does not
-    /// know the number.
+    /// Notes that the leader takes no more messages of a run. It has delivered the messages before `next`; `None` if it
+    /// does not know the number.
     pub(super) fn refused(
         &mut self,
         now: Time,
@@ -231,7 +231,7 @@ impl<P> Sender<P> {
                     self.lost_runs.saturating_add(1)
                 };
                 self.pause(now);
-                // This message never arrives, whatever the reason: the messages behind it would wait for ever.
+                // This message never arrives, whatever the reason. The messages behind it would wait for ever.
                 if self.lost_runs >= LOST_RUNS
                     && let Some(item) = self.buffer.pop_front()
                 {
@@ -323,7 +323,7 @@ impl<P> Sender<P> {
         })
     }
 
-    /// The latest time at which [`next`](Self::next) must be called again.
+    /// Returns the latest time at which [`next`](Self::next) must be called again.
     pub(super) fn wakes_at(&self) -> Option<Time> {
         let run = self.run.as_ref().filter(|_| !self.flight.is_empty());
         let answer = run.map(|run| run.asked.min(run.heard.after(self.bounds.patience)));
@@ -344,7 +344,7 @@ impl<P> Sender<P> {
         }
     }
 
-    /// The messages of a [`Next::Batch`].
+    /// Returns the messages of a [`Next::Batch`].
     pub(super) fn in_flight(&self, last: usize) -> impl Iterator<Item = &KeptMessage<P>> {
         let before = self.flight.len().saturating_sub(last);
         self.flight.iter().skip(before)
@@ -370,7 +370,7 @@ impl<P> Sender<P> {
         self.wanted().is_some()
     }
 
-    /// Number of messages that are kept.
+    /// Returns the number of messages that are kept.
     pub(super) fn len(&self) -> usize {
         self.buffer.len().saturating_add(self.flight.len())
     }

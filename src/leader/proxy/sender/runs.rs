@@ -54,8 +54,8 @@ impl<P> Sender<P> {
         landed
     }
 
-    /// Ends a run whose leader leads no more, once nothing of it is in flight; until then that leader is asked about
-    /// it.
+    /// Ends a run whose leader does not lead any more, once no message of the run is in flight. Until then that leader
+    /// is asked about the run.
     pub(super) fn turn_over(&mut self, now: Time) {
         let wanted = self.wanted();
         let is_over = |run: &Run| wanted != Some(&run.to);
@@ -94,5 +94,5 @@ impl<P> Sender<P> {
 
 /// The first pause before a refused message is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Most doublings of that pause.
+/// Largest number of doublings of that pause.
 const MOST_DOUBLED: u32 = 5;

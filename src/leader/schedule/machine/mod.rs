@@ -60,7 +60,7 @@ pub(super) struct ScheduleMachine<'a> {
     mark: Mark,
     /// Due times up to this one are not considered again.
     settled: WallTime,
-    /// An agent obeys a later leader.
+    /// Whether an agent obeys a later leader.
     is_refused: bool,
     is_stepping_down: bool,
     is_established: bool,
@@ -175,7 +175,7 @@ impl<'a> ScheduleMachine<'a> {
         self.follow(now, plan, out);
     }
 
-    /// Asks for the mark daily: if no leader asks for a mark, it may be replaced by that of another schedule.
+    /// Asks for the mark daily: if no leader asks for a mark, the mark of another schedule may replace it.
     fn ask_daily(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         let is_waiting = matches!(self.stage, ScheduleStage::Waiting(_));
         let is_quiet = self.is_established && self.confirming.is_none() && !self.is_stepping_down;
@@ -261,7 +261,7 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     /// Writes a first mark. If no agent knows the schedule, it begins now, for all later leaders. After a change of the
-    /// voters, a quorum of the new voters must learn the mark of the former ones before any tick begins.
+    /// voters, a quorum of the new voters must learn the mark of the former voters before any tick begins.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Founding(poll, mark);

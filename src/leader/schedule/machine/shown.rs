@@ -1,6 +1,6 @@
 //! The queries of a schedule's driver on its machine.
 //!
-//! Decided here: when the machine must be called again. Not here: its work then (`mod.rs`).
+//! Decided here: when the machine must be called again. Not here: what the machine then does (`mod.rs`).
 
 use std::time::Duration;
 
