@@ -54,7 +54,7 @@ pub(super) struct Sender<P> {
     lost_runs: u32,
 }
 
-/// Messages of one run. The first message in flight has the number `first`.
+/// Messages of one run. The first of those in flight has the number `first`.
 #[derive(Debug)]
 struct Run {
     number: u64,
