@@ -1,7 +1,7 @@
 //! The `about` text of an agent: its application sets it, and the applications of all members read it.
 //!
 //! Decided here: a change goes to the group at once, not through the mailbox; and how a view gets the text of its
-//! leader. Not here: the rules of the text ([`About`]), and the way to other processes: the roster of a link, or the
+//! leader. Not here: the rules of the text ([`About`]), and its way to other processes: the roster of a link, or the
 //! record of a lease.
 
 use crate::protocol::{About, Election, Time, View};
@@ -12,15 +12,15 @@ impl<E: Election> ElectionHandle<E> {
     /// Returns the `about` text of the leader, as far as the agent knows it: for instance the URL of the leader's own
     /// server. Another agent wrote the text: escape it before you show it, and check it before you use it.
     ///
-    /// It is the text of that very incarnation: after a restart there is none, until the agent has set it again.
+    /// The text belongs to exactly that incarnation: after a restart there is none, until the agent has set it again.
     pub fn leader_about(&self) -> Option<About> {
         self.current().leader_about
     }
 
     /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. It survives a crash.
     ///
-    /// The members get it like a change of the score. If the agents only share a store, the leader's next renewal of
-    /// the lease carries it.
+    /// The members get it like a change of the score. If the agents share only a store, the leader's next renewal of
+    /// the lease carries the text.
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.

@@ -1,7 +1,7 @@
 //! The agent as an actix actor: the begin of its incarnations, and the messages in its mailbox.
 //!
-//! Decided here: which messages reach the machine. Messages of strangers, and of incarnations that are known to have
-//! ended, are counted and dropped. They never leave a trace in the state.
+//! Decided here: which messages reach the machine. Messages of strangers, and of incarnations whose end is confirmed,
+//! are counted and dropped. They never change the state.
 
 use std::{fmt, panic::resume_unwind, sync::Arc};
 
@@ -32,7 +32,7 @@ use super::{
     voters::AskedChange,
 };
 
-/// One election inside one actor: typed messages in, effects out.
+/// One election inside one actor: it receives typed messages and carries out effects.
 ///
 /// A [builder](super::AgentBuilder) makes it and puts it under a `Guardian`: after a crash the same address leads to a
 /// new incarnation that knows nothing of the former one.
@@ -58,8 +58,8 @@ pub struct Agent<E: Election> {
     pub(super) has_waited: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
-    /// Boxed, and `None` when all its fields are empty. Usually there is a leader, and no change of voters is asked
-    /// for.
+    /// Boxed, and `None` when all its fields are empty. Usually there is a leader, and no caller asks for a change of
+    /// voters.
     pub(super) seldom: Option<Box<Seldom>>,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct StoredState<D> {
 }
 
 impl<D> StoredState<D> {
-    /// Takes the store over, if there is one. After that no earlier incarnation can save there.
+    /// Takes over the store, if there is one. After that no earlier incarnation can save in this store.
     pub(super) fn take_over(store: Option<&dyn TermStore<D>>) -> Result<Self, StoreError> {
         let Some(store) = store else {
             return Ok(Self {
@@ -193,8 +193,8 @@ impl<E: Election> Agent<E> {
 
     /// Gives a message to the machine, unless its sender is a stranger or has ended.
     ///
-    /// A change of the membership arrives in the mailbox before the messages of a new incarnation do. So a sender that
-    /// is not in the present snapshot is a stranger.
+    /// A change of the membership arrives in the mailbox before the messages of a new incarnation. So a sender that is
+    /// not in the present snapshot is a stranger.
     pub(super) fn receive(&mut self, envelope: Envelope<E::Message>, ctx: &mut Context<Self>) {
         let Envelope {
             from,
@@ -390,7 +390,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
             AgentCommand::Drained => {
-                // Checked again: another subscriber may have come since the handle checked.
+                // Checked again: another subscriber may have come since the handle has checked.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);

@@ -1,6 +1,6 @@
 //! An arbiter for elections only. On a shared arbiter a busy neighbour would delay their timers. A neighbour that
-//! panics does so as well: a real `panic!` holds its thread up for longer than an election takes, and the first one
-//! that prints a backtrace for longer than a short lease lasts (`benches/panic.rs`).
+//! panics would delay them as well: a real `panic!` holds up its thread for longer than an election takes, and the
+//! first panic that prints a backtrace holds it up for longer than a short lease lasts (`benches/panic.rs`).
 
 use std::{
     fmt,
@@ -12,11 +12,12 @@ use actix::{Arbiter, ArbiterHandle, System};
 
 use super::StartError;
 
-/// A thread that runs only agents. Use one for all agents of a process: messages between them stay on that thread,
-/// which is the fastest way.
+/// A thread that runs only agents. Use one thread for all agents of a process: messages between them stay on that
+/// thread, which is the fastest way.
 ///
-/// Start the bridge there as well, by [`spawn_fn`](ArbiterHandle::spawn_fn), as `Config::start` and the example `node`
-/// do. A heartbeat that changes threads on its way wakes both threads, and is late if one of them is busy.
+/// Start the bridge on this thread as well, by [`spawn_fn`](ArbiterHandle::spawn_fn), as `Config::start` and the
+/// example `node` do. A heartbeat that changes threads on its way wakes both threads, and is late if one of them is
+/// busy.
 ///
 /// Dropping it stops the thread and waits for its end. Its agents end as if they had crashed, so let them
 /// [leave](super::ElectionHandle::leave) first.
@@ -68,7 +69,7 @@ impl Drop for ElectionArbiter {
             return;
         };
         arbiter.stop();
-        // If one of its own agents drops it, the thread cannot wait for itself.
+        // If one of its own agents drops the arbiter, the thread cannot wait for itself.
         if self.thread.get() != Some(&thread::current().id()) {
             drop(arbiter.join());
         }

@@ -37,7 +37,7 @@ pub struct AgentBuilder<E: Election> {
     pub(super) clock: Option<Arc<dyn Clock>>,
     pub(super) wall: Arc<dyn WallClock>,
     pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
-    /// The store that is used if none was named and the election keeps a record.
+    /// The store that is used if no other store was given and the election keeps a record.
     pub(super) spare_store: Option<Arc<dyn TermStore<E::Durable>>>,
     pub(super) seed: u64,
     pub(super) birth: Birth,
@@ -47,7 +47,7 @@ pub struct AgentBuilder<E: Election> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Names an agent of any election. The name is checked at the start.
+    /// Makes the settings of an agent of any election. The name is checked at the start.
     pub fn with_config(name: &str, config: E::Config) -> AgentBuilder<E> {
         AgentBuilder {
             name: name.to_owned(),
@@ -82,7 +82,7 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Sets the agent's score: the member with the highest score is elected. Default: 0, so that names decide.
     ///
-    /// Without voters a leader gives way at once. If scores change often, as free memory does, the leadership moves as
+    /// Without voters a leader yields at once. If scores change often, as free memory does, the leadership moves as
     /// often: set a [margin](Self::margin), or let a leader [keep its leadership](Self::preemption) for some time.
     pub fn score(mut self, score: impl Into<Score>) -> Self {
         self.score = Some(score.into());
@@ -113,14 +113,14 @@ impl<E: Election> AgentBuilder<E> {
     }
 
     /// Sets the clock that measures the agent's leadership. Default: a [`RuntimeClock`](crate::clock::RuntimeClock), or
-    /// a [`BootClock`](crate::clock::BootClock) for elections that keep leases. Those refuse a clock that stops while
-    /// the host is suspended.
+    /// a [`BootClock`](crate::clock::BootClock) for elections that keep leases. Elections that keep leases refuse a
+    /// clock that stops while the host is suspended.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Sets the wall clock that the agent reads once, at its start. Default: the host's.
+    /// Sets the wall clock that the agent reads once, at its start. Default: the host's wall clock.
     #[cfg(feature = "testkit")]
     pub fn wall_clock(mut self, clock: impl WallClock + 'static) -> Self {
         self.wall = Arc::new(clock);
@@ -137,8 +137,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// The same for tests that do not know the election: the store is ignored if the election keeps no record, or if
-    /// another store is named.
+    /// Like [`store`](Self::store), for tests that do not know the election: the store is ignored if the election keeps
+    /// no record, or if another store is given.
     #[cfg(feature = "testkit")]
     pub(crate) fn store_if_kept(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.spare_store = Some(Arc::new(store));
@@ -152,8 +152,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Declares that the agent existed before and comes back, for instance after a crash of its process. In an election
-    /// that needs an agent to start it, this agent does.
+    /// Declares that the agent existed before and comes back, for instance after a crash of its process. If an election
+    /// needs an agent to start it, this agent starts it.
     pub fn recovering(mut self) -> Self {
         self.birth = Birth::Restarted;
         self

@@ -26,7 +26,7 @@ use super::{
 /// [`Envelope`]: [`Elect`], [`Ok`] and [`Elected`]; and [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
-/// An application's handle of a [`BullyAgent`]: an [`ElectionHandle`]. Clones stand for the same agent.
+/// An application's handle of a [`BullyAgent`]: an [`ElectionHandle`]. Clones are handles of the same agent.
 ///
 /// | to | call |
 /// |---|---|
@@ -59,7 +59,7 @@ pub type BullyHandle = ElectionHandle<AnyBully>;
 pub type BullyBuilder = AgentBuilder<AnyBully>;
 
 impl BullyAgent {
-    /// Names an agent. The name is checked at the start.
+    /// Makes the settings of an agent. The name is checked at the start.
     ///
     /// # Examples
     /// ```
@@ -85,15 +85,15 @@ impl BullyAgent {
     }
 }
 
-/// The calls may come in any order: they are combined when the agent starts, and a contradiction is refused then
+/// The calls may come in any order: they are combined when the agent starts. A contradiction is then refused
 /// ([`StartError::Contradiction`](super::StartError::Contradiction)). If a setting is made twice, the last value
 /// counts.
 impl AgentBuilder<AnyBully> {
-    /// Turns the quorum mode on: never two leaders. Name all voters, including this agent unless it is an observer.
-    /// Every member names the same voters.
+    /// Turns the quorum mode on: never two leaders. List all voters, including this agent unless it is an observer.
+    /// Every member lists the same voters.
     ///
-    /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader gives way after 10 s. The
-    /// agent needs a [`store`](Self::store) for its vote. Timers renew its lease: on an
+    /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader yields after 10 s. The agent
+    /// needs a [`store`](Self::store) for its vote. Timers renew its lease: on an
     /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour delays them.
     ///
     /// # Examples
@@ -120,9 +120,9 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Quorum(ids))
     }
 
-    /// Declares that the voters have no disk, as in containers without a volume. The memory of the others and the
-    /// clocks replace the [`store`](Self::store), and a store is refused. All members make the same choice. Without
-    /// [`quorum`](Self::quorum) this call is refused.
+    /// Declares that the voters have no disk, as in containers without a volume. The memory of the other voters and the
+    /// clocks replace the [`store`](Self::store), and a store is refused. All members must make the same choice.
+    /// Without [`quorum`](Self::quorum) this call is refused.
     ///
     /// At any instant at most one agent leads, as with disks. The price: each start waits, at most for
     /// [`worst_case_start`](Self::worst_case_start), and the token is a [`ConditionalFence`](super::ConditionalFence).
@@ -147,9 +147,9 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.is_diskless = true)
     }
 
-    /// Returns [`QuorumConfig::worst_case_start`] of these settings, if all voters are there: the longest time between
-    /// the start of a majority and the first leader. `None` without voters, and with settings that
-    /// [`start`](Self::start) refuses.
+    /// Returns [`QuorumConfig::worst_case_start`] of these settings, if all voters are up: the longest time between the
+    /// start of a majority and the first leader. `None` without voters, and with settings that [`start`](Self::start)
+    /// refuses.
     pub fn worst_case_start(&self) -> Option<Duration> {
         match self.choices.config((&self.config, self.basis)).ok()? {
             AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => None,
@@ -184,13 +184,14 @@ impl AgentBuilder<AnyBully> {
     }
 
     /// Chooses the plain ASTRA rules ([`astra`](crate::elections::astra)). They have neither a
-    /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin); those calls are refused together with this one.
+    /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin), so those calls are refused together with this
+    /// one.
     pub fn astra(self) -> Self {
         self.mode(Mode::Astra)
     }
 
-    /// Sets when the agent, as a leader, gives way to an agent of a higher rank. Default: at once; in quorum mode after
-    /// 10 s.
+    /// Sets when the agent, as a leader, yields to an agent of a higher rank. Default: at once; in quorum mode after 10
+    /// s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.set(|choices| choices.preemption = Some(preemption))
     }
@@ -201,19 +202,19 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.margin = Some(margin))
     }
 
-    /// Sets the longest time that work may go on when the agent has to hand over. Default: 5 s, in quorum mode within
-    /// the lease. With 0 a hand-over does not wait for work.
+    /// Sets the longest time for which work may go on after the agent was asked to hand over. Default: 5 s, in quorum
+    /// mode within the lease. With 0 a hand-over does not wait for work.
     pub fn drain(self, drain: Duration) -> Self {
         self.set(|choices| choices.drain = Some(drain))
     }
 
-    /// Sets the cool-down: the time for which an agent that stepped down lets the others go first. Default: 60 s.
+    /// Sets the cool-down: the time for which an agent lets the others go first after it stepped down. Default: 60 s.
     pub fn cooldown(self, cooldown: Duration) -> Self {
         self.set(|choices| choices.cooldown = Some(cooldown))
     }
 
     /// Sets all settings of the available mode at once. Agents that share one `Arc` share the memory. A call that makes
-    /// one of these settings is refused beside it.
+    /// one of these settings is refused together with this call.
     pub fn config(self, config: Arc<BullyConfig>) -> Self {
         self.mode(Mode::Config(config))
     }

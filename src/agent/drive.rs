@@ -10,8 +10,9 @@
 //!            gained? published last ──┘
 //! ```
 //!
-//! Decided here: that order, the actions after a step (draining, leaving), and that an incarnation takes no more steps
-//! once another thread has ended it. Not here: the meaning of inputs and effects. A steady step allocates nothing.
+//! Decided here: the order of a step, the actions after a step (draining, leaving), and that an incarnation takes no
+//! more steps once another thread has ended it. Not here: the meaning of inputs and effects. A steady step allocates
+//! nothing.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -158,7 +159,7 @@ impl<E: Election> Agent<E> {
         let failure = saved.as_ref().err().map(StoreError::to_string);
         let took = self.shared.vitals().note_saved(failure, self.shared.now());
         if let Err(reason) = saved {
-            // The machine has gone on to a state that cannot become durable.
+            // The state of the machine has advanced, and this state cannot become durable.
             error!(%reason, "record not durable: the agent stops");
             return self.stop(ctx);
         }
@@ -196,7 +197,7 @@ impl<E: Election> Agent<E> {
             return;
         }
         if self.drain == Drain::Asked && self.shared.is_drained() {
-            // Set before the step, which calls `follow_up` again: so the machine is told once.
+            // Set before the step, which calls `follow_up` again, so that the machine is told once.
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
@@ -247,7 +248,7 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
         self.note_lateness(now);
-        // Only the timers that are due now: a timer that is set again and again does not delay the others.
+        // Only the timers that are due now, so that a timer that is set again and again does not delay the others.
         for _ in 0..self.timers.due(now) {
             if !matches!(self.readiness, Readiness::Free) {
                 return; // the others stay due
@@ -278,7 +279,7 @@ impl<E: Election> Agent<E> {
 
     fn rearm(&self, ctx: &Context<Self>) {
         match self.next_due() {
-            // To set the same deadline again could wake the task once more without need.
+            // Setting the same deadline again could wake the task once more without need.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),
             None => self.deadline.clear(),

@@ -74,7 +74,7 @@ impl Eligibility {
         self.counting(self.set)
     }
 
-    /// Returns that score, if any score counts at present.
+    /// Returns the given score, if any score counts at present.
     pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
         score.filter(|_| !self.is_broken())
     }

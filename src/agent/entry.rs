@@ -1,4 +1,4 @@
-//! A guard for a piece of work that begins while an agent leads, such as the answer to a request.
+//! A guard for a part of the work that begins while an agent leads, such as the answer to a request.
 //!
 //! Decided here: no such work begins while the agent hands over. Not here: work that ends with the leadership
 //! (`lead.rs`). A hand-over does not wait for the work of this file.
@@ -14,7 +14,7 @@ use super::{
     shared::SharedState,
 };
 
-/// Asks one agent before each piece of work whether it leads.
+/// Asks one agent before each part of the work whether it leads.
 #[derive(Clone)]
 pub(crate) struct LeaderEntry {
     shared: Arc<SharedState>,
@@ -22,7 +22,7 @@ pub(crate) struct LeaderEntry {
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// Returns an object that asks the agent before each piece of work whether it leads.
+    /// Returns an object that asks the agent before each part of the work whether it leads.
     pub(crate) fn entry(&self) -> LeaderEntry {
         LeaderEntry {
             shared: Arc::clone(&self.shared),

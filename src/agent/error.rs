@@ -11,7 +11,7 @@ use crate::{
     store::{StoreError, StoreIdentity},
 };
 
-/// Why an agent does not start. Nothing was changed.
+/// The reason why an agent does not start. Nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -32,7 +32,7 @@ pub enum StartError {
         /// The name of the group.
         group: Box<str>,
     },
-    /// No group was named.
+    /// No group was given.
     #[error("the agent belongs to no group: call `join(&group)` before `start()`")]
     NotJoined,
     /// There is no System on this thread.
@@ -41,15 +41,15 @@ pub enum StartError {
     /// The arbiter has stopped, maybe while the agent was started, or its thread could not be made.
     #[error("the arbiter is not running: start the agent on one that is")]
     NoArbiter,
-    /// The election keeps a record, and no store was named for it.
+    /// The election keeps a record, and no store was given for it.
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
-    /// The voters have no disk, and a store was named.
+    /// The voters have no disk, and a store was given.
     #[error(
         "this election's voters have no disk, and a store was named: take `diskless()` out to keep the votes, or `store(..)` to do without"
     )]
     StoreRefused,
-    /// The election keeps no record, and a store was named for one.
+    /// The election keeps no record, and a store was given for one.
     #[error(
         "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or take `store(..)` out"
     )]
@@ -117,7 +117,7 @@ pub enum StartError {
 
 debug_is_text!(StartError);
 
-/// Why a command was refused. Nothing was changed.
+/// The reason why a command was refused. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -130,7 +130,7 @@ pub enum CommandError {
         /// The name in the command.
         id: AgentId,
     },
-    /// Several subscribers drain, and the command does not say which one it means.
+    /// Several subscribers drain, and the command does not tell which of them is meant.
     #[error("several subscribers drain: say whose work has ended, by its DrainingToken")]
     SeveralDraining,
     /// That member is never elected: it is an observer, or the agent itself.
@@ -143,7 +143,7 @@ pub enum CommandError {
 
 debug_is_text!(CommandError);
 
-/// Why `lead` ended with an error.
+/// The reason why `lead` ended with an error.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeadError {
@@ -157,7 +157,7 @@ pub enum LeadError {
 
 debug_is_text!(LeadError);
 
-/// Why the progress of work is not watched.
+/// The reason why the progress of work is not watched.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgressError {
@@ -168,7 +168,7 @@ pub enum ProgressError {
 
 debug_is_text!(ProgressError);
 
-/// Why no leader became known.
+/// The reason why no leader became known.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -190,7 +190,7 @@ pub enum WaitError {
 
 debug_is_text!(WaitError);
 
-/// Why `leave` ended with an error.
+/// The reason why `leave` ended with an error.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaveError {

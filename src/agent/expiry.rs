@@ -34,7 +34,7 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
         let wait = match remaining {
             Remaining::For(time) => shared.trusted(time),
             Remaining::Over => GRACE,
-            // It cannot run out now. The next step that limits it starts a task again.
+            // The leadership cannot run out now. The next step that limits it starts a task again.
             Remaining::Unlimited => return shared.subscribers().expiry_task_ended(),
         };
         match timer(wait) {

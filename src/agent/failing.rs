@@ -5,7 +5,7 @@
 //! | rule | |
 //! |---|---|
 //! | `wait-after-failure` | Work fails when it ends by itself or panics, and its agent was not asked to step down. If that happens within a minute of the leadership's begin, the agent waits before it steps down: 1 s, and twice as long for each short leadership of the group before it, up to a minute. So work that fails everywhere moves the leadership once a minute, and not as fast as the network. |
-//! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour as leader ends that. So work that fails on one host runs on the others. |
+//! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour as leader resets this time. So work that fails on one host runs on the others. |
 //!
 //! An agent counts the leaderships of its group since it was given work.
 //! Not here: how failures are found (`work.rs`), and the cool-down of each election.
@@ -18,7 +18,8 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A shorter leadership counts for the next wait: it may have waited for a minute itself.
+/// A shorter leadership counts for the next wait. It is longer than a minute, because its agent may have waited for a
+/// minute.
 const SHORT: Duration = Duration::from_secs(120);
 
 /// The consequence of work that failed.

@@ -36,7 +36,7 @@ impl LeaderGuard {
     /// Returns the newest epoch of this leadership. It grows when the leadership is renewed.
     pub fn token(&self) -> Epoch {
         let same = |held: &AgentTenure| held.serial == self.tenure.serial;
-        // The guard of a tenure that is over must not get the token of a later tenure: a resource would accept it.
+        // A guard whose tenure has ended must not get the token of a later tenure: a resource would accept it.
         let tenure = self.shared.tenure().filter(same).unwrap_or(self.tenure);
         Epoch {
             term: tenure.term,
@@ -50,7 +50,8 @@ impl LeaderGuard {
     /// [`conditional_fence`](Self::conditional_fence).
     ///
     /// Send it along with each write. The resource remembers the largest token that it has seen, and refuses smaller
-    /// ones. Then a leader that was paused in the middle of a write cannot overwrite the later writes of its successor.
+    /// tokens. Then a leader that was paused in the middle of a write cannot overwrite the later writes of its
+    /// successor.
     pub fn fence(&self) -> Option<Fence> {
         let is_fence = self.shared.leaders() == Leaders::PerTerm;
         is_fence.then(|| Fence(self.token()))
@@ -70,8 +71,8 @@ impl LeaderGuard {
         self.shared.remaining_of(self.tenure.serial) != Remaining::Over
     }
 
-    /// Returns how long this leadership still holds if it is not renewed; zero if it is over. Without a lease, this is
-    /// the time for which a leader that hangs considers itself leader. `None` if there is no limit.
+    /// Returns how long this leadership still holds if it is not renewed; zero if it has ended. Without a lease, this
+    /// is the time for which a leader that hangs considers itself leader. `None` if there is no limit.
     ///
     /// A renewal makes it longer, so ask again. Use it for work in another process, which the agent cannot drop: give
     /// that work a deadline, by a clock that counts a suspend. Read that clock before this call; then the deadline is
@@ -106,7 +107,7 @@ impl fmt::Debug for LeaderGuard {
     }
 }
 
-/// Tells newer leaderships from older ones: a larger term is newer.
+/// Distinguishes newer leaderships from older ones: a larger term is newer.
 ///
 /// It is an *epoch*, useful for logs and for dropping old updates. It is **not** a fence. Two agents may lead at once
 /// for a moment, and each may have seen a term that the other has not. A database that accepts the larger epoch is
@@ -125,7 +126,7 @@ pub struct Epoch {
     pub incarnation: Incarnation,
 }
 
-/// A fencing token: no two leaders ever have the same term, and a later one has a larger term.
+/// A fencing token: no two leaders ever have the same term, and a later leader has a larger term.
 ///
 /// ```
 /// use actix_bully::agent::Fence;
@@ -198,7 +199,7 @@ impl Fence {
 pub struct ConditionalFence(Epoch);
 
 impl ConditionalFence {
-    /// Returns it as a fence: the caller knows that the condition holds.
+    /// Returns this token as a fence, for a caller that knows that the condition holds.
     #[must_use]
     pub fn accept(self) -> Fence {
         Fence(self.0)

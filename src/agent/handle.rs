@@ -33,7 +33,7 @@ use super::{
     wait::{self, NoTimers},
 };
 
-/// An application's handle of one agent. Clones stand for the same agent.
+/// An application's handle of one agent. Clones are handles of the same agent.
 ///
 /// The agent runs until it [leaves](Self::leave), its supervisor gives up, or its System ends. Dropping handles does
 /// not end it.
@@ -228,7 +228,7 @@ impl<E: Election> ElectionHandle<E> {
         self.command(AgentCommand::Run(task))
     }
 
-    /// Asks the agent to hand over, to this member if one is named. Afterwards the agent is not a candidate for a
+    /// Asks the agent to hand over, to the member `to` if it is given. Afterwards the agent is not a candidate for a
     /// while; see [`cooldown`](super::AgentBuilder::cooldown). An agent that does not lead ignores the request.
     ///
     /// # Errors
@@ -293,7 +293,7 @@ impl<E: Election> ElectionHandle<E> {
     /// ```
     pub fn subscribe_draining(&self, to: Recipient<Notice>) -> Result<DrainingToken, CommandError> {
         self.must_go_on()?;
-        // The id is drawn here, so that the token can be returned without waiting for the agent.
+        // The id is made here, so that the token can be returned without waiting for the agent.
         let id = self.shared.subscribers().next_id();
         self.command(AgentCommand::SubscribeDraining { id, to })?;
         Ok(DrainingToken::new(self.addr.clone().recipient(), id))

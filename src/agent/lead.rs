@@ -1,8 +1,8 @@
 //! Work that runs while an agent leads, and only then.
 //!
-//! Decided here: when such a future is made, when it is dropped, and what follows a panic. The future runs in its
-//! caller's task. The agent's clock is read before each poll: nothing of the work runs after its leadership. Until the
-//! future is dropped, the end of its agent is only suspected.
+//! Decided here: when such a future is made, when it is dropped, and the reaction to a panic. The future runs in its
+//! caller's task. The agent's clock is read before each poll, so nothing of the work runs after its leadership. Until
+//! the future is dropped, the end of its agent is only suspected.
 
 use std::{
     future::poll_fn,
@@ -41,15 +41,15 @@ impl<E: Election> ElectionHandle<E> {
     /// | the future | then |
     /// |---|---|
     /// | ends while the agent steps down | the work is done: the hand-over goes on at once |
-    /// | ends otherwise, a minute or more after its begin | the work is done: the agent steps down politely |
+    /// | ends otherwise, a minute or more after its begin | the work is done: the agent steps down in order |
     /// | ends otherwise within a minute | the work has failed: the agent waits, steps down, and lets others go first |
-    /// | panics | the same, and it is logged and counted: [`OnPanic::StepDown`] |
+    /// | panics | the work has failed in the same way, and the panic is logged and counted: [`OnPanic::StepDown`] |
     ///
     /// **Work that fails.** If the work fails within a minute of the leadership's begin, the agent waits before it
     /// steps down: 1 s, and twice as long for each short leadership of the group before, up to a minute. So work that
     /// fails everywhere is tried once a minute. Then the agent lets others go first for a minute, twice as long after
-    /// each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets
-    /// the second pause to a minute; [`campaign`](Self::campaign) ends it. A job that is done within a minute gets the
+    /// each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets the second
+    /// pause to a minute; [`campaign`](Self::campaign) ends that pause. A job that is done within a minute gets the
     /// same pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
     ///
     /// The agent's clock is read before each poll of the work, so nothing of it runs after the leadership, even if the
@@ -57,7 +57,7 @@ impl<E: Election> ElectionHandle<E> {
     /// out, or up to 100 ms later on a host whose kernel cannot wait for that moment
     /// ([`Clock::is_boot_time`](crate::clock::Clock::is_boot_time)).
     ///
-    /// Several lead futures may run side by side; a hand-over waits for all of them, up to the limit set. To drop the
+    /// Several lead futures may run side by side; a hand-over waits for all of them, up to the limit set. Dropping the
     /// future that `lead` returned drops the work as well; the agent goes on leading.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl<E: Election> ElectionHandle<E> {
         self.lead_with(OnPanic::StepDown, work)
     }
 
-    /// As [`lead`](Self::lead), with another reaction to work that panics.
+    /// Like [`lead`](Self::lead), with another reaction to work that panics.
     ///
     /// # Errors
     /// [`LeadError::NoRuntime`] as in `lead`; [`LeadError::GaveUp`] when a panic made the agent leave the election.
@@ -200,16 +200,16 @@ impl<E: Election> ElectionHandle<E> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnPanic {
-    /// The agent steps down politely, as if the work were done, and another agent may try. The work is made again at
+    /// The agent steps down in order, as if the work were done, and another agent may try. The work is made again at
     /// the agent's next leadership. The default.
     #[default]
     StepDown,
-    /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent: as
-    /// [`GiveUp`](Self::GiveUp).
+    /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent, the
+    /// reaction is [`GiveUp`](Self::GiveUp).
     Restart(RestartPolicy),
-    /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent: as
-    /// [`StepDown`](Self::StepDown), so that its cool-down lets another agent work. Panics count over leaderships: an
-    /// agent that leads again within the policy's window steps down at the next panic.
+    /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent, the
+    /// reaction is [`StepDown`](Self::StepDown), so that its cool-down lets another agent work. Panics count over
+    /// leaderships: an agent that leads again within the policy's window steps down at the next panic.
     RestartOrStepDown(RestartPolicy),
     /// The agent leaves: it hands over, stops, and `lead_with` returns [`LeadError::GaveUp`].
     GiveUp,
@@ -342,7 +342,7 @@ struct RunningWork<'a, E: Election> {
 /// The end of the work under one leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum WorkEnd {
-    /// The leadership is over.
+    /// The leadership has ended.
     Dropped,
     /// The future ended by itself.
     Finished,

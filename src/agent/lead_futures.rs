@@ -1,14 +1,14 @@
-//! The running lead futures of one agent, and whether those of an incarnation have ended.
+//! The running lead futures of one agent, and whether the futures of an incarnation have ended.
 //!
-//! Decided here, without a clock or a runtime: when the end of an incarnation is confirmed. For others it is over only
-//! when no lead future acts on its leadership any more.
+//! Decided here, without a clock or a runtime: when the end of an incarnation is confirmed. For other agents it has
+//! ended only when no lead future acts on its leadership any more.
 
 use crate::protocol::Incarnation;
 
 /// The lead futures that run.
 #[derive(Debug, Default)]
 pub(super) struct LeadFutures {
-    /// The incarnation of each.
+    /// The incarnation of each lead future.
     running: Vec<Incarnation>,
     /// An incarnation that ended while its lead futures ran.
     unconfirmed: Option<Incarnation>,

@@ -10,9 +10,9 @@
 //!     └▶ Down ─▶ Ended       end, from any state: the supervisor, or a handle on another thread
 //! ```
 //!
-//! Decided here: which incarnation may publish. Each change names its incarnation and is made completely under the
-//! lock, so an incarnation that any thread has ended publishes nothing more. The number is written only under the lock;
-//! a reader of it never waits.
+//! Decided here: which incarnation may publish. Each change has the number of its incarnation and is made completely
+//! under the lock, so an incarnation that any thread has ended publishes nothing more. The number is written only under
+//! the lock; a reader of it never waits.
 //!
 //! Not here: which parties are told of a change, and in which order (`shared.rs`). This file knows no clock and no
 //! runtime, because a checker of interleavings runs it unchanged (`tests/heavy/cells`).
@@ -62,7 +62,7 @@ struct LeadershipState {
 }
 
 impl LeadershipMachine {
-    /// The leadership of an agent whose first incarnation begins.
+    /// Makes the leadership of an agent whose first incarnation begins.
     pub(super) fn new(first: Incarnation, score: Option<Score>) -> Self {
         let state = LeadershipState {
             phase: LeadershipPhase::Idle,
@@ -138,7 +138,7 @@ impl LeadershipMachine {
         });
     }
 
-    /// The work under the present leadership has to end.
+    /// Notes that the work under the present leadership has to end.
     pub(super) fn drain(&self, by: Incarnation) {
         self.change(|state| {
             if let LeadershipPhase::Leading(tenure) = state.phase
@@ -235,8 +235,8 @@ impl LeadershipMachine {
 
     // ---- by lead futures --------------------------------------------------------------------
 
-    /// A lead future begins to work. `None` if it has nothing to do: the agent does not lead, or drains, or this future
-    /// has `done` its work in the present tenure.
+    /// Notes that a lead future begins to work. `None` if it has nothing to do: the agent does not lead, or drains, or
+    /// this future has `done` its work in the present tenure.
     pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<AgentTenure> {
         let mut state = self.state();
         let LeadershipPhase::Leading(tenure) = state.phase else {
@@ -286,7 +286,7 @@ impl LeadershipMachine {
         }
     }
 
-    /// The work of a lead future has panicked.
+    /// Notes that the work of a lead future has panicked.
     pub(super) fn note_work_panic(&self) {
         self.change(|state| {
             state.work_panics = state.work_panics.saturating_add(1);
@@ -294,7 +294,7 @@ impl LeadershipMachine {
         });
     }
 
-    /// The work of a lead future has reported no progress for too long.
+    /// Notes that the work of a lead future has reported no progress for too long.
     pub(super) fn note_work_stall(&self) {
         self.change(|state| {
             state.work_stalls = state.work_stalls.saturating_add(1);
@@ -324,8 +324,8 @@ impl LeadershipMachine {
         self.is_leading_by(|until| now < until)
     }
 
-    /// The same, for a reader that reads its clock only if a lease limits the leadership: that reading takes longer
-    /// than everything else here. `is_ahead` returns whether that moment is in the future.
+    /// Like [`is_leading`](Self::is_leading), for a reader that reads its clock only if a lease limits the leadership:
+    /// that reading takes longer than the rest. `is_ahead` returns whether a moment is in the future.
     pub(super) fn is_leading_by(&self, is_ahead: impl FnOnce(Time) -> bool) -> bool {
         match self.until.load(Ordering::Acquire) {
             0 => false,
@@ -371,7 +371,7 @@ impl LeadershipMachine {
     }
 }
 
-/// Wakes its holder at each update. An update that no caller waited for is kept.
+/// Wakes its holder at each update. An update that happened while no caller waited is kept.
 pub(super) type Updates = watch::Receiver<()>;
 
 impl LeadershipState {

@@ -75,11 +75,11 @@ impl Attachment<AnyBully> {
 
 impl AgentBuilder<AnyBully> {
     /// Turns on the mode of a lease in a store. The agents of a group, in any number of processes, need not talk to
-    /// each other. At most one leads, because a store that all of them reach gives the lease to one. The agents of one
-    /// process share their requests to the store; all agents of a group name the same store.
+    /// each other. At most one leads, because a store that all of them reach gives the lease to one agent. The agents
+    /// of one process share their requests to the store; all agents of a group use the same store.
     ///
-    /// Settings that no call makes have the defaults of [`LeaseConfig`]: a running leader gives way after 10 s. There
-    /// are no voters and no votes to keep. The lease has the name of the group, in the cluster `default`: see
+    /// Settings that no call makes have the defaults of [`LeaseConfig`]: a running leader yields after 10 s. There are
+    /// no voters and no votes to keep. The lease has the name of the group, in the cluster `default`: see
     /// [`lease_with`](Self::lease_with).
     ///
     /// ```
@@ -102,8 +102,8 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Lease(Arc::new(register)))
     }
 
-    /// Turns on the same mode with all settings at once, like [`config`](Self::config). The lease belongs to the group
-    /// that the agent [joins](Self::join), even if the settings name another group.
+    /// Turns on the mode of a lease in a store with all settings at once, like [`config`](Self::config). The lease
+    /// belongs to the group that the agent [joins](Self::join), even if the settings name another group.
     pub fn lease_with(self, config: Arc<LeaseConfig>, register: impl Register + 'static) -> Self {
         self.mode(Mode::LeaseWith(config, Arc::new(register)))
     }

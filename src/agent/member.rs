@@ -18,8 +18,8 @@ use super::StartError;
 /// The membership of an application's actor in a bully group (the available mode), until it is dropped.
 ///
 /// The actor gets each [`Elect`], [`Ok`] and [`Elected`] that is addressed to it, as an [`Envelope`] of that type, and
-/// sends its own with [`send`](Self::send). Its messages count like those of an agent. The example `typed_messages`
-/// shows such an actor beside agents.
+/// sends its own messages with [`send`](Self::send). Its messages count like the messages of an agent. The example
+/// `typed_messages` shows such an actor beside agents.
 #[derive(Debug)]
 #[must_use = "the actor is a member only as long as this is kept"]
 pub struct BullyMember {
@@ -79,7 +79,7 @@ impl BullyMember {
         &self.id
     }
 
-    /// Returns the incarnation of the actor, which its messages and rounds name.
+    /// Returns the incarnation of the actor, which its messages and rounds contain.
     pub const fn incarnation(&self) -> Incarnation {
         self.incarnation
     }
@@ -99,7 +99,7 @@ impl Drop for BullyMember {
     }
 }
 
-/// The mailbox of such a member. It passes each message on by its type, as the actor takes them.
+/// The mailbox of such a member. It passes each message on by its type, while the actor takes messages.
 struct ByType {
     elect: Recipient<Envelope<Elect>>,
     ok: Recipient<Envelope<Ok>>,

@@ -1,4 +1,4 @@
-//! An agent's group as the agent needs it, whatever the type of the messages there is.
+//! An agent's group as the agent needs it, whatever the type of the group's messages.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// An agent's group as the agent's state needs it, whatever the type of the messages there is.
+/// An agent's group as the agent's state needs it, whatever the type of the group's messages.
 pub(super) trait GroupMembership: Send + Sync {
     fn name(&self) -> &str;
     fn note_leader(&self, leader: Leader);

@@ -44,7 +44,7 @@ pub struct Subscribe(pub Recipient<Notice>);
 pub struct SubscribeDraining(pub Recipient<Notice>);
 
 /// The message "my work has ended" of one draining subscriber, made by its [`DrainingToken`]. A subscriber may send it
-/// several times; a hand-over goes on when all subscribers have sent theirs.
+/// several times; a hand-over goes on when all subscribers have sent their message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Drained {
@@ -109,7 +109,7 @@ pub(super) enum AgentCommand {
         serial: u64,
         held_back: Duration,
     },
-    /// Another list of voters.
+    /// Asks for another list of voters.
     ChangeVoters {
         change: Box<VoterChange>,
         answer: oneshot::Sender<ChangeOutcome>,
@@ -129,7 +129,7 @@ pub(super) enum AgentCommand {
     },
     /// The work of the only draining subscriber has ended.
     Drained,
-    /// Hand over if leading, then stop.
+    /// Hands over if the agent leads, then stops it.
     Leave,
     Stop,
 }

@@ -15,11 +15,11 @@
 //! ([`supervisor`](crate::supervisor)).
 //!
 //! # What you can rely on
-//! - **A leadership ends before, and begins after.** If a step ends a leadership, the handle says "leads no longer"
-//!   before any other effect of that step. If a step begins one, the handle says "leads" after all other effects.
-//! - **A leadership that crashes is revoked before the group is told of the crash.** The handle answers "no", lead
-//!   futures are told, and subscribers get `Lost`; then the group is told. The end is suspected first, and is confirmed
-//!   once every lead future has been dropped.
+//! - **A loss is reported before, and a gain after.** If a step ends a leadership, the handle reports that before any
+//!   other effect of that step. If a step begins a leadership, the handle reports that after all other effects.
+//! - **A leadership that crashes is revoked before the group learns of the crash.** The handle reports no leadership,
+//!   lead futures end, and subscribers get `Lost`; then the group learns of the crash. The end is suspected first, and
+//!   is confirmed once every lead future has been dropped.
 //! - **A leadership that runs out is announced**, even if the agent hangs. The clock triggers the announcement to lead
 //!   futures, `changes` and subscribers. At most one `Lost` follows each `Acquired`.
 //! - **A hand-over waits for the work.** It waits for lead futures, and for each draining subscriber until it sends its

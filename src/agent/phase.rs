@@ -77,11 +77,11 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
-    /// No lead future acts on its leadership any more.
+    /// Whether no lead future acts on its leadership any more.
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.
     pub(super) departure: Option<Departure>,
-    /// The actor is dropped, or given up. If the end is confirmed as well, everything is free.
+    /// Whether the actor is dropped, or given up. If the end is confirmed as well, everything is free.
     pub(super) is_last: bool,
 }
 

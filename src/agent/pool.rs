@@ -1,6 +1,6 @@
 //! Buffers for the effects of a step, shared by all agents of a thread.
 //!
-//! Decided here: agents do not keep such a buffer each. Steps on one thread follow one another, so one buffer serves
+//! Decided here: agents do not keep a buffer each. Steps on one thread follow one another, so one buffer serves
 //! thousands of agents. A step within a step finds no buffer and makes its own.
 
 use std::{any::Any, cell::RefCell};

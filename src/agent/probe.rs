@@ -28,9 +28,9 @@ impl<E: Election> Agent<E> {
         }
         let store = Arc::clone(store);
         let Ok(runtime) = Handle::try_current() else {
-            return; // an agent runs in one
+            return; // an agent runs in a runtime
         };
-        // It panics if the system has no thread left; then the disk is measured a minute later.
+        // The call panics if the system has no thread left; then the disk is measured a minute later.
         let Ok(probe) = contain(|| runtime.spawn_blocking(move || store.probe())) else {
             return;
         };

@@ -1,7 +1,7 @@
 //! The liveness probe of a leader's work: if the work reports no progress for too long, its agent steps down.
 //!
-//! Decided here: when work is late ([`Noted`], pure), and that the agent's arbiter watches for this: work that blocks
-//! its own arbiter could not be watched there. Not here: the consequence, a polite step-down (`actor.rs`), and when the
+//! Decided here: when work is late ([`Noted`], pure), and that the agent's arbiter watches for this: the arbiter of the
+//! work could not watch work that blocks it. Not here: the consequence, an orderly step-down (`actor.rs`), and when the
 //! work is dropped (`lead.rs`).
 
 use std::{
@@ -30,15 +30,16 @@ use super::{
 impl LeaderGuard {
     /// Requires that this work reports progress at least every `span`, by [`Progress::note`]. Otherwise the agent steps
     /// down, as if it had been asked to: the work is [told](Self::stepping_down), and is dropped when the limit of the
-    /// hand-over is over. This is logged at `warn` and counted in [`Status::work_stalls`](super::Status::work_stalls).
+    /// hand-over has passed. This is logged at `warn` and counted in
+    /// [`Status::work_stalls`](super::Status::work_stalls).
     ///
     /// This call counts as the first note. The agent's clock measures the span. The watch ends when every clone of the
     /// returned value has been dropped, or when the agent hands over.
     ///
     /// The agent's arbiter does the watching. Work that blocks another arbiter is noticed as well, although it cannot
-    /// be told before it returns. If the agent and the work share an arbiter and the work blocks it, nothing runs
-    /// there, not even the agent. In the quorum mode its lease then ends; in other modes the other agents receive no
-    /// heartbeat and elect another leader.
+    /// be told before it returns. If the agent and the work share an arbiter and the work blocks it, nothing runs on
+    /// that arbiter, not even the agent. In the quorum mode its lease then ends; in other modes the other agents
+    /// receive no heartbeat and elect another leader.
     ///
     /// # Errors
     /// [`ProgressError::ZeroSpan`] if `span` is zero; nothing was changed.
@@ -91,7 +92,7 @@ impl LeaderGuard {
 
     /// Returns the probe that this work was started with
     /// ([`SingletonBuilder::progress_within`](crate::leader::SingletonBuilder::progress_within)). If the work was
-    /// started without one, its notes have no effect.
+    /// started without a probe, notes have no effect.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
@@ -161,7 +162,7 @@ impl Noted {
     }
 }
 
-/// The watch over one piece of work.
+/// The watch over the work of one guard.
 struct Watch {
     shared: Arc<SharedState>,
     serial: u64,
@@ -173,7 +174,7 @@ impl Watch {
     /// Waits until the work is late, or until there is nothing more to watch. Returns whether it is late.
     async fn is_stalled(&self, mut dropped: oneshot::Receiver<()>) -> bool {
         loop {
-            // Checked before the span: after a suspend the lease is over, and the work is not to blame for that.
+            // Checked before the span: after a suspend the lease has ended, and that is not a fault of the work.
             let is_over = self.shared.remaining_of(self.serial) == Remaining::Over;
             if is_over || self.shared.is_draining() {
                 return false;

@@ -34,7 +34,7 @@ impl WeakAgentReader {
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// Returns a reader of the same agent that does not name its election.
+    /// Returns a reader of the same agent without the type of its election.
     pub(crate) fn reader(&self) -> AgentReader {
         AgentReader(Arc::clone(&self.shared))
     }
@@ -86,7 +86,7 @@ impl AgentReader {
         self.0.companion()
     }
 
-    /// Calls `show` whenever the metrics of the agent are updated, until it returns that it has nothing to show any
+    /// Calls `show` whenever the metrics of the agent are updated, until `show` returns that it has nothing to show any
     /// more. Never calls it without the feature `metrics`.
     pub(crate) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.0.sample_also(show);
@@ -123,7 +123,7 @@ impl AgentReader {
         self.0.keeper().map(|keeper| keeper.contenders())
     }
 
-    /// Returns the same after a new question to the store.
+    /// Returns the same agents after a new question to the store.
     pub(crate) fn contenders_now(
         &self,
     ) -> impl Future<Output = Option<StoreContenders>> + Send + use<> {

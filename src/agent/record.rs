@@ -47,8 +47,8 @@ impl AgentRecord {
         }
     }
 
-    /// Begins a new record with these limits; `None` stops it. The kept copy stays, because it may be the reason for
-    /// the new record.
+    /// Begins a new record with these limits; `None` stops the record. The kept copy stays, because it may be the
+    /// reason for the new record.
     pub(super) fn switch(&self, limits: Option<RecordLimits>) {
         let mut written = self.written();
         if let Some(limits) = limits {
@@ -74,7 +74,7 @@ impl AgentRecord {
         }
     }
 
-    /// Returns when the copy was kept, by the wall clock.
+    /// Returns the time when the copy was kept, by the wall clock.
     pub(super) fn kept_unix_ms(&self) -> Option<u64> {
         let written = self.written();
         let (_, at) = &**written.kept.as_ref()?;
@@ -147,7 +147,7 @@ impl AgentRecord {
         }
     }
 
-    /// The leader is missing, or leaderships end too soon: keeps a copy of the record, with the finding.
+    /// Keeps a copy of the record, with the finding. The leader is missing, or leaderships end too soon.
     fn missed(&self, at: Time, found: String, before: Vec<String>) {
         let mut written = self.written();
         if let Some(ring) = &mut written.ring {
@@ -177,8 +177,8 @@ impl SharedState {
         self
     }
 
-    /// The leader is missing, or leaderships end too soon: keeps a copy of the record, with the finding and the last
-    /// leaders. Does nothing while the record is off.
+    /// Keeps a copy of the record, with the finding and the last leaders. The leader is missing, or leaderships end too
+    /// soon. Does nothing while the record is off.
     pub(super) fn keep_record(&self, found: String) {
         if self.record.is_on() {
             self.record
@@ -230,7 +230,7 @@ impl SharedState {
         }
     }
 
-    /// From now on another agent's view of the past counts. Called after the last event of the incarnation.
+    /// Notes that from now on another agent's view of the past counts. Called after the last event of the incarnation.
     pub(super) fn end_view(&self) {
         let reach = self.membership().reach();
         let mut here = reach.iter().filter(|each| each.node.is_none());

@@ -27,8 +27,8 @@ use crate::{
 
 use super::{Agent, vacancy::AGAIN, vitals::VitalSigns};
 
-/// Ends when the record is durable, or when it cannot become durable; with `None` when the incarnation has ended
-/// before.
+/// Ends when the record is durable, or when it cannot become durable; with `None` when the incarnation has ended before
+/// that.
 pub(super) struct RecordWait<E: Election> {
     record: E::Durable,
     attempt: Attempt,
@@ -68,13 +68,13 @@ impl StoreFailure {
 }
 
 impl VitalSigns {
-    /// Whether the agent waits before it saves a record again.
+    /// Returns whether the agent waits before it saves a record again.
     pub(super) fn waits_for_store(&self) -> bool {
         let failure = self.store_failure.as_ref();
         failure.is_some_and(|failure| failure.is_tried_again)
     }
 
-    /// Notes that the incarnation that waited has ended.
+    /// Notes the end of the incarnation that waited.
     pub(super) fn end_wait_for_store(&mut self) {
         if let Some(failure) = &mut self.store_failure {
             failure.is_tried_again = false;

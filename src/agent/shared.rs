@@ -138,7 +138,7 @@ impl SharedState {
         Assumptions::new(self.settings.kind(), self.settings.timings())
     }
 
-    /// How many agents may lead at once. This decides how far the tokens of this agent's leaderships can be trusted.
+    /// Returns the number of agents that may lead at once. It decides how far this agent's tokens can be trusted.
     pub(super) fn leaders(&self) -> Leaders {
         self.settings.leaders()
     }
@@ -175,7 +175,7 @@ impl SharedState {
         }
     }
 
-    /// Returns how far a view extends the lease of a leadership that holds.
+    /// Returns by how much a view extends the lease of a leadership that holds.
     fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
         let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
         if !has_lease || view.leading.is_none() {

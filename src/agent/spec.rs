@@ -17,7 +17,7 @@ use super::{any::AnyConfig, lease::StoreOf, membership::GroupMembership, offers:
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,
-    /// How many agents may lead at once, which decides the use of its tokens.
+    /// Number of agents that may lead at once, which decides the use of its tokens.
     pub(super) leaders: Leaders,
     pub(super) mode: ElectionMode,
     pub(super) config: E::Config,
@@ -27,7 +27,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) asked: Option<StoreOf<E>>,
 }
 
-/// The same for code that does not name the election.
+/// The settings of one agent, for code that does not know the type of the election.
 pub(super) trait AgentSettings: Send + Sync {
     fn id(&self) -> &AgentId;
     fn kind(&self) -> MemberKind;
@@ -37,7 +37,7 @@ pub(super) trait AgentSettings: Send + Sync {
     fn timings(&self) -> Option<&Timings>;
     /// Returns the name of the election, for people.
     fn election(&self) -> &'static str;
-    /// Returns the voters that the configuration lists, if it lists any.
+    /// Returns the voters in the configuration, if it has voters.
     fn voters(&self) -> Option<Arc<[AgentId]>>;
 }
 

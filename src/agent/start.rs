@@ -27,7 +27,7 @@ use super::{
 
 impl<E: Election> AgentBuilder<E> {
     /// Starts the agent on the current arbiter. Without a System, as on a host of a simulated network, it starts on the
-    /// [`LocalSet`](tokio::task::LocalSet) whose task calls this.
+    /// [`LocalSet`](tokio::task::LocalSet) whose task makes this call.
     ///
     /// # Errors
     /// [`StartError`]; then nothing was changed.
@@ -68,8 +68,8 @@ impl<E: Election> AgentBuilder<E> {
             about,
             &addr,
         );
-        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. The shared state is
-        // told of the end in any case, before or after this check.
+        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. The shared state
+        // learns of the end in any case, before or after this check.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);
@@ -266,7 +266,7 @@ impl<E: Election> Settled<E> {
     }
 }
 
-/// Returns the named clock, if it is of the required kind; by default a clock of that kind.
+/// Returns the given clock, if it is of the required kind; by default a clock of that kind.
 pub(super) fn choose_clock(
     named: Option<Arc<dyn Clock>>,
     required: ClockKind,
@@ -288,7 +288,7 @@ fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
     millis(wall.now().as_millis()).saturating_sub(passed)
 }
 
-/// An agent whose name is reserved and whose settings are in order.
+/// An agent whose name is reserved and whose settings are valid.
 struct PreparedAgent<E: Election> {
     spec: Arc<Spec<E>>,
     shared: Arc<SharedState>,
@@ -390,7 +390,7 @@ fn join_group<E: Election>(
     spec.group.join_counted(member, addr.clone());
 }
 
-/// The supervisor holds this to the end. When it is dropped, no other incarnation follows.
+/// A guard that the supervisor holds to the end. When the guard is dropped, no other incarnation follows.
 struct Ending(Arc<SharedState>);
 
 impl Drop for Ending {

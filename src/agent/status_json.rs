@@ -1,7 +1,7 @@
 //! The state of an agent for other programs.
 //!
-//! Decided here: the names of the fields, and which are text. Not in `status.rs`, because a checker of interleavings
-//! runs that file without this crate's dependencies (`tests/heavy/cells`).
+//! Decided here: the names of the fields, and which fields are text. Not in `status.rs`, because a checker of
+//! interleavings runs that file without this crate's dependencies (`tests/heavy/cells`).
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -75,7 +75,7 @@ impl Serialize for Lifecycle {
 
 impl<'de> Deserialize<'de> for Lifecycle {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// The same, in its JSON form.
+        /// The same state, in its JSON form.
         #[derive(Deserialize)]
         #[serde(rename_all = "snake_case")]
         enum Written {

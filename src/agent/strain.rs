@@ -1,7 +1,7 @@
 //! Signs of strain before a leadership is lost: slow writes, late renewals of its lease, and standstills of the agent.
 //!
 //! Decided here: how long a write and a standstill count, when a renewal is late, and when lateness is steady and worth
-//! a warning. Not here: which timings would tolerate it (`diagnosis/timings.rs`).
+//! a warning. Not here: which timings would tolerate the strain (`diagnosis/timings.rs`).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::protocol::Time;
 /// The recent strain of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strain {
-    /// One bit for each of the last eight renewals, the newest lowest: whether it was late.
+    /// One bit for each of the last eight renewals, the newest in the lowest bit: whether the renewal was late.
     late: u8,
     /// The last renewal that was late.
     renewal: Renewal,
@@ -40,7 +40,7 @@ impl Renewal {
     }
 }
 
-/// Returns whether a timer was later than the granule of the timers and other actors of the same thread can explain.
+/// Returns whether a timer was later than the resolution of timers and other actors of the same thread can explain.
 pub(super) fn is_standstill(late: Duration) -> bool {
     late >= LEAST
 }
@@ -79,7 +79,7 @@ impl Strain {
         (self.late.count_ones() >= STEADY).then_some(self.renewal)
     }
 
-    /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter one the kept time
+    /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter time the kept time
     /// shrinks by a quarter.
     pub(super) fn note_write(&mut self, took: Duration) {
         self.write = took.max(self.write.saturating_sub(self.write / 4));
@@ -100,13 +100,13 @@ impl Strain {
         self.write
     }
 
-    /// The incarnation has ended, and its renewals do not count any more.
+    /// Notes that the incarnation has ended: its renewals do not count any more.
     pub(super) fn note_end(&mut self) {
         (self.late, self.warned) = (0, None);
     }
 }
 
-/// Number of the last eight renewals that must be late; a single late one says little.
+/// Number of the last eight renewals that must be late. A single late renewal says little.
 const STEADY: u32 = 4;
 
 /// Shortest standstill that is kept.

@@ -1,8 +1,8 @@
-//! The subscribers of an agent. They hear its events, and a hand-over waits for their work.
+//! The subscribers of an agent. They receive its events, and a hand-over waits for their work.
 //!
 //! Decided here: `Acquired` and `Lost` alternate for every subscriber, whenever it came and however the leadership
-//! ended. A hand-over waits for a *set* of draining subscribers: one message of each, and none of a subscriber that has
-//! stopped. An incarnation that has ended, by any thread, tells nothing any more.
+//! ended. A hand-over waits for a *set* of draining subscribers: for one message of each subscriber, and for no message
+//! of a subscriber that has stopped. An incarnation that has ended, by any thread, sends no more events.
 //!
 //! Every event is delivered: if a subscriber's mailbox is full, the event goes in beyond its capacity. There are only
 //! as many events as leaderships change, and a subscriber that missed one would be wrong for as long as the next
@@ -30,13 +30,13 @@ pub(super) struct Subscribers {
     acquired: Option<Term>,
     /// The last incarnation whose end they were told of.
     ended: Option<Incarnation>,
-    /// A task waits for the end of the leadership.
+    /// Whether a task waits for the end of the leadership.
     has_expiry_task: bool,
     /// The leader that the log named last.
     logged: Option<AgentId>,
 }
 
-/// Tells the subscribers of one agent apart; never used twice.
+/// Identifies a subscriber of one agent. An id is never used twice.
 pub(super) type SubscriberId = u64;
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Subscribers {
     }
 
     /// Tells every subscriber an event of that incarnation, unless the incarnation has ended. (An agent that hung when
-    /// it was made to leave may still be in the middle of a step.) Returns whether they were told.
+    /// it was made to leave may still be in the middle of a step.) Returns whether the subscribers were told.
     pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) -> bool {
         self.ended < Some(by) && self.tell_all(agent, event)
     }
@@ -150,7 +150,7 @@ impl Subscribers {
         self.tell(agent, by, &event).then_some(event)
     }
 
-    /// The term in which the subscribers were told that the agent leads.
+    /// Returns the term in which the subscribers were told that the agent leads.
     pub(super) fn acquired(&self) -> Option<Term> {
         self.acquired
     }

@@ -1,7 +1,7 @@
 //! The agents to which an agent may be asked to hand over, and its departure, before which it looks for them.
 //!
-//! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of them
-//! ([`keeper`](crate::register::keeper)), and the choice of an election.
+//! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of
+//! these agents ([`keeper`](crate::register::keeper)), and the choice of an election.
 
 use std::{sync::Arc, time::Duration};
 
@@ -64,7 +64,7 @@ impl SharedState {
     }
 
     /// Returns whether the store of the lease names that agent, in another process. If a store cannot list its agents,
-    /// only the hand-over itself shows whether it is there.
+    /// only the hand-over itself shows whether the store knows the agent.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

@@ -1,6 +1,6 @@
 //! The named timers of a machine, in the order in which they are due.
 //!
-//! Decided here: which timer comes first, and which point of a range is drawn. Not here: waiting; one deadline per
+//! Decided here: which timer comes first, and which point of a range is chosen. Not here: waiting; one deadline per
 //! agent serves all timers.
 
 use std::time::Duration;
@@ -45,13 +45,13 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
         self.0.partition_point(|(at, _)| *at <= now)
     }
 
-    /// Returns when the first timer is due.
+    /// Returns the time when the first timer is due.
     pub(super) fn next(&self) -> Option<I> {
         self.0.first().map(|(at, _)| *at)
     }
 }
 
-/// Returns the random generator of an incarnation: the same run gives the same draws.
+/// Returns the random generator of an incarnation: the same run gives the same numbers.
 pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rng {
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3); // FNV-1a
     let name = id.as_str().bytes().map(u64::from);
@@ -61,7 +61,7 @@ pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rn
     Rng::with_seed(hash.fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
-/// Draws a point of the range.
+/// Chooses a random point of the range.
 ///
 /// Whole milliseconds if the range contains any: timers fire on a grid of milliseconds, and timers between two points
 /// would fire in the order in which they were set. Never below the minimum.

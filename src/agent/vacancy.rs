@@ -1,8 +1,8 @@
 //! The warning that no agent leads, from an agent's own timers.
 //!
-//! Decided here: when the warning is due. First after the longest time of an election, then every ten seconds until
-//! there is a leader again; also while the agent waits for its store (`saving.rs`). Not here: the text of the warning
-//! (`diagnosis/`).
+//! Decided here: when the warning is due. The first one is due after the longest time of an election, the next ones
+//! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). Not here:
+//! the text of the warning (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(super) struct Vacancy {
 
 impl<E: Election> Agent<E> {
     /// After a step: publishes the prospects, and watches a vacant leadership. A steady step takes no lock and reads no
-    /// clock here.
+    /// clock in this function.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         self.watch(view.leader.is_some());
     }
@@ -75,7 +75,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Returns when a warning is due.
+    /// Returns the time when a warning is due.
     pub(super) fn vacancy_due(&self) -> Option<Instant> {
         self.vacancy().map(|vacancy| vacancy.due)
     }
@@ -101,7 +101,7 @@ impl<E: Election> Agent<E> {
             .in_scope(|| warn!(since_ms, "hears and says nothing: {finding}"));
     }
 
-    /// Warns if that is due.
+    /// Warns if a warning is due.
     pub(super) fn warn_of_vacancy(&mut self, now: Instant) {
         let seldom = self.seldom.as_mut();
         let vacant = seldom.and_then(|seldom| seldom.vacancy.as_mut());

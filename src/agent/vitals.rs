@@ -46,8 +46,8 @@ pub(super) struct VitalSigns {
     pub(super) prospects: KeptProspects,
     /// Time since which the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
-    /// Time since which a change of the voters is known here; the prospects name its epoch. Boxed: most groups never
-    /// change their voters.
+    /// Time since which this agent knows of a change of the voters; the prospects have its epoch. Boxed: most groups
+    /// never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
     /// Time since which callers wait here for a change of the voters, and their number. Boxed: such calls are rare.
     pub(super) asked: Option<Box<(Time, u32)>>,
@@ -55,9 +55,9 @@ pub(super) struct VitalSigns {
     pub(super) saving_since: Option<Time>,
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<StoreFailure>>,
-    /// A voter uses another store than before, or this agent's record is an old copy.
+    /// Set if a voter uses another store than before, or if this agent's record is an old copy.
     pub(super) record: Option<Box<VotersEvent>>,
-    /// The clock was far slower than the timers while there was no leader.
+    /// Whether the clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
     /// The work that the agent was given. Boxed: most agents of a large group have none.
     pub(super) work: Option<Box<WorkSigns>>,
@@ -130,7 +130,7 @@ impl Assumptions {
     }
 }
 
-/// Returns the presets in the order of their delay bounds, with their names as users write them.
+/// Returns the presets in the order of their delay bounds, with their names in the API.
 pub(super) fn presets() -> [(&'static str, Timings); 6] {
     [
         ("Timings::in_process()", Timings::in_process()),
@@ -160,10 +160,10 @@ fn patience(timings: &Timings) -> Duration {
     available.max(quorum)
 }
 
-/// No agent waits for more slots than this before it holds an election.
+/// Largest number of slots that an agent waits for before it holds an election.
 const SLOTS: u32 = 8;
 
-/// The same for an election that names no timings.
+/// The longest time of an election without timings.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Vitals {
@@ -211,7 +211,7 @@ impl Vitals {
         None
     }
 
-    /// The present incarnation has ended, and it knows no leader any more.
+    /// Notes that the present incarnation has ended, and knows no leader any more.
     pub(super) fn note_end(&self, now: Time) {
         let mut signs = self.signs();
         signs.prospects = KeptProspects::default();
@@ -245,7 +245,7 @@ impl Vitals {
         self.signs().saving_since = Some(now);
     }
 
-    /// Notes that the record is durable, or why it is not. Returns how long the save took.
+    /// Notes that the record is durable, or the reason why it is not. Returns the time that the save took.
     pub(super) fn note_saved(&self, failure: Option<String>, now: Time) -> Duration {
         let mut signs = self.signs();
         let since = signs.saving_since.take();

@@ -1,8 +1,8 @@
 //! The voters of an agent's group, and changes of them while the group runs.
 //!
-//! Decided here: how long a change is asked for, and the answer that its caller gets. The election decides who may
-//! vote, and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the question on,
-//! and a second question does no harm. So a question without an answer (the leader crashed, or there is none) is asked
+//! Decided here: for how long a change is asked for, and the answer to its caller. The election decides who may vote,
+//! and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the question on, and a
+//! second question does no harm. So a question without an answer (the leader crashed, or there is no leader) is asked
 //! again.
 
 use std::{sync::Arc, time::Duration};
@@ -58,7 +58,7 @@ pub enum VotersError {
         "no answer within {within:?}: the change may still come, so look at `voters()`, and ask again once there is a leader"
     )]
     TimedOut {
-        /// The time given.
+        /// The time limit of the call.
         within: Duration,
     },
     /// The group has no voters to change.
@@ -75,7 +75,7 @@ pub enum VotersError {
 debug_is_text!(VotersError);
 
 impl ElectionHandle<AnyBully> {
-    /// The voters of the agent's group; `None` for a group without a list of voters.
+    /// Returns the voters of the agent's group; `None` for a group without a list of voters.
     pub fn voters(&self) -> Option<Voters> {
         let requirements = self.shared.requirements()?;
         let (epoch, ids) = (requirements.epoch, requirements.names?);
@@ -89,22 +89,22 @@ impl ElectionHandle<AnyBully> {
     /// elect a leader by it. There is no leader for about as long as an election takes. The list outlasts restarts: an
     /// agent that starts with an older list learns the newer one.
     ///
-    /// A voter on a host that the others do not know yet names its [contact](NewVoter::contact). The leader's bridges
-    /// connect to it, as to a peer that may only observe. Once the learner is heard, all bridges of the group connect
-    /// to it. If a learner is not heard, the call waits until `within` has passed, provided that its contact is named.
-    /// Without a contact the change is refused with [`ChangeError::NotSeen`] at once.
+    /// For a voter on a host that the others do not know yet, give the [contact](NewVoter::contact). The leader's
+    /// bridges connect to it, as to a peer that may only observe. Once the learner is heard, all bridges of the group
+    /// connect to it. If a learner with a contact is not heard, the call waits until `within` has passed. If a learner
+    /// without a contact is not heard, the change is refused with [`ChangeError::NotSeen`] at once.
     ///
     /// # Errors
-    /// [`VotersError`]. After [`VotersError::TimedOut`] and [`VotersError::Ended`] the change may still come.
+    /// [`VotersError`]. After [`VotersError::TimedOut`] and [`VotersError::Ended`] the change may still be made.
     pub async fn add_voter(&self, new: NewVoter, within: Duration) -> Result<Changed, VotersError> {
         self.change_voters(VoterChange::Add(new), within).await
     }
 
-    /// Removes a voter from the list while the group runs. It may run on, as a learner. See
+    /// Removes a voter from the list while the group runs. The agent may run on, as a learner. See
     /// [`add_voter`](Self::add_voter).
     ///
     /// # Errors
-    /// As [`add_voter`](Self::add_voter).
+    /// Like [`add_voter`](Self::add_voter).
     pub async fn remove_voter(
         &self,
         old: AgentId,
@@ -118,7 +118,7 @@ impl ElectionHandle<AnyBully> {
     /// flight. See [`add_voter`](Self::add_voter).
     ///
     /// # Errors
-    /// As [`add_voter`](Self::add_voter).
+    /// Like [`add_voter`](Self::add_voter).
     pub async fn replace_voter(
         &self,
         old: AgentId,
@@ -186,7 +186,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// A caller waits for a change; a diagnosis of the agent shows this.
+/// A caller that waits for a change; a diagnosis of the agent shows this.
 struct Waits<'a>(&'a SharedState);
 
 impl<'a> Waits<'a> {
@@ -290,7 +290,7 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// Time after which a linked agent has heard of an epoch that was decided, unless its node prevents that.
+/// Time after which a connected agent has heard of an epoch that was decided, unless its node prevents that.
 const LEARNED: Duration = Duration::from_secs(10);
 
 /// Returns whether a question that was refused for that reason is worth asking again: the leader's host connects to the

@@ -28,22 +28,22 @@ use super::{leadership::Updates, phase::Remaining, shared::SharedState};
 /// dropped instead, because the clock is read first.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// This runtime has no timers, or there is none.
+/// The runtime has no timers, or there is no runtime.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoTimers;
 
-/// Returns whether a task with timers can be spawned here: in a System, or in a task of a `LocalSet`.
+/// Returns whether a task with timers can be spawned at this place: in a System, or in a task of a `LocalSet`.
 pub(crate) fn can_spawn_here() -> bool {
     (System::try_current().is_some() || is_local_task()) && timer(Duration::ZERO).is_ok()
 }
 
-/// Returns whether there is a runtime with timers here.
+/// Returns whether the present thread has a runtime with timers.
 pub(crate) fn has_timers() -> bool {
     timer(Duration::ZERO).is_ok()
 }
 
-/// Returns whether this may be a task of a `LocalSet`, where actors run without a System. It certainly is not outside
-/// of all tasks, nor on a runtime of many threads.
+/// Returns whether the present task may be a task of a `LocalSet`, where actors run without a System. It certainly is
+/// not one outside of all tasks, nor on a runtime of many threads.
 pub(super) fn is_local_task() -> bool {
     let is_task = tokio::task::try_id().is_some();
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());

@@ -21,7 +21,7 @@ use super::{
 pub(super) struct WorkSigns {
     /// Number of lead futures that were not polled yet.
     unpolled: u32,
-    /// Whether a task watches them, to warn.
+    /// Whether a task watches these futures, to warn.
     is_watched: bool,
     /// Number of lead futures that were polled and not dropped yet: they run, or wait for a leadership.
     polled: u32,
@@ -37,13 +37,13 @@ pub(super) struct WorkSigns {
 }
 
 impl WorkSigns {
-    /// A lead future was made.
+    /// Notes that a lead future was made.
     pub(super) fn given(&mut self) {
         self.unpolled = self.unpolled.saturating_add(1);
         self.failing.get_or_insert_default();
     }
 
-    /// Returns whether a task has to begin that warns of futures that are never polled. One task is enough.
+    /// Returns whether a task has to begin that warns of futures that are never polled. One such task is enough.
     pub(super) const fn watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
@@ -54,7 +54,7 @@ impl WorkSigns {
         self.is_watched
     }
 
-    /// The task has ended.
+    /// Notes that the task has ended.
     pub(super) const fn unwatched(&mut self) {
         self.is_watched = false;
     }
@@ -85,7 +85,7 @@ impl WorkSigns {
         self.failing.as_deref_mut()
     }
 
-    /// The agent steps down because of the last failure. It has led for `led_for`.
+    /// Notes that the agent steps down because of the last failure. It has led for `led_for`.
     fn gives_up(
         &mut self,
         me: (&AgentId, Incarnation),
@@ -122,13 +122,13 @@ impl WorkSigns {
 }
 
 impl SharedState {
-    /// Work of this agent has failed.
+    /// Notes that work of this agent has failed.
     pub(super) fn note_failed_work(&self, reason: String) {
         let now = self.now();
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
-    /// Returns whether work that began then, and has ended by itself, counts as failed.
+    /// Returns whether work that began at `began`, and has ended by itself, counts as failed.
     pub(super) fn ended_at_once(&self, began: Time) -> bool {
         let lasted = self.now().since(began);
         let has_failed = lasted < AT_ONCE && !self.is_draining();
@@ -138,7 +138,7 @@ impl SharedState {
         has_failed
     }
 
-    /// The agent steps down because its work failed. It has led for `led_for` in that incarnation.
+    /// Notes that the agent steps down because its work failed. It has led for `led_for` in that incarnation.
     pub(super) fn fail_work(&self, incarnation: Incarnation, led_for: Duration) -> Consequence {
         let (me, now) = ((self.id(), incarnation), self.now());
         self.vitals()
@@ -172,8 +172,8 @@ pub(super) const fn has_to_work(status: &Status) -> bool {
     status.leading.is_some() && !status.draining
 }
 
-/// Time without a failure after which work counts as mended. The pauses between failures of work grow up to several
-/// minutes.
+/// Time without a failure after which work no longer counts as failing. The pauses between failures of work grow up to
+/// several minutes.
 const RECENT: Duration = Duration::from_secs(600);
 
 /// Work that ends by itself within this time counts as failed; later it counts as done.

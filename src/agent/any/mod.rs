@@ -1,4 +1,4 @@
-//! The bully elections behind one type: the configuration decides, everything else is the same.
+//! The bully elections behind one type: the configuration decides which of them runs, everything else is the same.
 //!
 //! Decided here: a message of another election is refused. [`bully`](crate::elections::bully),
 //! [`astra`](crate::elections::astra), [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease)
@@ -34,15 +34,15 @@ use crate::protocol::{
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),
-    /// The same with the plain ASTRA rules, which have no failure detector.
+    /// Like `Available`, with the plain ASTRA rules, which have no failure detector.
     Astra(Astra),
     /// At most one agent considers itself leader.
     Quorum(Box<QuorumBully>),
-    /// The same, with a lease in a store.
+    /// Like `Quorum`, with a lease in a store.
     Lease(Box<Lease>),
 }
 
-/// The messages of all these rules. A quorum election has every message of the others, so its type serves for all.
+/// The messages of all these rules. A quorum election has every message of the other elections, so one type is enough.
 pub type AnyMessage = QuorumMessage;
 
 /// The parameters of these rules.
@@ -198,7 +198,7 @@ impl Election for AnyBully {
     }
 }
 
-/// Passes an input to a machine with its own messages and requests, unless the input is not meant for it.
+/// Passes an input to a machine with its own messages and requests, unless the input is of another election.
 fn handle_own<E>(
     machine: &mut E,
     now: Time,

@@ -17,7 +17,7 @@ macro_rules! features {
         }
 
         impl Feature {
-            /// All of them.
+            /// All features.
             pub const ALL: &[Self] = &[$(Self::$feature,)*];
 
             pub(super) const fn name(self) -> &'static str {

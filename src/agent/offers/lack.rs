@@ -1,4 +1,4 @@
-//! Why a feature is refused: the missing offer, and the setting that provides it.
+//! The reason why a feature is refused: the missing offer, and the setting that provides it.
 //!
 //! Decided here: the words.
 
@@ -31,7 +31,7 @@ pub enum Lack {
     Fence,
     /// The token of a leadership is a fence under a condition.
     FenceWithoutCondition,
-    /// The election has none of the lists that name voters.
+    /// The election has no list of voters.
     Voters,
     /// The list of voters does not change while the group runs.
     VotersThatChange,
@@ -40,7 +40,7 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// The missing offer, in words.
+    /// Returns the missing offer, in words.
     pub const fn missing(self) -> &'static str {
         match self {
             Self::Carrier => {
@@ -63,7 +63,7 @@ impl Lack {
         }
     }
 
-    /// The setting that provides it, or the way to do without.
+    /// Returns the setting that provides the offer, or the way to do without it.
     pub const fn provided_by(self) -> &'static str {
         match self {
             Self::Carrier => {

@@ -60,7 +60,7 @@ pub struct Offers {
 pub enum Contenders {
     /// The members of the group.
     Members,
-    /// The agents that the records of the store name.
+    /// The agents in the records of the store.
     Store,
 }
 
@@ -84,7 +84,7 @@ pub enum Keeps {
     Voters,
     /// The store that has the lease.
     Store,
-    /// The members that received it.
+    /// The members that received the marks.
     BestEffort,
 }
 
@@ -96,7 +96,7 @@ pub enum Tokens {
     Fence,
     /// A fence, while no clock is set back.
     Conditional,
-    /// It tells an old announcement from a new one, but protects nothing.
+    /// An epoch: it distinguishes an old announcement from a new one, but protects nothing.
     Epoch,
 }
 
@@ -108,7 +108,7 @@ pub enum VoterList {
     Changes,
     /// It is the same until all agents have stopped.
     Fixed,
-    /// The mode has none.
+    /// The mode has no list.
     None,
 }
 
