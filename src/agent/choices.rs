@@ -1,4 +1,4 @@
-//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in whatever order they come.
+//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) ask for, whatever their order.
 //!
 //! Decided here: how the mode and its settings are combined, once, at the start; which calls contradict each other; and
 //! which settings a mode has. The setters (`bully.rs`, `lease.rs`) only record their calls.
@@ -22,7 +22,7 @@ use super::{StartError, lease::Attachment, offers::ElectionMode};
 /// The calls so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
-    /// The calls that choose a mode, the latest of each. The start is refused if there are two modes.
+    /// The calls that choose a mode, the latest of each. The start is refused if there are two.
     modes: Vec<Mode>,
     pub(crate) timings: Option<Timings>,
     pub(crate) preemption: Option<Preemption>,
@@ -137,7 +137,7 @@ impl Choices {
         self.modes.push(mode);
     }
 
-    /// Returns the configuration that the calls choose.
+    /// Returns the configuration that the calls ask for.
     pub(crate) fn config(
         &self,
         (config, basis): (&AnyConfig, Basis),
@@ -253,7 +253,7 @@ impl Choices {
         };
         let mut config = Arc::clone(config);
         if self.settings().next().is_some() {
-            // Copied if agents share it, so that the other agents keep their settings.
+            // Copied if agents share it: the others keep their settings.
             let own = Arc::make_mut(&mut config);
             set(&mut own.timings, self.timings.as_ref());
             set(&mut own.preemption, self.preemption.as_ref());
@@ -291,7 +291,7 @@ impl Choices {
     }
 
     fn lease(&self) -> Result<AnyConfig, StartError> {
-        // The lease is named after the group, once the group is known.
+        // It is named after the group, once the group is known.
         let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());
@@ -307,5 +307,5 @@ fn set<T: Clone>(setting: &mut T, made: Option<&T>) {
     }
 }
 
-/// The cluster if no cluster is given.
+/// The cluster if none is named.
 const CLUSTER: &str = "default";

@@ -1,6 +1,6 @@
 //! The text that a member publishes about itself.
 //!
-//! Decided here: a new text is a change of the membership, of which all members and the bridges are notified.
+//! Decided here: a new text is a change of the membership, and all members and bridges are notified of it.
 
 use crate::protocol::{About, AgentId, Member, PeerMessage};
 

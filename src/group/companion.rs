@@ -1,9 +1,9 @@
 //! The companion of a group: a second group of the same agents, which carries the messages of applications.
 //!
 //! Decided here: its name, which no other group can have, and the form of its one message: bytes under a name. The
-//! bytes are decoded when the receiver knows the name. A bridge that carries a group carries its companion too, so an
-//! application's messages cross without another setting. A companion whose group sends nothing has no members, and
-//! nothing crosses for it.
+//! bytes are decoded when the receiver knows the name. A bridge that carries a group also carries its companion, so an
+//! application's messages cross between hosts without another setting. A companion whose group sends no such message
+//! has no members, and nothing crosses for it.
 //!
 //! Not here: the meaning of the bytes, and which agent joins ([`leader`](crate::leader)).
 
@@ -18,15 +18,15 @@ use crate::protocol::{AgentId, Leaders, MinimumRole, PeerMessage, Requirements, 
 
 use super::{Group, LocalWire};
 
-/// The companion's name is its group's with this at the end. No other group's name ends like this.
+/// The companion's name is the name of its group with this suffix. No other group's name has this suffix.
 pub(super) const SUFFIX: &str = "!messages";
 
-/// Returns the group that a companion belongs to, if the name is a companion's.
+/// Returns the name of the group that a companion belongs to, if `name` is the name of a companion.
 pub(crate) fn companion_of(name: &str) -> Option<&str> {
     name.strip_suffix(SUFFIX)
 }
 
-/// The requirements of all members of a companion. None of them leads in it, so at most one does.
+/// Returns the requirements of all members of a companion. None of them leads in it, so there is at most one leader.
 pub(crate) fn companion_requirements() -> Requirements {
     Requirements {
         leaders: Leaders::PerTerm,
@@ -35,13 +35,13 @@ pub(crate) fn companion_requirements() -> Requirements {
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// The companion of this group in this process, made at the first call; `None` where the group's name
+    /// Returns the companion of this group in this process, which is made at the first call; `None` if the group's name
     /// is too long for it.
     pub(crate) fn companion(&self) -> Option<Group<AppMessage>> {
         self.companion_by(None)
     }
 
-    /// The same; if this call makes it, all its local messages go through `wire`.
+    /// Like [`companion`](Self::companion); if this call makes it, all its local messages go through `wire`.
     pub(super) fn companion_by(
         &self,
         wire: Option<Arc<dyn LocalWire<AppMessage>>>,
@@ -54,7 +54,7 @@ impl<M: PeerMessage> Group<M> {
     }
 }
 
-/// A message of an application as it crosses: a name that the receiver has to know, and bytes.
+/// A message of an application in the form that crosses between hosts: a name that the receiver has to know, and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct AppMessage {
     /// The name of the message's type.
@@ -67,7 +67,7 @@ pub(crate) struct AppMessage {
 impl AppMessage {
     /// The kind of this message, as a bridge counts it.
     pub(crate) const KIND: &'static str = "application";
-    /// Messages of these kinds and all above answer others, which bound their number.
+    /// Messages of this kind and of higher kinds are answers. The number of questions limits their number.
     pub(crate) const ANSWERS: u8 = 2;
 
     pub(crate) fn new(name: AgentId, kind: u8, body: &[u8]) -> Self {
@@ -99,7 +99,7 @@ impl PeerMessage for AppMessage {
     }
 }
 
-/// Bytes, written as such; clones share them.
+/// Bytes, written without a conversion; clones share them.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AppBody(pub(crate) Arc<[u8]>);
 
@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for AppBody {
     }
 }
 
-/// Takes bytes as they stand in the frame: no more is copied than has arrived.
+/// Takes bytes directly from the frame: no more bytes are copied than have arrived.
 struct Body;
 
 impl Visitor<'_> for Body {

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Counts {
     /// Messages that were handed to a mailbox, a wire or a link; one for each receiver.
     pub sent: u64,
-    /// Messages that were dropped because the receiver's mailbox was full: repeated ones, and any of
+    /// Messages that were dropped because the receiver's mailbox was full: repeated messages, and any messages of
     /// another host.
     pub full: u64,
     /// Messages that were dropped because the receiver's mailbox was closed.

@@ -6,11 +6,11 @@ use crate::protocol::{AgentId, Electorate, IdError, Rules};
 
 use super::Unshared;
 
-/// Why a group cannot be made.
+/// The reason why a group cannot be made.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GroupError {
-    /// The name breaks the rules, which are those of an agent's name.
+    /// The name breaks the rules, which are the rules of an agent's name.
     #[error("the group's name is refused; it follows the rules of an agent's name: {0}")]
     Name(#[source] IdError),
     /// The name has the ending that this crate uses for its own groups.
@@ -18,14 +18,14 @@ pub enum GroupError {
         "the group's name {name} ends in \"!messages\", which is kept for messages of applications: choose another end"
     )]
     Reserved {
-        /// The name asked for.
+        /// The requested name.
         name: AgentId,
     },
 }
 
 debug_is_text!(GroupError);
 
-/// Why a membership in a group is refused. Nothing was changed.
+/// The reason why a membership in a group is refused. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -34,11 +34,11 @@ pub enum JoinError {
         "{id} is a member of group {group} already, held by {holder}: choose another name, or let the other one leave first"
     )]
     Taken {
-        /// The name asked for.
+        /// The requested name.
         id: AgentId,
         /// The group's name.
         group: AgentId,
-        /// Where the member with that name is.
+        /// The place of the member with that name.
         holder: Holder,
     },
     /// The members follow other rules.
@@ -46,7 +46,7 @@ pub enum JoinError {
         "group {group} follows the {theirs} rules and {id} the {mine} rules: start all members of a group with the same election"
     )]
     Rules {
-        /// The name asked for.
+        /// The requested name.
         id: AgentId,
         /// The group's name.
         group: AgentId,
@@ -60,22 +60,22 @@ pub enum JoinError {
         "group {group} is in epoch {theirs} and {id} in epoch {mine}: stop all members of an epoch before those of the next one start"
     )]
     Epoch {
-        /// The name asked for.
+        /// The requested name.
         id: AgentId,
         /// The group's name.
         group: AgentId,
         /// The epoch of the members.
         theirs: u64,
-        /// The epoch asked for.
+        /// The epoch of the agent that wants to join.
         mine: u64,
     },
-    /// The members have other voters or quorums, and call them by the same epoch.
+    /// The members have other voters or quorums in the same epoch.
     #[error(
         "group {group} has in epoch {epoch} {}, and {id} has {}{unshared}: give all members of an epoch the same voters and quorums, or count a new epoch",
         Voters(theirs.as_deref()), Voters(mine.as_deref())
     )]
     Voters {
-        /// The name asked for.
+        /// The requested name.
         id: AgentId,
         /// The group's name.
         group: AgentId,
@@ -85,14 +85,14 @@ pub enum JoinError {
         theirs: Option<Box<Electorate>>,
         /// The voters of the agent that wants to join.
         mine: Option<Box<Electorate>>,
-        /// The voters that only one side names.
+        /// The voters that only one side has.
         unshared: Box<Unshared>,
     },
 }
 
 debug_is_text!(JoinError);
 
-/// Why a group is not opened to other hosts. Nothing was changed.
+/// The reason why a group is not opened to other hosts. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -111,20 +111,20 @@ pub enum OpenError {
         "{id} is there already: open the group to other hosts first, then start its agents, so that their incarnations differ from those before a restart"
     )]
     TooLate {
-        /// The agent that was there first.
+        /// The agent that began before.
         id: AgentId,
     },
 }
 
 debug_is_text!(OpenError);
 
-/// Where the member with a name is.
+/// The place of the member with a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Holder {
     /// In this process.
     Here,
-    /// On another node: the name that its route was given.
+    /// On another node, with the name of its route.
     Node(Arc<str>),
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Voters, as an error text names them.
+/// Voters, in the words of an error text.
 struct Voters<'a>(Option<&'a Electorate>);
 
 impl fmt::Display for Voters<'_> {

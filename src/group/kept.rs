@@ -15,7 +15,7 @@ impl Attachments {
     /// Returns the value of that type, and makes it at the first call.
     ///
     /// # Errors
-    /// What `make` failed with: nothing is kept.
+    /// The error of `make`; then nothing is kept.
     pub(crate) fn find<T: Any + Send + Sync, E>(
         &self,
         make: impl FnOnce() -> Result<Arc<T>, E>,

@@ -1,4 +1,4 @@
-//! Calls of a group after the present turn of its arbiter.
+//! Calls a group after the present turn of its arbiter.
 
 use std::sync::Weak;
 
@@ -8,9 +8,9 @@ use crate::protocol::PeerMessage;
 
 use super::{Group, GroupState, registry};
 
-/// On an arbiter: after the tasks that are awake now.
+/// Returns a call that runs on an arbiter, after the tasks that are awake now.
 pub(super) fn notify_later<M: PeerMessage>(group: Weak<GroupState<M>>) -> registry::Later {
-    // Weak, because the group's registry holds this: the group would else keep itself for ever.
+    // Weak, because the group's registry holds this function: otherwise the group would keep itself alive for ever.
     Box::new(move || {
         let group = Weak::clone(&group);
         Arbiter::try_current().is_some_and(|arbiter| {

@@ -28,14 +28,14 @@ pub(crate) struct RemoteEnvelope<M> {
 }
 
 impl<M> RemoteEnvelope<M> {
-    /// Opens it: from now on it takes no room in the mailbox.
+    /// Opens the envelope: from now on it takes no room in the mailbox.
     pub(crate) fn open(self) -> Envelope<M> {
         let Self { envelope, held } = self;
         drop(held);
         envelope
     }
 
-    /// Opens it, and goes on to count it until the other part is dropped.
+    /// Opens the envelope, but counts its bytes until the returned `HeldBytes` are dropped.
     pub(crate) fn split(self) -> (Envelope<M>, HeldBytes) {
         (self.envelope, self.held)
     }
@@ -45,7 +45,7 @@ impl<M> RemoteEnvelope<M> {
 ///
 /// One object for all messages: each `Recipient` of actix holds three allocations.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
-    /// Takes a message of this process. A repeated message needs room; any other is queued.
+    /// Takes a message of this process. A repeated message needs room; any other message is queued.
     fn put(&self, envelope: Envelope<M>) -> PutOutcome;
 
     /// Takes a message of another host.
@@ -67,7 +67,7 @@ pub(super) enum PutOutcome {
 }
 
 impl PutOutcome {
-    /// Queues a message; a repeated one only if it has room, since a newer one follows.
+    /// Queues a message. A repeated message is queued only if there is room, since a newer one follows.
     fn queue<L>(envelope: L, is_repeated: bool, to: &impl MessageQueue<L>) -> Self {
         if is_repeated {
             return Self::of(&to.try_send(envelope));
@@ -134,7 +134,7 @@ impl<L: Message<Result = ()> + Send + 'static> MessageQueue<L> for Recipient<L> 
 /// The mailbox of an agent, which counts the messages of other hosts.
 pub(super) struct CountedMailbox<A: Actor> {
     addr: Addr<A>,
-    /// Bytes that wait there.
+    /// Number of bytes that wait in this mailbox.
     waiting: Arc<AtomicUsize>,
 }
 
@@ -202,7 +202,7 @@ where
     }
 }
 
-/// The mailbox of a member that does not tell messages of other hosts apart: they need room.
+/// The mailbox of a member that treats messages of other hosts like all messages: they need room.
 #[derive(Debug)]
 pub(super) struct PlainMailbox<M: Send + 'static> {
     pub(super) inbox: Recipient<Envelope<M>>,
@@ -243,7 +243,7 @@ impl Size {
         Self { bytes, most }
     }
 
-    /// Half of the room is for others.
+    /// Returns this size with half of the limit. The other half of the room is for other messages.
     fn halved(self) -> Self {
         let Self { bytes, most } = self;
         Self {
@@ -253,7 +253,7 @@ impl Size {
     }
 }
 
-/// Bytes that wait; given back when this is dropped.
+/// Bytes that wait in a mailbox; dropping this value frees their room.
 #[derive(Debug)]
 pub(crate) struct HeldBytes {
     waiting: Arc<AtomicUsize>,
@@ -261,9 +261,10 @@ pub(crate) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// A single message always has room: a limit below its size would block the mailbox for ever.
+    /// Takes room for a message. A single message always has room: a limit below its size would block the mailbox for
+    /// ever.
     fn hold(waiting: &Arc<AtomicUsize>, Size { bytes, most }: Size) -> Option<Self> {
-        // Added before it is judged: two senders cannot both take the last room.
+        // Added before the check, so that two senders cannot both take the last room.
         let before = waiting.fetch_add(bytes, Relaxed);
         let held = Self {
             waiting: Arc::clone(waiting),
@@ -279,9 +280,9 @@ impl Drop for HeldBytes {
     }
 }
 
-/// Most bytes that wait in a mailbox without a limit of a bridge.
+/// Largest number of bytes that wait in a mailbox without a limit of a bridge.
 pub(super) const MAILBOX: usize = 1 << 20;
-/// The bytes that a message takes in a mailbox beside its payload, about.
+/// Approximate number of bytes that a message takes in a mailbox beside its payload.
 const OVERHEAD: usize = 128;
 
 #[cfg(test)]

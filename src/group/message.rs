@@ -29,7 +29,7 @@ impl<M> Envelope<M> {
 
 /// "The membership changed since you last looked": pull a new snapshot.
 ///
-/// Sent once; the next one follows only after `Group::snapshot`.
+/// It is sent once; the next one is sent only after a call of `Group::snapshot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct MembersChanged;

@@ -13,10 +13,11 @@
 //! merged and sorted once. All members share one snapshot: no agent keeps a map of the others.
 //!
 //! The election chooses the order in which the members are notified, by [`Requirements::notify`]: all in one turn, or
-//! the highest in rank that is up one turn before the others. The group keeps the ranks for this purpose only.
+//! the member of the highest rank that is up one turn before the others. The group keeps the ranks for this purpose
+//! only.
 //!
-//! A report counts only for the members of its own route: a report about an agent of this process changes nothing about
-//! a member of that name on another host. Another host reports through its own `Remote`.
+//! A report counts only for the members of its own route: a report about an agent of this process does not change a
+//! member of that name on another host. Another host reports through its own `Remote`.
 //!
 //! Not here: the meaning of a membership to an election ([`Members`]), and the transport of a message to another host.
 //! A bridge adds members by `Remote::apply`; they look like all other members.
@@ -84,7 +85,7 @@ pub(crate) use peers::{PeerReporter, ReachableMember};
 pub(crate) use snapshot::{Handed, NodeDigest};
 pub use unshared::Unshared;
 
-// For what drives members: see the macro below.
+// For code that drives members: see the macro below.
 #[cfg(not(feature = "testkit"))]
 use wire::LocalWire;
 #[cfg(not(feature = "testkit"))]
@@ -107,9 +108,9 @@ use peers::Reporters;
 use registry::Registry;
 use snapshot::{Delivery, Route};
 
-/// The participants of one election; several may live in one process. Clones are the same group.
+/// The participants of one election; several of them may live in one process. Clones are the same group.
 ///
-/// Applications make one and give it to their agents.
+/// An application makes one group and gives it to its agents.
 pub struct Group<M: PeerMessage>(Arc<GroupState<M>>);
 
 struct GroupState<M: PeerMessage> {
@@ -122,48 +123,47 @@ struct GroupState<M: PeerMessage> {
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// An empty group.
+    /// Makes an empty group.
     ///
     /// # Errors
-    /// [`GroupError::Name`] when the name breaks the rules of an agent's name, [`GroupError::Reserved`] when it
-    /// ends like the names that this crate makes.
+    /// [`GroupError::Name`] when the name breaks the rules of an agent's name, [`GroupError::Reserved`] when it has the
+    /// suffix of the names that this crate makes.
     pub fn new(name: &str) -> Result<Self, GroupError> {
         Self::make(name, None)
     }
 
-    /// The group's name.
+    /// Returns the group's name.
     pub fn name(&self) -> &str {
         self.0.name.as_str()
     }
 
-    /// The members as they are now.
+    /// Returns the present members.
     pub fn members(&self) -> Arc<Members> {
         self.registry().members()
     }
 
-    /// The counts of messages so far: sent, and lost for each reason.
+    /// Returns the counts of messages so far: sent, and lost for each reason.
     pub fn counters(&self) -> Counts {
         self.0.delivery.counters.read()
     }
 
-    /// What layers above keep of the group in this process.
+    /// Returns the values that layers above keep with the group in this process.
     pub(crate) fn kept(&self) -> &Attachments {
         &self.0.kept
     }
 
-    /// The newest membership, for a reader that does not take part in the election.
+    /// Returns the newest membership, for a reader that does not take part in the election.
     pub(crate) fn newest(&self) -> Arc<Snapshot<M>> {
         self.registry().snapshot(&self.0.delivery)
     }
 
-    /// A membership that has all members and their routes as they are now; scores and presence
-    /// may be out of date.
+    /// Returns a membership that has all present members and their routes; scores and presence may be out of date.
     pub(crate) fn routes(&self) -> Arc<Snapshot<M>> {
         self.registry().routes(&self.0.delivery)
     }
 
-    /// The same for an agent whose mailbox holds as much of other hosts as the [`Size`] of each
-    /// message says.
+    /// Adds a member, for an agent whose mailbox holds no more bytes of other hosts than the limit in each message's
+    /// [`Size`].
     pub(crate) fn join_counted<A>(&self, member: Member, addr: Addr<A>) -> bool
     where
         A: Actor<Context = Context<A>>
@@ -175,7 +175,7 @@ impl<M: PeerMessage> Group<M> {
         self.registry().join(member, Route::Local { mailbox })
     }
 
-    /// Notes that a member has made a record durable: the next agent of its name has to know of it.
+    /// Notes that a member has made a record durable: the next agent of its name must have that record.
     pub(crate) fn note_record(&self, id: &AgentId) {
         self.registry().note_record(id);
     }
@@ -185,8 +185,8 @@ impl<M: PeerMessage> Group<M> {
         self.registry().had_record(id, requirements)
     }
 
-    /// The requirements that the group's agents in this process share; `None` while no agent has a name here. Each
-    /// agent has its own store and clock: for these, this returns the requirements of the first agent.
+    /// Returns the requirements that the group's agents in this process share; `None` while no agent has a name here.
+    /// Each agent has its own store and clock: for these, this returns the requirements of the first agent.
     pub fn requirements(&self) -> Option<Requirements> {
         self.registry().requirements()
     }
@@ -212,7 +212,7 @@ impl<M: PeerMessage> Group<M> {
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry<M>> {
-        // Nothing that can panic half-way runs under the lock.
+        // No code that can panic half-way runs under the lock.
         self.0
             .registry
             .lock()
@@ -220,12 +220,12 @@ impl<M: PeerMessage> Group<M> {
     }
 }
 
-/// What drives a group's members: agents, bridges, and tests of either. Its visibility is given:
-/// applications have no use for it, tests need it from outside.
+/// The methods for code that drives a group's members: agents, bridges, and their tests. The macro takes their
+/// visibility: applications do not need them, tests need them from outside.
 macro_rules! drive_members {
     ($vis:vis) => {
         impl<M: PeerMessage> Group<M> {
-            /// The newest membership for the member `reader`, which is notified of the next change.
+            /// Returns the newest membership for the member `reader`, which is notified of the next change.
             $vis fn snapshot(&self, reader: &AgentId) -> Arc<Snapshot<M>> {
                 let mut registry = self.registry();
                 let snapshot = registry.snapshot(&self.0.delivery);
@@ -243,7 +243,7 @@ macro_rules! drive_members {
             ///
             /// # Errors
             /// [`JoinError::Taken`] when the name is in use. A name whose holder left or ended for good is free: its
-            /// next holder begins a later incarnation. A name of another host that is not linked is free as well: it is
+            /// next holder begins a later incarnation. A name of a host that is not connected is free as well: it is
             /// taken over, and that host's agent of this name is not a member here any more, unless the name becomes
             /// free again. [`JoinError::Rules`], [`JoinError::Epoch`] and [`JoinError::Voters`] when other names are
             /// reserved for agents that follow other rules, or have other voters.
@@ -255,12 +255,12 @@ macro_rules! drive_members {
                 self.registry().reserve(id, &self.0.name, requirements)
             }
 
-            /// A member of this process goes on as its election says now: in a later epoch, as a voter or an
+            /// Notes that a member of this process goes on as its election says now: in a later epoch, as a voter or an
             /// observer. Bridges tell their peers. An incarnation that has ended changes nothing.
             ///
             /// # Errors
-            /// [`JoinError::Voters`] when another member names other voters in that epoch, and the others of
-            /// [`reserve`](Self::reserve) but [`JoinError::Taken`].
+            /// [`JoinError::Voters`] when another member has other voters in that epoch, and the other errors of
+            /// [`reserve`](Self::reserve) except [`JoinError::Taken`].
             $vis fn advance(
                 &self,
                 id: &AgentId,
@@ -272,9 +272,9 @@ macro_rules! drive_members {
                 registry.advance(id, &self.0.name, incarnation, kind, requirements)
             }
 
-            /// Adds a member whose name was reserved for this incarnation of it; says whether this was the
-            /// call that did. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts
-            /// are dropped where the mailbox is full.
+            /// Adds a member whose name was reserved for this incarnation of it; returns whether this call has added
+            /// it. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts are dropped if the
+            /// mailbox is full.
             $vis fn join(
                 &self,
                 member: Member,
@@ -285,7 +285,7 @@ macro_rules! drive_members {
                 self.registry().join(member, Route::Local { mailbox })
             }
 
-            /// Begins the incarnation after `last` of a member, with this score; `None` when it left since.
+            /// Begins the incarnation after `last` of a member, with this score; `None` if the member left since.
             $vis fn restart(
                 &self,
                 id: &AgentId,
@@ -295,31 +295,31 @@ macro_rules! drive_members {
                 self.registry().restart(id, last, score)
             }
 
-            /// The end of a member's incarnation in this process is confirmed, and its leadership revoked.
+            /// Notes that the end of a member's incarnation in this process is confirmed, and its leadership revoked.
             $vis fn down(&self, id: &AgentId, incarnation: Incarnation) -> bool {
                 let mark = |member: &mut Member| member.mark_down(incarnation);
                 self.registry().report(id, mark)
             }
 
-            /// The end of a member's incarnation in this process is suspected.
+            /// Notes that the end of a member's incarnation in this process is suspected.
             $vis fn suspect(&self, id: &AgentId, incarnation: Incarnation) -> bool {
                 let mark = |member: &mut Member| member.mark_suspect(incarnation);
                 self.registry().report(id, mark)
             }
 
-            /// A member ended for good, its last incarnation was `last`. It stays listed; its name may be taken
-            /// again.
+            /// Notes that a member ended for good; its last incarnation was `last`. It stays listed; its name may be
+            /// taken again.
             $vis fn retire(&self, id: &AgentId, last: Incarnation) {
                 self.registry().retire(id, last);
             }
 
-            /// A member leaves, or a reserved name is not needed after all; its last incarnation was `last`.
-            /// Says whether there was one: an agent that took the name since is not touched.
+            /// Removes a member that leaves, or a reserved name that is not needed; its last incarnation was `last`.
+            /// Returns whether there was one: an agent that took the name since is not touched.
             $vis fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
                 self.registry().leave(id, last)
             }
 
-            /// The route of another node, by that name: adds and changes the members that live there.
+            /// Makes the route of the node with that name, which adds and changes the members on that node.
             $vis fn remote(&self, node: &str, link: Arc<dyn RemoteLink<M>>) -> Remote<M> {
                 let route = Route::Remote {
                     node: node.into(),
@@ -330,7 +330,7 @@ macro_rules! drive_members {
                 Remote::new(self.clone(), Arc::new(route))
             }
 
-            /// A member in this process has another score, unless that incarnation is not its present one.
+            /// Notes another score of a member in this process, unless that incarnation is not its present one.
             $vis fn set_score(&self, id: &AgentId, by: Incarnation, score: Option<Score>) {
                 let mark = |it: &mut Member| it.incarnation == Some(by) && mem::replace(&mut it.score, score) != score;
                 self.registry().report(id, mark);
@@ -341,7 +341,7 @@ macro_rules! drive_members {
                 self.registry().note_leader(leader, None);
             }
 
-            /// Notes that this leadership is over. No member is notified.
+            /// Notes that this leadership has ended. No member is notified.
             $vis fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
                 self.registry().forget_leader(id, incarnation);
             }
@@ -351,28 +351,27 @@ macro_rules! drive_members {
                 self.registry().set_closed(closed);
             }
 
-            /// Opens the group to other hosts, which know this one by the name `node`: for a bridge, before the
-            /// group's agents start. Every incarnation that begins from now on is later than `floor`, so that no host takes an agent of a
-            /// restarted process for the one before.
+            /// Opens the group to other hosts, which know this process by the name `node`: for a bridge, before the
+            /// group's agents start. Every incarnation that begins from now on is later than `floor`, so that no host
+            /// mistakes an agent of a restarted process for the agent before.
             ///
-            /// A group that was open before may be opened again although agents are there.
+            /// A group that was open before may be opened again although it has agents.
             ///
             /// # Errors
-            /// [`OpenError::TooLate`] when an agent is there already, [`OpenError::Volatile`] when one
-            /// keeps in memory what other hosts would rely on. Nothing was changed.
+            /// [`OpenError::TooLate`] when the group has an agent already, [`OpenError::Volatile`] when other hosts
+            /// would rely on data that an agent keeps in memory. Nothing was changed.
             $vis fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError> {
                 self.registry().open(NodeDigest::of(node), floor)
             }
 
-            /// Notes that a member's votes are lost with this process, as long as the group is
-            /// closed; says whether it is. Afterwards it cannot be [opened](Self::open) while that member
-            /// is there.
+            /// Notes that a member's votes are lost with this process, if the group is closed; returns whether it is
+            /// closed. Afterwards it cannot be [opened](Self::open) while that member belongs to it.
             $vis fn note_volatile(&self, id: &AgentId) -> bool {
                 self.registry().note_volatile(id)
             }
 
-            /// Watches the membership as a member does, without being one: `on_change` is called at the next
-            /// change, and again at the first change after each [`MembershipWatch::look`].
+            /// Watches the membership like a member, without being a member: `on_change` is called at the next change,
+            /// and again at the first change after each [`MembershipWatch::look`].
             ///
             /// It is called under the group's lock: it must neither block nor use the group.
             $vis fn watch(&self, on_change: impl Fn() + Send + Sync + 'static) -> MembershipWatch<M> {
@@ -388,18 +387,18 @@ drive_members!(pub);
 #[cfg(not(feature = "testkit"))]
 drive_members!(pub(crate));
 
-/// What only tests do.
+/// The methods for tests only.
 #[cfg(feature = "testkit")]
 impl<M: PeerMessage> Group<M> {
-    /// An empty group whose local messages all go through `wire`.
+    /// Makes an empty group whose local messages all go through `wire`.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Like [`new`](Self::new).
     pub fn with_wire(name: &str, wire: Arc<dyn LocalWire<M>>) -> Result<Self, GroupError> {
         Self::make(name, Some(wire))
     }
 
-    /// The same; what applications say to each other goes through a wire of its own.
+    /// Like [`with_wire`](Self::with_wire); messages between applications go through a wire of their own.
     pub(crate) fn with_wires(
         name: &str,
         wire: Arc<dyn LocalWire<M>>,
@@ -411,21 +410,21 @@ impl<M: PeerMessage> Group<M> {
         Ok(group)
     }
 
-    /// The incarnation of a member in this process is up.
+    /// Notes that the incarnation of a member in this process is up.
     pub fn up(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let mark = |member: &mut Member| member.mark_up(incarnation);
         self.registry().report(id, mark)
     }
 
-    /// Delivers a message from another host to members of this process, to all of them when none
-    /// is named; see [`Snapshot::deliver_here`].
+    /// Delivers a message from another host to members of this process, to all of them if `to` is `None`; see
+    /// [`Snapshot::deliver_here`].
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let snapshot = self.routes();
         snapshot.deliver_here(envelope, to);
     }
 
-    /// Makes every incarnation that begins from now on later than `floor`: for a bridge, whose other
-    /// side must never take a restarted process for the former one.
+    /// Makes every incarnation that begins from now on later than `floor`: for a bridge, whose other side must never
+    /// mistake a restarted process for the former one.
     pub fn raise_incarnations(&self, floor: Incarnation) {
         self.registry().raise_floor(floor);
     }

@@ -1,8 +1,8 @@
 //! Several groups of one name in one process.
 //!
-//! Decided here: a second group of the same name has no agents. The two would not know each other, and each would
-//! silently elect a leader of its own. Several hosts may be simulated in one process: their groups are opened to a
-//! bridge, or go through a wire of a test.
+//! Decided here: a second group of the same name has no agents. The two groups would not know each other, and each
+//! would silently elect a leader of its own. Several hosts may be simulated in one process: their groups are opened to
+//! a bridge, or go through a wire of a test.
 
 use std::{
     any::{Any, TypeId},
@@ -20,7 +20,7 @@ static GROUPS: Mutex<Vec<KnownGroup>> = Mutex::new(Vec::new());
 
 struct KnownGroup {
     name: String,
-    /// The System that stands for a process.
+    /// The System, which counts as a process.
     system: usize,
     messages: TypeId,
     group: Weak<dyn Any + Send + Sync>,
@@ -28,7 +28,7 @@ struct KnownGroup {
 
 impl<M: PeerMessage> Group<M> {
     /// Notes that agents are about to join. Returns whether the group may have them: another group of its name in this
-    /// System must have none. Two groups that were opened to other hosts are those of two hosts.
+    /// System must have none. Two groups that were opened to other hosts belong to two hosts.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(system) = System::try_current() else {
             return true;
@@ -44,7 +44,7 @@ impl<M: PeerMessage> Group<M> {
         for known in groups.iter() {
             let is_like =
                 known.name == self.name() && (known.system, known.messages) == (system, messages);
-            // Other groups are not upgraded: a last reference here would drop its group under the lock.
+            // Other groups are not upgraded, because dropping a last reference would drop its group under the lock.
             let other = is_like.then(|| known.group.upgrade()).flatten();
             let Some(Ok(other)) = other.map(Arc::downcast::<GroupState<M>>) else {
                 continue;

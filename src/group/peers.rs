@@ -18,9 +18,9 @@ use crate::{
 
 use super::{Group, snapshot::Route};
 
-/// Another node to which a group is carried, as this node sees it.
+/// Another node that carries the group, as this node sees it.
 ///
-/// As JSON it has these names; spans are milliseconds, under keys that end in `_ms`.
+/// As JSON the fields have these names; spans are milliseconds, under keys that end in `_ms`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[expect(
@@ -28,54 +28,55 @@ use super::{Group, snapshot::Route};
     reason = "facts of which each is true or not, whatever the others are"
 )]
 pub struct PeerReport {
-    /// Its name.
+    /// Name of the node.
     pub node: String,
     /// The address that this node dials; `None` if the peer has to dial.
     pub address: Option<String>,
-    /// Time without a link to it, or since this side began; `None` while there is a link. As JSON: `unlinked_ms`.
+    /// Time since the last link to it ended, or since this side began; `None` while there is a link. As JSON:
+    /// `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
-    /// The error that ended the last link, or the last attempt, since the last link. For people: the words may change.
+    /// The error that ended the last link, or the last attempt since that link. For people: the words may change.
     pub last_error: Option<String>,
     /// Round-trip time of the last question to it. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
-    /// The advice for [`last_error`](Self::last_error), where there is one. For people: the words may change.
+    /// The advice for [`last_error`](Self::last_error), if there is advice. For people: the words may change.
     pub advice: Option<&'static str>,
-    /// The last refusal was because another process has this node's name, or had it later.
+    /// Whether the last refusal was because another process has this node's name, or had it later.
     pub is_name_disputed: bool,
-    /// A later process claims to be this peer. It was refused in the last minute because an earlier process is
-    /// linked.
+    /// Whether a later process claims to be this peer. It was refused in the last minute, because an earlier process is
+    /// connected.
     pub is_contested: bool,
-    /// In the last minute it reported that it refused another, earlier process of this node's name.
+    /// Whether it reported in the last minute that it refused another, earlier process of this node's name.
     pub has_twin: bool,
-    /// In the last minute it named terms that are later than the clock of this host allows: its clock is ahead, or this one
-    /// is behind. Its messages with these terms are dropped.
+    /// Whether it sent terms in the last minute that are later than the clock of this host allows: its clock is ahead,
+    /// or the clock of this host is behind. Its messages with these terms are dropped.
     pub is_clock_ahead: bool,
-    /// It is linked, and has named no agent of this group.
+    /// Whether it is connected, and has reported no agent of this group.
     pub lacks_group: bool,
-    /// It is linked and has groups, but this node carries none of them.
+    /// Whether it is connected and has groups, but this node carries none of them.
     pub shares_no_group: bool,
     /// The first groups that it carries, without this one.
     pub other_groups: Vec<String>,
-    /// Its agents follow other rules in this group, or are of another epoch, or have other voters: theirs, then
-    /// mine.
+    /// Its agents follow other rules in this group, or are of another epoch, or have other voters: the peer's text,
+    /// then the text of this node.
     pub mismatch: Option<(String, String)>,
-    /// Its agents have other timings than those here: theirs, then mine.
+    /// Its agents have other timings than the agents of this node: the peer's text, then the text of this node.
     pub timings: Option<(String, String)>,
     /// The epoch of the voters that its agents in this group follow, by its last report.
     pub epoch: Option<u64>,
-    /// Its agents whose names belong to other agents here.
+    /// Its agents whose names belong to other agents at this node.
     pub refused: Vec<AgentId>,
 }
 
-/// The timings of a node's agents, as far as people compare them. Timings that differ are safe: nothing is refused for
-/// them.
+/// The timings of a node's agents, as far as people compare them. Timings that differ are safe: nothing is refused
+/// because of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pace {
     /// Longest time of a message, one way, in whole microseconds.
     pub delay: Duration,
-    /// Silence after which a leader is missed, in whole microseconds; zero where none is.
+    /// Silence after which a leader is missed, in whole microseconds; zero without a failure detector.
     pub detection: Duration,
 }
 
@@ -99,12 +100,12 @@ impl fmt::Display for Pace {
     }
 }
 
-/// Whatever carries a group to other nodes.
+/// A carrier of a group to other nodes.
 pub(crate) trait PeerReporter: Send + Sync {
-    /// The nodes that it carries the group of that name to.
+    /// Returns the nodes to which it carries the group of that name.
     fn report_peers(&self, group: &str) -> Vec<PeerReport>;
     /// Notes the decided voters of the group of that name: their nodes become peers. Lists may arrive in another order
-    /// than they were decided in; their epochs show which list is the latest.
+    /// than the order of their decisions; their epochs show which list is the latest.
     fn note_voters(&self, group: &str, decree: &Decree);
     /// Notes that the agent `new` of the group shall become a voter, and that the leader has not heard it. Its node
     /// becomes a peer until the next list, as a node that may only observe.
@@ -160,16 +161,16 @@ impl fmt::Debug for Reporters {
     }
 }
 
-/// A member, and whether messages reach it as far as is known here.
+/// A member, and whether messages reach it, as far as this node knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReachableMember {
     pub(crate) member: Member,
     /// The node where it runs; `None` for this process.
     pub(crate) node: Option<Arc<str>>,
-    /// It is up, and its node is linked.
+    /// Whether it is up, and its node is connected.
     pub(crate) is_reachable: bool,
-    /// The epoch of the voters that it follows. `None` where it runs elsewhere: its node reports the epoch of all of
-    /// its agents ([`PeerReport::epoch`]).
+    /// The epoch of the voters that it follows. `None` for a member of another node: its node reports the epoch of all
+    /// of its agents ([`PeerReport::epoch`]).
     pub(crate) epoch: Option<u64>,
 }
 
@@ -182,7 +183,7 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// Notes the voters from now on: their nodes become peers of this one, wherever the group is carried.
+    /// Notes the voters from now on: their nodes become peers of this node, wherever the group is carried.
     pub(crate) fn note_voters(&self, decree: &Decree) {
         if self.0.reporters.keep(decree) {
             // Not under the lock: a bridge takes locks of its own.
@@ -199,17 +200,17 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// Notes the timings of an agent that starts here: other nodes hear them when they are linked.
+    /// Notes the timings of an agent that starts in this process. Other nodes receive them when they connect.
     pub(crate) fn note_pace(&self, pace: Pace) {
         self.registry().pace = Some(pace);
     }
 
-    /// The timings of the last agent that started here.
+    /// Returns the timings of the last agent that started in this process.
     pub(crate) fn pace(&self) -> Option<Pace> {
         self.registry().pace
     }
 
-    /// The nodes that the group is carried to, ordered by name; none where it is carried nowhere.
+    /// Returns the nodes to which the group is carried, ordered by name; none if it is carried nowhere.
     pub fn peers(&self) -> Vec<PeerReport> {
         // Not under the lock: a bridge takes locks of its own.
         let reporters = self.0.reporters.all();
@@ -221,7 +222,7 @@ impl<M: PeerMessage> Group<M> {
         peers
     }
 
-    /// The members ordered by name, and which of them messages reach.
+    /// Returns the members ordered by name, and whether messages reach each of them.
     pub(crate) fn reach(&self) -> Vec<ReachableMember> {
         let mut registry = self.registry();
         let snapshot = registry.snapshot(&self.0.delivery);

@@ -14,7 +14,7 @@ impl RankSet {
         self.0.resize(positions.div_ceil(BITS), 0);
     }
 
-    /// Adds a position; one without room is ignored.
+    /// Adds a position; a position without room is ignored.
     pub(super) fn insert(&mut self, position: usize) {
         if let Some(bits) = self.0.get_mut(position / BITS) {
             *bits |= 1 << (position % BITS);

@@ -1,7 +1,7 @@
 //! The members of a group on one other node, and the reports about them.
 //!
-//! Decided here: that every report names its route. A report through a [`Remote`] counts for the
-//! members of that node and for no others, whatever their names.
+//! Decided here: every report has its route. A report through a [`Remote`] counts only for the members of that node,
+//! whatever their names.
 
 use std::{fmt, sync::Arc};
 
@@ -9,10 +9,9 @@ use crate::protocol::{AgentId, Incarnation, Leader, Member, PeerMessage};
 
 use super::{Group, Snapshot, snapshot::Route};
 
-/// The route of one other node into a group; made by [`Group::remote`]. Clones are the same route.
+/// The route to one other node of a group; made by [`Group::remote`]. Clones are the same route.
 ///
-/// A new route is not up: the names of its members are free for others to take, until
-/// [`set_up`](Self::set_up).
+/// A new route is not up: other agents may take the names of its members, until [`set_up`](Self::set_up).
 pub struct Remote<M: PeerMessage> {
     group: Group<M>,
     route: Arc<Route<M>>,
@@ -22,16 +21,17 @@ pub struct Remote<M: PeerMessage> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Update {
-    /// It is a member: a new one, or with its present state.
+    /// The agent is a member: a new member, or a known member with its present state.
     Known(Member),
-    /// It may have ended in this incarnation.
+    /// The agent may have ended in this incarnation.
     Suspect(AgentId, Incarnation),
-    /// A sentinel reported that it has certainly ended in this incarnation. It may come back in another one.
+    /// A sentinel reported that the agent has certainly ended in this incarnation. It may come back in another one.
     #[cfg(feature = "sentinel")]
     Ended(AgentId, Incarnation),
-    /// Its node refuses this process, since it knows a later process of this name; `false` when it refuses it no more.
+    /// The agent's node refuses this process, since it knows a later process of this name; `false` when it no longer
+    /// refuses it.
     Disowns(AgentId, bool),
-    /// It is not a member any more. With its last incarnation, if the end of that one is confirmed.
+    /// The agent is not a member any more. With its last incarnation, if the end of that incarnation is confirmed.
     Left(AgentId, Option<Incarnation>),
 }
 
@@ -40,13 +40,13 @@ impl<M: PeerMessage> Remote<M> {
         Self { group, route }
     }
 
-    /// The group.
+    /// Returns the group.
     pub fn group(&self) -> &Group<M> {
         &self.group
     }
 
-    /// Notes whether the node can be reached. While it can, no other agent takes the name of a member there, unless the
-    /// end of that member is confirmed.
+    /// Notes whether the node can be reached. While it can be reached, no other agent takes the name of a member on it,
+    /// unless the end of that member is confirmed.
     pub fn set_up(&self, is_up: bool) {
         self.route.set_up(is_up);
     }

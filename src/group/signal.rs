@@ -1,6 +1,6 @@
 //! The signal of a change, given once until its receiver has looked.
 //!
-//! Decided here: that no change is missed. A checker of interleavings runs this very file.
+//! Decided here: no change is missed. A checker of interleavings runs this file unchanged.
 
 use super::sync::{AtomicBool, Ordering};
 
@@ -16,8 +16,8 @@ impl Signal {
         Self { call, is_given }
     }
 
-    /// The next change gives the signal. Call this before the look: a change in between is signalled
-    /// once more, and none is missed.
+    /// Makes the next change give the signal. Call this before the look: a change in between is signalled once more,
+    /// and none is missed.
     pub(super) fn arm(&self) {
         // A swap as in `give`: it orders the two calls, so the caller sees all changes before it.
         self.is_given.swap(false, Ordering::AcqRel);

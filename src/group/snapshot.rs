@@ -39,8 +39,8 @@ pub struct Snapshot<M: PeerMessage> {
 
 /// The node of a member: the digest of the node's name, or of an empty name if no bridge carries the group.
 ///
-/// Each node numbers incarnations for itself, so two nodes may use the same number. A node and an incarnation of it
-/// together name one incarnation of an agent, and never that of another agent.
+/// Each node numbers incarnations for itself, so two nodes may use the same number. A node and one of its incarnations
+/// together identify one incarnation of an agent, and never of another agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeDigest(pub(crate) u64);
 
@@ -65,7 +65,7 @@ pub(super) struct Delivery<M: PeerMessage> {
 pub(super) enum Route<M: PeerMessage> {
     /// An actor of this process.
     Local { mailbox: Box<dyn Mailbox<M>> },
-    /// The route to another host. All members there share it.
+    /// The route to another host. All members on that host share it.
     Remote {
         node: Arc<str>,
         digest: NodeDigest,
@@ -76,7 +76,7 @@ pub(super) enum Route<M: PeerMessage> {
 }
 
 impl<M: PeerMessage> Route<M> {
-    /// Whether both lead to the same process. Within one process, incarnations can be compared.
+    /// Returns whether both routes lead to the same process. Within one process, incarnations can be compared.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Local { .. }, Self::Local { .. }) => true,
@@ -97,7 +97,7 @@ impl<M: PeerMessage> Route<M> {
         }
     }
 
-    /// Whether it leads to another host that can be reached.
+    /// Returns whether the route leads to another host that can be reached.
     pub(super) fn is_up(&self) -> bool {
         matches!(self, Self::Remote { is_up, .. } if is_up.load(Acquire))
     }
@@ -111,12 +111,12 @@ impl<M: PeerMessage> Route<M> {
 }
 
 impl<M: PeerMessage> Snapshot<M> {
-    /// A number that grows with every change of the membership. The hint about the leader is not such a change.
+    /// Returns a number that grows with every change of the membership. The hint about the leader is not such a change.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The members.
+    /// Returns the members.
     pub fn members(&self) -> &Arc<Members> {
         &self.members
     }
@@ -129,7 +129,7 @@ impl<M: PeerMessage> Snapshot<M> {
         self.post(from, incarnation, to, message);
     }
 
-    /// Does the same as `deliver`. Returns the number of members of this process that had no room for the message.
+    /// Like [`deliver`](Self::deliver). Returns the number of members of this process that had no room for the message.
     pub(crate) fn post(
         &self,
         from: &AgentId,
@@ -178,7 +178,7 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 
     /// Delivers a message from another host to members of this process that are not confirmed to be down; to all of
-    /// them if none is named. It never goes to another host.
+    /// them if `to` is `None`. The message never goes to another host.
     #[cfg(feature = "testkit")]
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let size = Size::of(size_of::<M>(), super::mailbox::MAILBOX);
@@ -186,7 +186,8 @@ impl<M: PeerMessage> Snapshot<M> {
         self.count_sent(sent);
     }
 
-    /// Does the same, but leaves the [counting](Self::count_sent) to the caller. Returns the number of messages.
+    /// Like [`deliver_here`](Self::deliver_here), but leaves the [counting](Self::count_sent) to the caller. Returns
+    /// the number of messages.
     pub(crate) fn hand(
         &self,
         envelope: Envelope<M>,
@@ -231,7 +232,7 @@ impl<M: PeerMessage> Snapshot<M> {
             .map(|(member, _)| member)
     }
 
-    /// Returns the node of a member, as far as it is known here.
+    /// Returns the node of a member, as far as this process knows it.
     pub(crate) fn node_of(&self, id: &AgentId) -> Option<NodeDigest> {
         self.route(id).map(|(_, route)| match &**route {
             Route::Local { .. } => self.node,
@@ -244,7 +245,7 @@ impl<M: PeerMessage> Snapshot<M> {
         self.node
     }
 
-    /// Whether a member is reached by that route.
+    /// Returns whether a member is reached by that route.
     pub(super) fn is_routed(&self, id: &AgentId, route: &Route<M>) -> bool {
         self.route(id).is_some_and(|(_, its)| its.is(route))
     }
@@ -306,8 +307,8 @@ impl<M: PeerMessage> Snapshot<M> {
         usize::from(had_room == Some(false))
     }
 
-    /// Hands a message to a member of this process. Returns whether there was room; `None` if the member is
-    /// elsewhere or down.
+    /// Hands a message to a member of this process. Returns whether there was room; `None` if the member is on another
+    /// host or down.
     fn hand_over(&self, to: &Member, route: &Route<M>, envelope: Envelope<M>) -> Option<bool> {
         match route {
             Route::Local { mailbox } if to.presence != Presence::Down => {
@@ -325,7 +326,7 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 
     /// Hands a message from another host to a member of this process. Returns whether there was room; `None` if the
-    /// member is elsewhere or down.
+    /// member is on another host or down.
     fn hand_in(
         &self,
         to: &Member,

@@ -1,4 +1,4 @@
-//! The atomics that threads share, as in the agent: a checker of interleavings puts its own in their
-//! stead (`tests/heavy/cells`).
+//! The atomics that threads share, as in the agent. A checker of interleavings replaces them by its own types
+//! (`tests/heavy/cells`).
 
 pub(super) use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::protocol::AgentId;
 
-/// The names that only one of two lists of voters has, in alphabetical order and at most `MOST` of each side: a refusal
-/// stays short even for long lists.
+/// The names that only one of two lists of voters has, in alphabetical order and at most `MOST` of each side, so that a
+/// refusal stays short even for long lists.
 ///
 /// Both sides are empty if the lists are the same and only the quorums differ, and if the names of one side are not
 /// known.
@@ -20,13 +20,13 @@ pub struct Unshared {
 
 impl Unshared {
     for_tests! {
-        /// Maximum number of names that are kept of each side.
+        /// Largest number of names that are kept of each side.
         const MOST: usize = 5;
     }
 
     pub(super) fn between(theirs: &[AgentId], mine: &[AgentId]) -> Self {
         if theirs.is_empty() || mine.is_empty() {
-            return Self::default(); // not known, rather than none
+            return Self::default(); // not known, which is different from none
         }
         Self {
             theirs: lacking(theirs, mine),
@@ -35,7 +35,7 @@ impl Unshared {
     }
 }
 
-/// The first names of the one list that the other one lacks.
+/// Returns the first names of one list that the other list lacks.
 fn lacking(list: &[AgentId], other: &[AgentId]) -> Vec<AgentId> {
     let mut names: Vec<&AgentId> = list.iter().filter(|name| !other.contains(name)).collect();
     names.sort();

@@ -1,7 +1,7 @@
 //! Watching a membership from outside, as a bridge does for another host.
 //!
-//! Decided here: a watcher is notified once, and again only after it has looked: a thousand changes in one turn are one
-//! look.
+//! Decided here: a watcher is notified once, and again only after it has looked. So a thousand changes in one turn need
+//! one look.
 
 use std::{fmt, sync::Arc};
 
@@ -27,12 +27,12 @@ impl<M: PeerMessage> MembershipWatch<M> {
         &self.signal
     }
 
-    /// The group that is watched.
+    /// Returns the group that is watched.
     pub fn group(&self) -> &Group<M> {
         &self.group
     }
 
-    /// The newest membership. The next change is signalled again.
+    /// Returns the newest membership. The next change is signalled again.
     pub fn look(&self) -> Arc<Snapshot<M>> {
         self.signal.arm();
         self.group.newest()

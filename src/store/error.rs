@@ -13,9 +13,9 @@ use bully_register::{
 
 /// Reason why a record cannot be read or made durable.
 ///
-/// From `create` and `open`: no store was made, and the file is unchanged. From `save`: the messages that follow the
-/// record in the agent's step are not sent. The agent waits and tries again if a later try [may
-/// succeed](Self::outlook), and stops otherwise.
+/// From `create` and `open`: no store was made, and the file is unchanged. From `save`: the messages after the record
+/// in the agent's step are not sent. If a later try [may succeed](Self::outlook), the agent waits and tries again;
+/// otherwise it stops.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -81,7 +81,7 @@ pub enum StoreError {
         /// The requested path.
         path: PathBuf,
     },
-    /// Another process, or another agent of this one, has the file open.
+    /// Another process, or another agent of this process, has the file open.
     #[error("{path} is in use by {}: stop the other process or agent that has it open", Holder(*holder))]
     InUse {
         /// The requested path.
@@ -122,7 +122,7 @@ pub enum StoreError {
         /// The error of the system.
         source: io::Error,
     },
-    /// Another agent, or a later incarnation of this one, has begun with the store in the meantime.
+    /// Another agent, or a later incarnation of this agent, has begun with the store in the meantime.
     #[error(
         "generation {latest} of an agent has the store, this is generation {by}: stop the one before, and start one agent for each store"
     )]
@@ -132,7 +132,7 @@ pub enum StoreError {
         /// The generation that may write.
         latest: Generation,
     },
-    /// The disk is full, or this user's quota. The record before is kept.
+    /// The disk or this user's quota is full. The previous record is kept.
     #[error(
         "{path} cannot be written, its disk is full: make room; an agent that runs tries again by itself ({source})"
     )]
@@ -142,7 +142,7 @@ pub enum StoreError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The system lacks a resource for a while, such as a file descriptor. The record before is kept.
+    /// The system lacks a resource for a while, such as a file descriptor. The previous record is kept.
     #[error(
         "{path} cannot be read or written at the moment ({source}): {}",
         Advice(source)
@@ -182,7 +182,7 @@ debug_is_text!(StoreError);
 
 impl StoreError {
     /// Returns whether a later try may succeed. After [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has the
-    /// former record or the new one, and a later save replaces either.
+    /// former record or the new one, and a later save replaces it.
     pub fn outlook(&self) -> Outlook {
         match self {
             Self::Full { .. } => Outlook::NeedsRoom,
@@ -251,18 +251,18 @@ pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// It is a folder, a pipe or a device.
+    /// The path leads to a folder, a pipe or a device.
     NotAFile,
-    /// It was truncated, or is a different file.
+    /// The file was truncated, or is a different file.
     Length {
-        /// Its length in bytes.
+        /// Length of the file in bytes.
         len: u64,
     },
     /// No number is left for its next record. This store never uses the last number, so another program wrote it.
     LastNumber,
-    /// Neither of its two slots has a valid record.
+    /// Neither of the two slots of the file has a valid record.
     Empty,
-    /// It has a valid record that does not have the form of a store's record.
+    /// The file has a valid record that does not have the form of a store's record.
     Form,
 }
 

@@ -30,9 +30,9 @@ use bully_register::{
 /// Keeps the record in a file. The record survives crashes of the process and of the host.
 ///
 /// **Creating the file declares that this node never voted.** [`create`](Self::create) makes the file,
-/// [`open`](Self::open) opens it at every later start, and [`open_or_create`](Self::open_or_create) does either. A
-/// new store draws a [`StoreId`], by which peers know the voter. If a node lost its file and comes back with a new
-/// one, they refuse it until the epoch of all voters is raised or the node comes back under a new name.
+/// [`open`](Self::open) opens it at every later start, and [`open_or_create`](Self::open_or_create) opens or makes it.
+/// A new store gets a random [`StoreId`], by which peers know the voter. If a node lost its file and comes back with a
+/// new file, its peers refuse it until the epoch of all voters is raised or the node comes back under a new name.
 ///
 /// A file has two slots. A save overwrites the slot that does not hold the newest record, and syncs it, on a
 /// separate thread of this store. After a crash at any moment the file holds the old record or the new one. The
@@ -40,8 +40,8 @@ use bully_register::{
 /// the failed save, and writes and syncs the whole record. After any other error with an unknown outcome, or if the
 /// file's name leads to another file, every later save and load fails until the file is opened again.
 ///
-/// The file is locked as long as the store exists, and only its owner may read it. Do not copy it: a copy names the
-/// same store, and forgets later votes. Put it on a local disk: the locks and syncs of a network file system may
+/// The file is locked as long as the store exists, and only its owner may read it. Do not copy it: a copy claims to be
+/// the same store, and lacks later votes. Put it on a local disk: the locks and syncs of a network file system may
 /// guarantee less.
 ///
 /// ```
@@ -97,8 +97,8 @@ where
     /// Creates the store of a node that never ran. Blocks for two syncs. A warning reports that the store is new.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when something of that name exists already; others when the file cannot be written.
-    /// Nothing was changed.
+    /// [`StoreError::Exists`] when something of that name exists already; another error when the file cannot be
+    /// written. Nothing was changed.
     pub fn create(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::create_on(path.as_ref(), identity, Arc::new(Host))
     }
@@ -119,7 +119,7 @@ where
     /// the old store was lost, no peer could refuse the new one.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), except for a missing file, and those of [`create`](Self::create).
+    /// The errors of [`open`](Self::open), except for a missing file, and the errors of [`create`](Self::create).
     pub fn open_or_create(
         path: impl AsRef<Path>,
         identity: StoreIdentity,
@@ -133,7 +133,7 @@ where
     /// Opens or creates a store, as `how` says.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
+    /// The errors of [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
     pub fn by(
         how: OpenStore,
         path: impl AsRef<Path>,
@@ -201,7 +201,7 @@ impl<D> Shared<D>
 where
     D: Clone + PartialEq + Serialize + DeserializeOwned,
 {
-    /// Returns the state that the disk is known to hold.
+    /// Returns the known state of the disk.
     fn kept(&self) -> Result<FileState<D>, StoreError> {
         match &*lock(&self.known) {
             DiskState::Durable(kept) => Ok(kept.clone()),
@@ -248,8 +248,8 @@ where
                 ..kept
             })
         })?;
-        // An agent that began meanwhile may have loaded the record before this one, and would not know the promise
-        // in this one. So no message with that promise may leave.
+        // An agent that began meanwhile may have loaded the record before this one, and would not know the promise in
+        // the new record. So no message with that promise may leave.
         self.generations.check(by)
     }
 }
@@ -259,7 +259,8 @@ where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // No agent may begin while the disk is in doubt, because the disk may hold a vote that is not known here.
+        // No agent may begin while the disk is in doubt, because the disk may hold a vote that this store does not
+        // know.
         self.shared.kept()?;
         Ok(self.shared.generations.begin())
     }
@@ -320,11 +321,10 @@ where
     }
 }
 
-/// Whether the record before still counts, and a later write may try again.
+/// Returns whether the previous record still counts, and a later write may try again.
 ///
-/// A record whose sync failed may be on the disk. No message that depends on it has left, so after a crash this
-/// record is as good as the one before. The next write overwrites its whole slot, so a sync that succeeds covers
-/// all of it.
+/// A record whose sync failed may be on the disk. No message that depends on it has left, so after a crash this record
+/// is as good as the previous one. The next write overwrites its whole slot, so a sync that succeeds covers all of it.
 fn may_write_again(error: &RecordFileError) -> bool {
     match error {
         RecordFileError::Io(_) | RecordFileError::TooLarge { .. } => true,

@@ -16,12 +16,12 @@
 //! The record file computes the checksum. The first line has the same form in every version; other versions are
 //! refused.
 //!
-//! Each state has exactly one text: a decoded text must encode to the same bytes. A field that a newer release has
-//! added is therefore never skipped, and no field is ever left out.
+//! Each state has exactly one text: a decoded text must encode to the same bytes. So a field that a newer release has
+//! added is never skipped, and no field is ever left out.
 //!
 //! # A new field in a record
 //! A text without the new field encodes to a different text, so it is refused. A record therefore changes only together
-//! with the version. The release with the new version reads both.
+//! with the version. The release with the new version reads both versions.
 
 use std::{io, io::Write, path::Path};
 
@@ -37,7 +37,7 @@ pub(super) const MAX_LEN: usize = (512 << 10) - 44;
 const BEGINNING: &str = "actix-bully store ";
 const VERSION: u8 = 1;
 
-/// The content of a file beside its identity.
+/// The content of a file without its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState<R> {
     /// Random id from the creation of the store.
@@ -176,7 +176,7 @@ impl<R> Contents<R> {
 }
 
 impl<R> FileState<R> {
-    /// The state of a new file.
+    /// Returns the state of a new file.
     pub(super) fn nothing(store: StoreId) -> Self {
         Self {
             store,

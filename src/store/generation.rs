@@ -1,6 +1,6 @@
-//! The agents of one store, and which of them may write to it.
+//! The agents of one store, and which of them may write to the store.
 //!
-//! Decided here: only the last agent that began may write. An agent that hung, was given up and wakes has begun
+//! Decided here: only the last agent that began may write. If an agent hangs, is replaced and then wakes, it has begun
 //! before its successor, so its later writes are refused.
 
 use std::{
@@ -15,7 +15,7 @@ use super::StoreError;
 
 /// The number of one start with a store. Each start of an agent, and each restart, has a later generation.
 ///
-/// The default is before the first start.
+/// The default is the number before the first start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(u64);
 
@@ -72,7 +72,7 @@ impl Generations {
     }
 
     /// Checks whether `by` may write. Call it inside the lock that orders the writes: then no write of an earlier
-    /// generation can end after one of a later generation.
+    /// generation can end after a write of a later generation.
     ///
     /// # Errors
     /// [`StoreError::Superseded`] when another agent has begun since.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::protocol::AgentId;
 
-/// The owner of a store's record. It is written into the file when the store is created, and compared when it is
+/// The owner of a store's record. It is written into the file when the store is created, and compared when the store is
 /// opened.
 ///
 /// A vote belongs to one node of one cluster. With the record of another node, a node would forget its own vote, and
@@ -13,7 +13,7 @@ use crate::protocol::AgentId;
 pub struct StoreIdentity {
     /// The cluster: the name that separates deployments, such as `staging` and `production`.
     pub cluster: AgentId,
-    /// The group within the cluster: a node may vote in several.
+    /// The group within the cluster: a node may vote in several groups.
     pub group: AgentId,
     /// The node: the agent that votes.
     pub node: AgentId,

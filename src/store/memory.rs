@@ -11,14 +11,14 @@ use std::{
 use super::{Generation, Generations, Incarnations, Saving, StoreError, TermStore};
 use crate::protocol::{Incarnation, StoreId};
 
-/// Next id. It is unique in this process, because such a store never leaves it. High, so that each id has the same
-/// length in a message.
+/// The next id. It is unique in this process, because such a store never leaves the process. It begins high, so that
+/// each id has the same length in a message.
 static NEXT: AtomicU64 = AtomicU64::new(1 << 63);
 
 /// Keeps the record in memory; clones share it.
 ///
 /// It must outlive the agent: keep it, and give a clone of it to each start of that agent. A new store has no votes,
-/// and a voter that comes back with it is refused.
+/// and a voter that comes back with a new store is refused.
 #[derive(Clone, Debug)]
 pub struct MemoryStore<D> {
     id: StoreId,
@@ -61,7 +61,7 @@ impl<D: Clone> MemoryStore<D> {
 
 impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // Under the lock: a record of an earlier agent is either there before this agent loads, or never.
+        // Under the lock: a record of an earlier agent is in the store before this agent loads, or never.
         let _cell = lock(&self.cell);
         Ok(self.generations.begin())
     }

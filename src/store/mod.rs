@@ -83,19 +83,19 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// Begins with the store: from now on, only the returned generation may save. Called when an incarnation begins,
     /// before it loads. It must not block the thread.
     ///
-    /// An agent may hang, be replaced, and wake when another agent has its name and its store. Then it cannot replace
-    /// the newer record by its own older one.
+    /// An agent may hang, be replaced, and wake when another agent has its name and its store. Then the old agent
+    /// cannot replace the newer record by its own older one.
     ///
     /// # Errors
-    /// [`StoreError`] if the store does not work. An agent that began before may still save then.
+    /// [`StoreError`] if the store does not work. In that case an agent that began before may still save.
     fn begin(&self) -> Result<Generation, StoreError>;
 
     /// Returns the last record that was saved, or `None` if no record was saved since the store was created. Called
     /// when an incarnation begins, on the agent's own thread: it must be quick.
     ///
-    /// A machine may take `None` for "no former incarnation of mine promised anything" if it saves a record before its
-    /// first promise. `Some` says that a former incarnation existed. Other agents may still rely on promises that it
-    /// made beside the record.
+    /// A machine may read `None` as "no former incarnation of this agent promised anything" if it saves a record before
+    /// its first promise. `Some` means that a former incarnation existed. Other agents may still rely on promises that
+    /// this incarnation made and that the record does not contain.
     ///
     /// # Errors
     /// [`StoreError`] if there may be a record that cannot be read. The agent does not start: without its vote it could
@@ -105,7 +105,7 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// Makes a record durable. The record replaces the former one, completely or not at all. The messages that follow
     /// in the agent's step are sent only after this has succeeded. After an error that [passes or needs
     /// room](StoreError::outlook) the agent waits and saves the same record again, with growing pauses. After any other
-    /// error it stops.
+    /// error the agent stops.
     ///
     /// An agent that began [before the latest](Self::begin) gets [`StoreError::Superseded`].
     fn save(&self, by: Generation, record: D) -> Saving;
@@ -165,9 +165,9 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
 
 /// Remembers the last incarnation that a node began with. The next incarnation is then later, whatever the clock shows.
 ///
-/// An incarnation comes from the wall clock. If the clock was set back, a new incarnation would be earlier than the one
-/// before, and the others would treat its agent as ended. Call [`remember`](Self::remember) before any other node hears
-/// of an incarnation, and begin the next one after [`last`](Self::last).
+/// An incarnation comes from the wall clock. If the clock was set back, a new incarnation would be earlier than the
+/// incarnation before, and the others would treat its agent as ended. Call [`remember`](Self::remember) before any
+/// other node hears of an incarnation, and begin the next one after [`last`](Self::last).
 pub trait Incarnations: Debug + Send + Sync {
     /// Returns the largest incarnation that was remembered, or 0.
     ///

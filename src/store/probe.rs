@@ -14,7 +14,7 @@ use std::{
 /// Length of a write: one block, like a record.
 const LENGTH: usize = 4_096;
 
-/// Writes a block beside that record. Returns the time until it was durable. Blocks.
+/// Writes a block to a file beside that record. Returns the time until it was durable. Blocks.
 ///
 /// # Errors
 /// The error of the system.

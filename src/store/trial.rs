@@ -1,7 +1,7 @@
 //! Measures how long a disk takes for a vote, before the first vote.
 //!
-//! Decided here: the writes of a trial. They go to a record file beside the store's, in the same way as votes, and the
-//! file is removed at the end. Not here: how long a write may take (`config/preflight/`).
+//! Decided here: the writes of a trial. They go to a record file beside the store's file, in the same way as votes, and
+//! the file is removed at the end. Not here: how long a write may take (`config/preflight/`).
 
 use std::{
     ffi::OsString,
@@ -15,7 +15,8 @@ use bully_register::record_file::{Host, RecordFile, RecordFileError};
 
 use super::{StoreError, error::explain, format, writer::Writer};
 
-/// Writes records beside the store of that path for this time, at least three. Returns the time until each was durable.
+/// Writes records beside the store of that path for this time, at least three. Returns the time until each record was
+/// durable.
 ///
 /// # Errors
 /// [`StoreError`] if a record cannot be written, or the file cannot be removed again.
@@ -69,7 +70,7 @@ fn write_for(file: &mut RecordFile, within: Duration) -> Result<Vec<Duration>, R
     Ok(took)
 }
 
-/// As long as a vote with its names.
+/// A record as long as a vote with its names.
 const RECORD: [u8; 512] = [b' '; 512];
 
 const FEWEST: usize = 3;

@@ -1,6 +1,6 @@
 //! The thread on which a store writes.
 //!
-//! Decided here: each store has a thread of its own. On the shared threads of a runtime for blocking work, an
+//! Decided here: each store has a thread of its own. If stores used a runtime's shared threads for blocking work, an
 //! application that fills all of them would delay every vote of its process.
 
 use std::{
@@ -61,5 +61,5 @@ fn hold_virtual_time() -> Sender<()> {
     held
 }
 
-/// JSON nests at most 128 deep, so a record needs no larger stack.
+/// JSON nests at most 128 levels deep, so a record needs no larger stack.
 const STACK: usize = 512 << 10;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::policy::RestartPolicy;
 
-/// The failures within the window, and thereby the restarts that are left.
+/// The failures within the window, which decide the number of restarts that are left.
 #[derive(Debug)]
 pub(crate) struct RestartBudget {
     policy: RestartPolicy,
@@ -22,7 +22,7 @@ impl RestartBudget {
         }
     }
 
-    /// Counts a failure at `now` and decides what follows. `now` is the time since any fixed moment.
+    /// Counts a failure at `now` and decides its consequence. `now` is the time since any fixed moment.
     pub(crate) fn spend(&mut self, now: Duration) -> Decision {
         self.failures
             .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());

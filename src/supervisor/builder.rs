@@ -1,4 +1,4 @@
-//! Starts a guarded actor, here or on another arbiter.
+//! Starts a guarded actor, on the current arbiter or on another one.
 //!
 //! Decided here: where the actor is made, and the consequence of a panic in the factory. Not here: all later events
 //! (`guardian.rs`).
@@ -54,18 +54,18 @@ where
         self.told(move |event| parent.do_send(event))
     }
 
-    /// The same for a parent that receives events in another way.
+    /// Like [`parent`](Self::parent), for a parent that receives events in another way.
     pub(crate) fn told(mut self, tell: impl FnMut(Supervision<K>) + Send + 'static) -> Self {
         self.parent = Some(Box::new(tell));
         self
     }
 
-    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. A hook can at once take back what
-    /// the incarnation had published, such as a lock or a leadership.
+    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. A hook can at once take back a
+    /// thing that the incarnation had published, such as a lock or a leadership.
     ///
     /// It runs after the last code of the incarnation (`stopped` included, if `stopped` runs at all). It runs before
     /// everything that follows: before the parent gets the event, before callers whose messages were queued see the
-    /// closed mailbox, and before `restarting`. [`Exit::Abandoned`] says that the guardian was dropped. A restart that
+    /// closed mailbox, and before `restarting`. [`Exit::Abandoned`] means that the guardian was dropped. A restart that
     /// fails counts as an incarnation that ended: a panic in `restarting`, or in the `Drop` of a future that the former
     /// incarnation left behind, is one more call. A child that waits for its restart has no incarnation, so the hook is
     /// not called if the child ends then.
@@ -78,7 +78,7 @@ where
         })
     }
 
-    /// The same for a hook that returns whether another incarnation may follow.
+    /// Like [`on_exit`](Self::on_exit), for a hook that returns whether another incarnation may follow.
     pub(crate) fn on_exit_or_end(
         mut self,
         hook: impl FnMut(&Exit) -> bool + Send + 'static,
@@ -87,10 +87,10 @@ where
         self
     }
 
-    /// Starts the actor on the current arbiter. `init` makes the first incarnation;
-    /// [`Supervised::restarting`] turns it into each further one.
+    /// Starts the actor on the current arbiter. `init` makes the first incarnation; [`Supervised::restarting`] turns it
+    /// into each further incarnation.
     ///
-    /// The caller gets a panic of `init`: then nothing was started, and the parent gets no event.
+    /// The caller gets a panic of `init`. In that case nothing was started, and the parent gets no event.
     pub fn start(self, init: impl FnOnce(&mut Context<A>) -> A) -> Addr<A> {
         let Self {
             key,
@@ -113,9 +113,9 @@ where
 
     /// Starts the actor on another arbiter. The address can be used at once.
     ///
-    /// If `init` panics there, that incarnation has ended: the hook is called, and the parent receives `GaveUp` with
-    /// the panic's text. If the arbiter has already stopped, no incarnation was ever made: the parent receives `GaveUp`
-    /// with [`Exit::Abandoned`]. In both cases the address is closed.
+    /// If `init` panics on that arbiter, that incarnation has ended: the hook is called, and the parent receives
+    /// `GaveUp` with the panic's text. If the arbiter has already stopped, no incarnation was ever made: the parent
+    /// receives `GaveUp` with [`Exit::Abandoned`]. In both cases the address is closed.
     pub fn start_in_arbiter(
         self,
         arbiter: &ArbiterHandle,

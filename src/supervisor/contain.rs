@@ -13,7 +13,7 @@ pub(crate) fn contain<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(text)
 }
 
-/// A payload of an unknown type is leaked: its own `Drop` could panic.
+/// Returns the text of a payload. A payload of an unknown type is leaked, because its own `Drop` could panic.
 fn text(payload: Box<dyn Any + Send>) -> String {
     let payload = match payload.downcast::<String>() {
         Ok(text) => return *text,

@@ -12,14 +12,14 @@
 //!
 //! | deadline set from | wake |
 //! |---|---|
-//! | anywhere, not earlier than the armed instant | no: seen when the old one is reached |
+//! | anywhere, not earlier than the armed instant | no: seen when the armed instant is reached |
 //! | the deadline's own callback | no: the future looks again when the callback returns |
 //! | `started`, a handler of a queued message, `ctx.wait` futures, by [`Deadline::set_in`] | no: items come later |
 //! | an item (`run_later`, `ctx.spawn`, `ctx.notify`, streams, `ResponseActFuture`) | yes: it may come after |
 //! | outside of the actor | yes |
 //!
 //! If `ctx.wait` or `ctx.stop()` prevents the polling of items now, a wake would not change that. The items are polled
-//! when the waiting is over.
+//! when the waiting has ended.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -36,8 +36,8 @@ use tokio::runtime::Handle;
 /// A deadline that can be moved for the cost of one memory write.
 ///
 /// A move to a later time, as each heartbeat makes it, never changes the runtime's timer. Only a move to an earlier
-/// time does. Clones are the same deadline. A deadline keeps its actor alive, like `run_interval`: such an actor ends
-/// by a stop, not when its last `Addr` is dropped.
+/// time changes it. Clones are the same deadline. A deadline keeps its actor alive, like `run_interval`: such an actor
+/// ends by a stop, not when its last `Addr` is dropped.
 ///
 /// # Examples
 ///
@@ -80,8 +80,7 @@ impl Deadline {
         });
     }
 
-    /// Moves the deadline. It can be called from anywhere. [`set_in`](Self::set_in) may cost less if the actor's
-    /// context is available.
+    /// Moves the deadline, from anywhere. [`set_in`](Self::set_in) may cost less if the actor's context is available.
     #[cfg(feature = "testkit")]
     pub fn set(&self, at: Instant) {
         if self.0.store(at) {
@@ -126,7 +125,7 @@ struct DeadlineState {
 
 #[derive(Clone, Copy, Default)]
 enum DeadlineTimer {
-    /// Nothing is registered with the runtime.
+    /// No timer is registered with the runtime.
     #[default]
     Off,
     /// Registered for this instant, which is not later than the deadline.
@@ -149,7 +148,7 @@ impl DeadlineState {
     /// Returns whether `ctx` is the actor's own context and no item of the actor is being polled. Then all items are
     /// polled later.
     ///
-    /// actix stores the handle of the item that it polls, and the default handle when it has polled all items. If it
+    /// actix stores the handle of the item that it polls, and the default handle when it has polled all items. If actix
     /// begins again in between, the last handle stays. The answer is then a wrong `false`, which costs a wake, and
     /// never a wrong `true`.
     fn is_polled_after<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>) -> bool {
@@ -220,19 +219,19 @@ where
                 callback(actor, ctx);
                 shared.timer.set(DeadlineTimer::Off);
                 if ctx.waiting() {
-                    return Poll::Pending; // polled again when the wait is over, never after a stop
+                    return Poll::Pending; // polled again when the wait has ended, never after a stop
                 }
             }
         }
     }
 }
 
-/// Returns whether a timer can be made here.
+/// Returns whether a timer can be made on this thread.
 fn has_timers() -> bool {
     Handle::try_current().is_ok()
 }
 
-/// A deadline does not outlive its incarnation: the next one begins with it unset.
+/// A deadline does not outlive its incarnation: it is unset when the next incarnation begins.
 impl<F> Drop for DeadlineFuture<F> {
     fn drop(&mut self) {
         self.shared.at.set(None);

@@ -13,11 +13,11 @@ pub enum Exit {
     Stopped,
     /// It panicked, with this text (a fixed text if the payload was neither `String` nor `&str`).
     Panicked(String),
-    /// Its guardian was dropped with it: the arbiter was stopped, or the System dropped.
+    /// Its guardian was dropped with it: the arbiter was stopped, or the System was dropped.
     Abandoned,
 }
 
-/// An event of the child named `child`, from a `Guardian` to the child's parent.
+/// An event of the child with the key `child`, from a `Guardian` to the child's parent.
 ///
 /// `Down` and `Up` alternate, beginning with `Down`. One exception: a restart that fails is a `Down` without an `Up`
 /// before it. The last event is always `Finished` or `GaveUp`, exactly once. `GaveUp` is the escalation: the parent
@@ -30,9 +30,9 @@ pub enum Supervision<K: 'static> {
     Down {
         /// The child's key.
         child: K,
-        /// Why the incarnation ended.
+        /// The reason why the incarnation ended.
         exit: Exit,
-        /// The backoff, from now.
+        /// The backoff, counted from now.
         restart_in: Duration,
     },
     /// A new incarnation was made. Its `started` comes next, then the messages that waited.

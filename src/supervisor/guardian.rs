@@ -23,8 +23,8 @@ use super::report::Reporter;
 
 /// Supervises one actor: a panic costs one message, not the address, the queue or the actor.
 ///
-/// Works for any actor with a [`Context`] that is [`Supervised`]. `K` names the child in events and logs. The
-/// [module](super) says what you can rely on.
+/// It works for any actor with a [`Context`] that is [`Supervised`]. `K` is the type of the child's key in events and
+/// logs. The [module](super) says what you can rely on.
 ///
 /// # Examples
 ///
@@ -92,7 +92,7 @@ where
     A: Actor<Context = Context<A>> + Supervised,
     K: Clone + Debug + Send + 'static,
 {
-    /// Names the child. The builder ends with [`start`](GuardianBuilder::start) or
+    /// Makes the settings of the child with that key. The builder ends with [`start`](GuardianBuilder::start) or
     /// [`start_in_arbiter`](GuardianBuilder::start_in_arbiter).
     pub fn builder(key: K) -> GuardianBuilder<A, K> {
         GuardianBuilder::new(key)
@@ -232,11 +232,11 @@ where
             ChildPhase::Backoff(_) | ChildPhase::Over => {}
         }
         self.close();
-        // Then `report` is dropped. It sends the last event if that was not sent yet.
+        // After this, `report` is dropped. It sends the last event if that was not sent yet.
     }
 }
 
-/// No part of it is pinned in place: actix's own context future is `Unpin`.
+/// No part of it is pinned, because actix's own context future is `Unpin`.
 impl<A, K> Unpin for Guardian<A, K>
 where
     A: Actor<Context = Context<A>> + Supervised,

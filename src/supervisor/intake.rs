@@ -6,7 +6,7 @@
 //! awaited, even if the sender needs none. When that answer comes, the actor has taken all messages before the marker.
 //!
 //! Decided here: when an actor has room, and that a waiting sender is then woken. Not here: where a message waits until
-//! then, and which sender is refused.
+//! that time, and which sender is refused.
 
 use std::{
     fmt,
@@ -79,7 +79,7 @@ impl Intake {
     }
 
     /// Hands over a message that needs no answer, from any thread. Use the same recipient each time: in a full mailbox
-    /// each clone of it has a place of its own.
+    /// each clone of a recipient has a place of its own.
     ///
     /// # Errors
     /// The message, if the actor has no room for it or has ended.
@@ -116,7 +116,7 @@ impl Intake {
     /// answer.
     ///
     /// # Errors
-    /// As with [`hand`](Self::hand).
+    /// Like the errors of [`hand`](Self::hand).
     pub(crate) fn ask<M>(
         self: &Arc<Self>,
         to: &Recipient<M>,
@@ -140,7 +140,7 @@ impl Intake {
         let mut counts = self.counts();
         let Amount { messages, bytes } = counts.unhandled();
         let bytes = bytes.saturating_add(wide(size));
-        // If no marker is on its way, no answer would report new room: the next message is a marker.
+        // If no marker is on its way, no answer would report new room, so the next message is a marker.
         if counts.markers > 0 && (messages >= self.most.messages || bytes > self.most.bytes) {
             counts.is_awaited = true;
             return None;
@@ -195,7 +195,7 @@ impl fmt::Debug for Intake {
     }
 }
 
-/// Most messages in a row without a marker.
+/// Largest number of messages in a row without a marker.
 const UNMARKED: u32 = 15;
 
 fn wide(value: usize) -> u64 {
@@ -257,10 +257,10 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             };
             let answer = waiting.take().and_then(|waiting| waiting.answer);
             drop(waiting);
-            // This comes first: the receiver of the answer may ask at once for the room that is left.
+            // This comes first, because the receiver of the answer may at once ask for the room that is left.
             self.intake.answered(self.at);
             if let Some(answer) = answer {
-                answer.send(result).ok(); // nobody may wait any more
+                answer.send(result).ok(); // the caller may have given up
             }
         }
     }
@@ -273,7 +273,7 @@ impl<M: Message<Result: Send> + Send + 'static> Wake for Marker<M> {
     }
 }
 
-/// Hands messages on for an actor that handles nothing else until the target has room.
+/// Hands messages to a target, for an actor that handles nothing else until the target has room.
 #[derive(Clone, Debug)]
 pub(crate) struct InTurn {
     intake: Arc<Intake>,
@@ -332,12 +332,12 @@ impl InTurn {
     }
 }
 
-/// Most messages that an actor may have unhandled.
+/// Largest number of messages that an actor may have unhandled.
 const IN_TURN: usize = 1_024;
 /// Time until the next try. A mailbox has room as soon as its actor takes a message, and an answer may come much later.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// When to offer a message again after it found no room. In most cases an answer reports room earlier.
+/// The times at which a message is offered again after it found no room. In most cases an answer reports room earlier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Retries(u32);
 

@@ -16,9 +16,9 @@
 //! ```
 //!
 //! The time between two restarts is an *incarnation*. Only data that the actor rebuilds in
-//! [`Supervised::restarting`](actix::Supervised::restarting) survives. Start from an immutable specification there
-//! (`*self = Self::new(self.spec.clone(), self.incarnation + 1)`), and begin the work in `started`, which is called
-//! again after each restart.
+//! [`Supervised::restarting`](actix::Supervised::restarting) survives. Start from an immutable specification in that
+//! method (`*self = Self::new(self.spec.clone(), self.incarnation + 1)`), and begin the work in `started`, which is
+//! called again after each restart.
 //!
 //! | cause | [`OnStop::Finish`] (*transient*, the default) | [`OnStop::Restart`] (*permanent*) |
 //! |---|---|---|
@@ -33,7 +33,7 @@
 //! - **Address and queue.** The `Addr` stays valid through every restart. A message that waits or arrives during the
 //!   backoff is delivered in order to the next incarnation. The message that was being handled is lost: its caller gets
 //!   `MailboxError::Closed`, and it is never delivered twice.
-//! - **A crashed incarnation is over.** None of its code runs again, and this includes `stopping` and `stopped`. Of its
+//! - **A crashed incarnation has ended.** None of its code runs again, also not `stopping` and `stopped`. Of its
 //!   futures only `Drop` runs.
 //! - **The hook comes first.** `on_exit` is called once for each incarnation that ends. The call comes after the last
 //!   code of the incarnation, before the parent gets the event, before the queue is dropped and before the next
@@ -50,8 +50,8 @@
 //!   `Drop` at the same time, or one such value during another panic.
 //! - The caller of the message that panics may see `Closed` before the hook has run, if the caller runs on another
 //!   thread: unwinding itself drops the reply.
-//! - Futures and timers of a crashed incarnation are not polled again, but they are dropped only when the backoff is
-//!   over. Callers that await a `ResponseActFuture` of it get `Closed` then.
+//! - Futures and timers of a crashed incarnation are not polled again, but they are dropped only at the end of the
+//!   backoff. Callers that await a `ResponseActFuture` of it get `Closed` at that time.
 //! - A `ResponseFuture` is a task of its own: its panic does not affect the actor, and a restart does not cancel it.
 //! - Never call `ctx.cancel_future` in a supervised actor. actix does not clear pending cancellations at a restart. A
 //!   cancellation from the handler that crashes or stops would cancel the *next* incarnation's future of the same

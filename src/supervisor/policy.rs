@@ -52,7 +52,7 @@ impl RestartPolicy {
         RestartPolicyBuilder(Self::transient())
     }
 
-    /// Restarts after a panic and after a stop; otherwise the default.
+    /// Restarts after a panic and after a stop; otherwise like the default.
     pub fn permanent() -> Self {
         Self {
             on_stop: OnStop::Restart,
@@ -123,32 +123,32 @@ impl Default for RestartPolicy {
 pub struct RestartPolicyBuilder(RestartPolicy);
 
 impl RestartPolicyBuilder {
-    /// Consequence of a regular stop. Default: [`OnStop::Finish`].
+    /// Sets the consequence of a regular stop. Default: [`OnStop::Finish`].
     pub fn on_stop(mut self, on_stop: OnStop) -> Self {
         self.0.on_stop = on_stop;
         self
     }
 
-    /// Restarts allowed within `window`; the next failure is the last. Default 5; 0 means never.
+    /// Sets the number of restarts allowed within `window`; the next failure is the last. Default 5; 0 means never.
     pub fn max_restarts(mut self, max_restarts: usize) -> Self {
         self.0.max_restarts = max_restarts;
         self
     }
 
-    /// Time for which a failure counts. Default 30 s; at least the sum of the first `max_restarts` backoffs.
+    /// Sets the time for which a failure counts. Default 30 s; at least the sum of the first `max_restarts` backoffs.
     pub fn window(mut self, window: Duration) -> Self {
         self.0.window = window;
         self
     }
 
-    /// The wait after the first failure within `window`. It doubles with each further failure. Default 100 ms; at most
-    /// `backoff_max`; with zero the restart is immediate.
+    /// Sets the wait after the first failure within `window`. It doubles with each further failure. Default 100 ms; at
+    /// most `backoff_max`; with zero the restart is immediate.
     pub fn backoff_base(mut self, backoff_base: Duration) -> Self {
         self.0.backoff_base = backoff_base;
         self
     }
 
-    /// The longest wait before a restart. Default 5 s.
+    /// Sets the longest wait before a restart. Default 5 s.
     pub fn backoff_max(mut self, backoff_max: Duration) -> Self {
         self.0.backoff_max = backoff_max;
         self
@@ -178,7 +178,7 @@ impl RestartPolicyBuilder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// The backoff would begin above its own maximum.
+    /// The first backoff would be longer than the longest.
     BackoffReversed {
         /// The requested backoff base.
         base: Duration,

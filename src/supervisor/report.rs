@@ -11,7 +11,7 @@ use tracing::{debug, info, warn};
 use super::contain::contain;
 use super::event::{Exit, Supervision};
 
-/// Called with the cause for each incarnation that ended. Returns whether another one may follow.
+/// Called with the cause for each incarnation that ended. Returns whether another incarnation may follow.
 pub(super) type Hook = Box<dyn FnMut(&Exit) -> bool + Send>;
 
 /// Called with every event of a child.
@@ -42,7 +42,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
     }
 
     /// Notes the end of an incarnation, before everything else: nothing of it is valid any more. Returns whether
-    /// another one may follow.
+    /// another incarnation may follow.
     pub(super) fn revoke(&mut self, exit: &Exit) -> bool {
         let Some(hook) = &mut self.hook else {
             return true;
@@ -53,7 +53,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         })
     }
 
-    /// `left`: restarts that the budget would still grant if this one failed at once.
+    /// Reports an end before a restart. `left`: restarts that the budget would still allow if this one failed at once.
     pub(super) fn down(&mut self, exit: Exit, restart_in: Duration, left: usize) {
         info!(node = ?self.child, reason = ?exit, after_ms = restart_in.as_millis(), "child is down");
         if left == 0 {

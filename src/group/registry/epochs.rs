@@ -1,8 +1,8 @@
 //! The requirements that the members of a group share, and their changes while the members run.
 //!
-//! Decided here: one epoch has one list of voters, and the requirements of the group are those of its member of the
-//! latest epoch. Where the rules [learn](crate::protocol::Epochs::Learned) of epochs, members of several epochs are
-//! here at once for a moment: members in an older epoch learn the newer one from the others.
+//! Decided here: one epoch has one list of voters, and the requirements of the group are the requirements of its member
+//! in the latest epoch. If the rules [learn](crate::protocol::Epochs::Learned) of epochs, the group may have members of
+//! several epochs for a moment: members in an older epoch learn of the newer epoch from the others.
 
 use std::mem;
 
@@ -32,7 +32,7 @@ impl<M: PeerMessage> Registry<M> {
             check_alike(id, group, theirs, &mine)?;
         }
         name.epoch = mine.epoch;
-        // The next agent of its name must not come without the record of this epoch.
+        // The next agent of its name must not join without the record of this epoch.
         let noted = self.records.get_mut(id);
         if let Some(noted) = noted.filter(|noted| noted.epoch < mine.epoch) {
             *noted = mine.clone();

@@ -49,7 +49,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// The routes to the members as they are now; `routes` has those to the members `before`.
+    /// Returns the routes to the present members; `routes` has the routes to the members `before`.
     fn reroute(&mut self, before: &Members, mut staged: BTreeMap<AgentId, MemberEntry<M>>) {
         let mut known = before.iter().zip(&*self.routes).peekable();
         let routes = self.members.iter().filter_map(|member| {
@@ -88,7 +88,7 @@ impl<M: PeerMessage> Registry<M> {
 
 const NO_POSITION: usize = usize::MAX;
 
-/// Returns the members without the members that left; sorts once, whatever their number.
+/// Returns the members without those that left. The list is sorted once, whatever their number.
 fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, MemberEntry<M>>) -> Members {
     let mut others = Members::new(members.is_closed());
     others.join(

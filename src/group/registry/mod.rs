@@ -1,8 +1,8 @@
 //! The registry of a group, behind its lock: names, members, routes, and the members to notify.
 //!
 //! Decided here: the cost of a change. Joins, leaves and scores are gathered and merged at the next look, with a single
-//! sort. Presence changes touch neither the order nor the routes; many at once are gathered in the same way. A change
-//! notifies the members that have looked since the last change.
+//! sort. Changes of presence touch neither the order nor the routes; many at once are gathered in the same way. A
+//! change notifies the members that have looked since the last change.
 
 mod epochs;
 mod merge;
@@ -32,8 +32,8 @@ use epochs::check_alike;
 pub(super) struct Registry<M: PeerMessage> {
     /// Every name in use, and the names whose holder ended for good.
     names: BTreeMap<AgentId, NameRecord>,
-    /// The requirements that all of them share, as the first agent of the latest epoch stated them; `None` before there
-    /// was an agent.
+    /// The requirements that all members share, from the first agent of the latest epoch; `None` before there was an
+    /// agent.
     requirements: Option<Requirements>,
     /// Every new incarnation is later than this one.
     floor: Incarnation,
@@ -41,7 +41,7 @@ pub(super) struct Registry<M: PeerMessage> {
     volatile: BTreeSet<AgentId>,
     /// The agents that have made a record durable, and by which rules.
     records: BTreeMap<AgentId, Requirements>,
-    /// The timings of the last agent that started here.
+    /// The timings of the last agent that started in this process.
     pub(super) pace: Option<Pace>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
@@ -55,12 +55,12 @@ pub(super) struct Registry<M: PeerMessage> {
     routes: Arc<[Arc<Route<M>>]>,
     /// Indexes of `members`, highest rank first.
     order: Vec<usize>,
-    /// The inverse: the position in `order` of each of `members`.
+    /// The inverse of `order`: the position in `order` of each of `members`.
     positions: Vec<usize>,
 
-    /// Not yet merged into the above.
+    /// Entries that are not yet merged into the fields above.
     staged: BTreeMap<AgentId, MemberEntry<M>>,
-    /// The members that have left, as last known. None of them is among the staged.
+    /// The members that have left, with their last known state. None of them is among the staged.
     left: BTreeMap<AgentId, MemberEntry<M>>,
     hints: Vec<Hint>,
 
@@ -70,14 +70,14 @@ pub(super) struct Registry<M: PeerMessage> {
     freshness: Freshness,
     /// The members that have seen the newest membership, by position.
     up_to_date: RankSet,
-    /// The members that are notified a turn later than the highest in rank.
+    /// The members that are notified a turn later than the member of the highest rank.
     due: RankSet,
     is_due: bool,
-    /// Calls `notify_remaining` after this turn; returns whether it will.
+    /// Calls `notify_remaining` after this turn; returns whether it will do so.
     later: Later,
 }
 
-/// Arranges for a call of [`Registry::notify_remaining`] after the present turn, if there are turns here.
+/// Arranges for a call of [`Registry::notify_remaining`] after the present turn, if the thread has turns.
 pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ enum NameState {
     Free,
 }
 
-/// How old the last snapshot is.
+/// The age of the last snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Freshness {
     /// It has all known facts.
@@ -173,7 +173,7 @@ impl<M: PeerMessage> Registry<M> {
                 .all(|name| name.state == NameState::Free)
         };
         match &self.requirements {
-            // Where no name is in use, the members of an epoch are gone, and the next epoch may begin.
+            // If no name is in use, the members of an epoch are gone, and the next epoch may begin.
             Some(theirs) if theirs.are_like(&mine) || !is_unused() => {
                 check_alike(id, group, theirs, &mine)?;
                 if theirs.epoch < mine.epoch {
@@ -214,7 +214,7 @@ impl<M: PeerMessage> Registry<M> {
         true
     }
 
-    /// The incarnation after `last` begins, unless another agent has the name since.
+    /// Begins the incarnation after `last`, unless another agent has the name since.
     pub(super) fn restart(
         &mut self,
         id: &AgentId,
@@ -227,7 +227,7 @@ impl<M: PeerMessage> Registry<M> {
         let incarnation = name.incarnation;
         let mark = |member: &mut Member| {
             member.score = score;
-            let about = member.about.take(); // the same agent says it still
+            let about = member.about.take(); // the text stays valid, because the agent is the same
             let is_up = member.mark_up(incarnation);
             member.about = about;
             is_up
@@ -237,7 +237,7 @@ impl<M: PeerMessage> Registry<M> {
         Some(incarnation)
     }
 
-    /// A member ended for good: it stays listed, and its name may be taken again.
+    /// Notes that a member ended for good: it stays listed, and its name may be taken again.
     pub(super) fn retire(&mut self, id: &AgentId, last: Incarnation) {
         let name = self.names.get_mut(id);
         if let Some(name) = name.filter(|name| name.is_held_by(last)) {
@@ -272,14 +272,14 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Notes that a leadership is over.
+    /// Notes that a leadership has ended.
     pub(super) fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.hint(Hint::LeadsNoMore(id.clone(), incarnation));
     }
 
     /// Keeps a hint for agents that join later: no member is notified, and nothing is copied until an agent joins.
     fn hint(&mut self, hint: Hint) {
-        // A group that no agent joins would else gather hints for ever.
+        // A group that no agent joins would otherwise gather hints for ever.
         if self.hints.len() >= A_FEW {
             self.apply_hints();
         }
@@ -290,14 +290,14 @@ impl<M: PeerMessage> Registry<M> {
         self.floor = self.floor.max(floor);
     }
 
-    /// The newest membership.
+    /// Returns the newest membership.
     pub(super) fn members(&mut self) -> Arc<Members> {
         self.merge();
         self.apply_hints();
         Arc::clone(&self.members)
     }
 
-    /// The newest membership with the routes to all members, made once for each version.
+    /// Returns the newest membership with the routes to all members, made once for each version.
     pub(super) fn snapshot(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
         if let Some(current) = self
             .current
@@ -320,8 +320,8 @@ impl<M: PeerMessage> Registry<M> {
         snapshot
     }
 
-    /// The last membership that was made, unless messages would go astray by it. A change of a score
-    /// or a presence is merged when a member looks, not for each message.
+    /// Returns the last membership that was made, unless messages would go astray by it. A change of a score or a
+    /// presence is merged when a member looks, not for each message.
     pub(super) fn routes(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
         match self
             .current
@@ -341,8 +341,8 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Notifies the members that have seen the membership as it was until now, in the order that
-    /// their election [asks for](Requirements::notify).
+    /// Notifies the members that have seen the membership before this change, in the order that their election
+    /// [requires](Requirements::notify).
     fn changed(&mut self) {
         self.version += 1;
         self.freshness = self.freshness.max(Freshness::OldDetails);
@@ -351,8 +351,8 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.up_to_date.move_to(&mut self.due);
         let order = self.requirements.as_ref().map(|theirs| theirs.notify);
-        // The likely successor first: the others then hear its announcement before the end of their
-        // leader, and have nothing left to ask. A member that is not up cannot announce itself.
+        // First the likely successor: the other members then receive its announcement before the end of their leader,
+        // and have no question left. A member that is not up cannot announce itself.
         let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
         while let Some(position) = self.due.pop() {
             self.notify(position);
@@ -361,7 +361,7 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
         self.is_due = !self.due.is_empty();
-        // Outside of an arbiter, a later turn does not exist.
+        // Outside of an arbiter there is no later turn.
         if self.is_due && !(self.later)() {
             self.notify_remaining();
         }
@@ -408,5 +408,5 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Maximum number of members that are removed, or noted, one by one.
+/// Largest number of members that are removed, or noted, one by one.
 const A_FEW: usize = 4;

@@ -11,7 +11,7 @@ use super::{Freshness, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
     /// Notes that the votes of a name's holder are lost with this process; returns whether that is allowed. It is not
-    /// allowed where other hosts rely on them.
+    /// allowed if other hosts rely on these votes.
     pub(in crate::group) fn note_volatile(&mut self, id: &AgentId) -> bool {
         if self.members.is_closed() {
             self.volatile.insert(id.clone());
@@ -19,7 +19,7 @@ impl<M: PeerMessage> Registry<M> {
         self.members.is_closed()
     }
 
-    /// Opens the group to other hosts, which know this one by that name; every incarnation from now on is later
+    /// Opens the group to other hosts, which know this process by that name. Every incarnation from now on is later
     /// than `floor`.
     pub(in crate::group) fn open(
         &mut self,
@@ -44,12 +44,12 @@ impl<M: PeerMessage> Registry<M> {
         Ok(())
     }
 
-    /// Returns whether other hosts were ever let in.
+    /// Returns whether the group was ever open to other hosts.
     pub(in crate::group) const fn was_opened(&self) -> bool {
         self.was_opened
     }
 
-    /// Returns whether an agent has a name here.
+    /// Returns whether an agent of this process has a name in the group.
     pub(in crate::group) fn has_agents(&self) -> bool {
         let mut names = self.names.values();
         names.any(|name| name.state != NameState::Free)

@@ -1,7 +1,7 @@
 //! The names whose holders made a record in this group: the next holder has to have that record.
 //!
-//! Decided here: that this outlasts the membership. Each name costs an entry for ever; these are the
-//! voters of this process, so no other host can make them many.
+//! Decided here: this note outlasts the membership. Each name costs an entry for ever. These names are the voters of
+//! this process, so no other host can make them many.
 
 use crate::protocol::{AgentId, PeerMessage, Requirements};
 
@@ -15,9 +15,9 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Returns whether a holder of this name made a record durable under these rules. Where a record is needed, an
-    /// agent that comes back without it has forgotten its promises. A promise of an earlier epoch does not bind an
-    /// agent of a later epoch.
+    /// Returns whether a holder of this name made a record durable under these rules. If a record is needed, an agent
+    /// that comes back without it has forgotten its promises. A promise of an earlier epoch does not bind an agent of a
+    /// later epoch.
     pub(in crate::group) fn had_record(&self, id: &AgentId, now: &Requirements) -> bool {
         let is_bound = |noted: &Requirements| noted.rules == now.rules && noted.epoch >= now.epoch;
         self.records.get(id).is_some_and(is_bound)

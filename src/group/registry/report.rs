@@ -1,9 +1,8 @@
 //! Reports about members, and the holders of names.
 //!
-//! Decided here: a report counts only if it comes by the member's own route; which agent holds a name; what follows
-//! when another agent takes the name; many reports are one step. A report that changes little is applied in place,
-//! so that a crash does not require a copy of the group. All other reports are collected until the next snapshot is
-//! made.
+//! Decided here: a report counts only if it comes by the member's own route; which agent holds a name; the consequence
+//! when another agent takes the name; many reports are one step. A report that changes little is applied in place, so
+//! that a crash does not require a copy of the group. All other reports are collected until the next snapshot is made.
 
 use bully_core::driver::{MemberReports as _, MembersReports as _};
 use std::sync::Arc;
@@ -137,7 +136,8 @@ impl<M: PeerMessage> Registry<M> {
             return Err(Box::new(member));
         }
         if let Some(NameRecord { incarnation, .. }) = self.names.remove(id) {
-            // That agent ended for good here. The next agent of that name here begins a later incarnation.
+            // That agent ended for good in this process. The next agent of that name in this process begins a later
+            // incarnation.
             self.floor = self.floor.max(incarnation);
             self.volatile.remove(id);
         }
@@ -204,7 +204,7 @@ impl<M: PeerMessage> Registry<M> {
         self.members.at(at).zip(self.routes.get(at))
     }
 
-    /// Returns the same of a member that has left since the last snapshot.
+    /// Returns the entry of a member that has left since the last snapshot.
     fn former(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         let left = self.left.get(id)?;
         Some((&left.member, &left.route))
