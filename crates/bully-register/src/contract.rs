@@ -14,9 +14,9 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 
 /// A store of small values, each replaced by compare-and-swap.
 ///
-/// The promises about a leader rest on one property of it: operations on one key are linearizable. A swap that is
-/// confirmed is seen by every read that begins afterwards, in any process. Of two swaps that expect the same entry, one
-/// succeeds. Replicas that answer reads on their own do not fit.
+/// The promises about a leader rest on one property of this store: operations on one key are linearizable. A swap that
+/// is confirmed is seen by every read that begins afterwards, in any process. Of two swaps that expect the same entry,
+/// only one succeeds. Replicas that answer reads on their own do not fit.
 ///
 /// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host, `PostgresRegister` (feature
 /// `postgres`), `EtcdRegister` (feature `etcd`) and `KubernetesRegister` (feature `kubernetes`) for hosts that share a
@@ -87,12 +87,12 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 /// # });
 /// ```
 pub trait Register: Debug + Send + Sync {
-    /// Returns the operator's name for this store, without a secret. Two registers of one name are the same store: the
-    /// agents of a group in one process use the register that was given first.
+    /// Returns the operator's name for this store, without a secret. Two registers with the same name are the same
+    /// store: the agents of a group in one process use the register that was given first.
     fn name(&self) -> &str;
 
-    /// Returns whether a process other than this one may reach the store. If so, agents that share nothing but the
-    /// store may be in several processes, so messages between them need a bridge.
+    /// Returns whether a process other than this one may reach the store. If so, agents that share only the store may
+    /// be in several processes, so messages between them need a bridge.
     fn is_shared(&self) -> bool {
         true
     }
@@ -100,7 +100,7 @@ pub trait Register: Debug + Send + Sync {
     /// Reads the entry of a key; `None` if there is none.
     ///
     /// # Errors
-    /// [`RegisterError`] when that is not known.
+    /// [`RegisterError`] when the entry is not known.
     fn read(&self, key: &RegisterKey) -> RegisterReading;
 
     /// Replaces the entry of a key, if it is still the `expected` entry. `None` expects that the key has no entry.
@@ -115,7 +115,7 @@ pub trait Register: Debug + Send + Sync {
     fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping;
 
     /// Reads all entries [below](RegisterKey::is_below) a key, in the order of their keys: at most [`MOST_LISTED`].
-    /// `None` if the store cannot list; the features that need a list then refuse to start.
+    /// `None` if the store cannot list; then the features that need a list refuse to start.
     ///
     /// Each entry existed at some moment of the listing, not all of them at the same moment. The future may fail with a
     /// [`RegisterError`]; with [`RegisterError::TooMany`] if there are more entries.
@@ -124,10 +124,10 @@ pub trait Register: Debug + Send + Sync {
         None
     }
 
-    /// Removes the entry of a key, if that is still the expected entry. `None` if the store cannot remove.
+    /// Removes the entry of a key, if it is still the expected entry. `None` if the store cannot remove.
     ///
-    /// An entry that is written there later gets a version that no earlier entry had. The future may fail with a
-    /// [`RegisterError`]; if that [is unknown](RegisterError::is_unknown), the entry may have been removed.
+    /// An entry that is written later under this key gets a version that no earlier entry had. The future may fail with
+    /// a [`RegisterError`]; if its outcome [is unknown](RegisterError::is_unknown), the entry may have been removed.
     fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
         let _ = (key, expected);
         None
@@ -144,9 +144,11 @@ pub trait Register: Debug + Send + Sync {
         None
     }
 
-    /// Reads the wall clock of the store, in milliseconds since 1970 began (UTC). `None` if the store has none of its own.
+    /// Reads the wall clock of the store, in milliseconds since 1970 began (UTC). `None` if the store has no clock of
+    /// its own.
     ///
-    /// Schedules compare the clock of their host with it where fewer than three agents are there. No lease depends on it.
+    /// If there are fewer than three agents, schedules compare the clock of their host with this clock. No lease
+    /// depends on it.
     fn clock(&self) -> Option<StoreClock> {
         None
     }

@@ -1,22 +1,22 @@
 //! Errors of an operation on a register: the reason, and whether it changed anything.
 //!
-//! Decided here: a write whose outcome is unknown is a case of its own. An agent that took it for a success would count
-//! a lease that it may not have. An agent that took it for a failure would later not know its own record.
+//! Decided here: a write whose outcome is unknown is a case of its own. An agent that treated it as a success would
+//! count a lease that it may not have. An agent that treated it as a failure would later not recognize its own record.
 
 use std::{fmt, io};
 
 use super::{MOST_BYTES, MOST_LISTED, RegisterKey};
 
-/// The error of an operation on a register. But for [`Unknown`](Self::Unknown), nothing was changed.
+/// The error of an operation on a register. After every error except [`Unknown`](Self::Unknown), nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The store did not answer, or not in time.
+    /// The store did not answer, or did not answer in time.
     #[error(
         "the store of the lease does not answer: see that it runs and can be reached from here ({0})"
     )]
     Unreachable(#[source] io::Error),
-    /// The store did not confirm a write: it may have written, or may write later.
+    /// The store did not confirm a write: it may have written, or may still write.
     #[error(
         "the store of the lease did not say whether it has written; the agent reads it again ({0})"
     )]
@@ -44,12 +44,12 @@ pub enum RegisterError {
         /// Its length in bytes.
         len: usize,
     },
-    /// More entries are below a key than a register lists.
+    /// There are more entries below a key than a register lists.
     #[error(
         "more than {MOST_LISTED} entries are below {prefix}: remove those that no agent needs any more"
     )]
     TooMany {
-        /// The key above them.
+        /// The key above these entries.
         prefix: RegisterKey,
     },
 }
@@ -57,23 +57,23 @@ pub enum RegisterError {
 debug_is_text!(RegisterError);
 
 impl RegisterError {
-    /// The store could not be asked, or did not answer a read.
+    /// Makes the error of a store that could not be asked, or did not answer a read.
     pub fn unreachable(source: impl Into<io::Error>) -> Self {
         Self::Unreachable(source.into())
     }
 
-    /// The store was asked to write, and gave no answer.
+    /// Makes the error of a store that was asked to write, and gave no answer.
     pub fn unknown(source: impl Into<io::Error>) -> Self {
         Self::Unknown(source.into())
     }
 
-    /// The store answered that it does not do it.
+    /// Makes the error of a store that answered that it refuses the operation.
     pub fn refused(refusal: RegisterRefusal, source: impl Into<io::Error>) -> Self {
         let source = source.into();
         Self::Refused { refusal, source }
     }
 
-    /// Returns whether the write may have been done, or may be done yet.
+    /// Returns whether the write may have been done, or may still be done.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown(_))
     }
@@ -83,17 +83,17 @@ impl RegisterError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RegisterRefusal {
-    /// It takes no writes: a replica, or a file without the right to write.
+    /// The store takes no writes: it is a replica, or a file without the right to write.
     ReadOnly,
     /// The credentials are wrong, or lack a right.
     Credentials,
-    /// It is full.
+    /// The store is full.
     Full,
-    /// It has no table for registers, or a table of another form.
+    /// The store has no table for registers, or a table of another form.
     Layout,
     /// A pooler shares the session of its connection with other clients.
     Pooled,
-    /// Its interface for clients: etcd's JSON gateway does not answer there.
+    /// etcd's JSON gateway, which is its interface for clients, does not answer at this address.
     Gateway,
     /// Any other refusal; the store's own words describe it.
     Other,

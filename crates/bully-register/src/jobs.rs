@@ -1,4 +1,4 @@
-//! The operations that wait for the thread of a store, and the way of each answer back to its caller.
+//! The operations that wait for the thread of a store, and the path of each answer back to its caller.
 //!
 //! Decided here: the number of operations that may wait is limited; an operation whose caller has given up is not
 //! begun; and a write whose thread ends with it has an unknown outcome. Not here: the operations of a store.
@@ -17,7 +17,7 @@ use super::{
 /// One operation, and the receiver of its outcome.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// Several reads are one question, where the store can answer them together.
+    /// Several reads are one question, if the store can answer them together.
     Reads(Vec<ReadJob>),
     Swap {
         key: RegisterKey,
@@ -38,21 +38,21 @@ pub(super) enum Job {
     Clock { answer: JobAnswer<u64> },
 }
 
-/// A key, and where its entry goes.
+/// A key, and the receiver of its entry.
 pub(super) type ReadJob = (RegisterKey, JobAnswer<Option<Entry>>);
 
 pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 
-/// Asks a thread; the last clone's end is the thread's.
+/// Sends operations to a thread. The thread ends when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
     sender: mpsc::Sender<Job>,
-    /// The process that has the thread. A forked child has the queue, and no thread that reads it.
+    /// The process that has the thread. A forked child has a copy of the queue, but no thread that reads it.
     process: u32,
 }
 
 impl Jobs {
-    /// With the end that the thread has.
+    /// Makes a queue, and the end of it for the thread.
     pub(super) fn new() -> (Self, mpsc::Receiver<Job>) {
         let (sender, asked) = mpsc::channel(QUEUE);
         let process = std::process::id();
@@ -147,7 +147,7 @@ impl Jobs {
 }
 
 impl Job {
-    /// Returns whether a caller still waits for it. A write that comes late only puzzles its readers.
+    /// Returns whether a caller still waits for this operation. A write that comes late would only confuse its readers.
     pub(super) fn is_wanted(&self) -> bool {
         match self {
             Self::Reads(reads) => reads.iter().any(|(_, answer)| !answer.is_closed()),
@@ -164,7 +164,7 @@ fn ended() -> io::Error {
     io::Error::other("its thread has ended")
 }
 
-/// Maximum number of operations that wait: several hundred elections, each with a read and a swap under way.
+/// Largest number of operations that wait: several hundred elections, each with a read and a swap under way.
 const QUEUE: usize = 2_048;
 
 #[cfg(test)]

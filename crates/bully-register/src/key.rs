@@ -10,10 +10,10 @@ use bully_core::protocol::{AgentId, IdError};
 /// Largest value, in bytes: enough for a lease with the longest names, with room to spare.
 pub const MOST_BYTES: usize = 4_096;
 
-/// The largest number of entries that a register lists.
+/// Largest number of entries that a register lists.
 pub const MOST_LISTED: usize = 1_000;
 
-/// The name of one value in a register: one to four names in the form of an [`AgentId`], divided by `/`.
+/// The name of one value in a register: one to four names in the form of an [`AgentId`], separated by `/`.
 ///
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -27,12 +27,12 @@ pub const MOST_LISTED: usize = 1_000;
 pub struct RegisterKey(Arc<str>);
 
 impl RegisterKey {
-    /// The key as text.
+    /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns whether it begins with all names of `prefix`, and has more of them.
+    /// Returns whether this key begins with all names of `prefix`, and has more names.
     ///
     /// ```
     /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -71,7 +71,7 @@ impl fmt::Display for RegisterKey {
     }
 }
 
-/// Names in a key.
+/// Largest number of names in a key.
 const MOST_PARTS: usize = 4;
 
 /// The store's name for one write of an entry: an opaque text. Two versions are equal or not; they have no order.
@@ -79,15 +79,15 @@ const MOST_PARTS: usize = 4;
 pub struct Version(Arc<str>);
 
 impl Version {
-    /// The longest version, in bytes.
+    /// Length of the longest version, in bytes.
     pub const MAX_LEN: usize = 64;
 
-    /// A version of this text; `None` if it is longer than [`MAX_LEN`](Self::MAX_LEN).
+    /// Makes a version from this text; `None` if the text is longer than [`MAX_LEN`](Self::MAX_LEN).
     pub fn new(text: &str) -> Option<Self> {
         (text.len() <= Self::MAX_LEN).then(|| Self(text.into()))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -100,7 +100,7 @@ impl From<u64> for Version {
     }
 }
 
-/// A value as it was found, with its version.
+/// A value that was read, with its version.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
@@ -111,10 +111,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry as a store shows it.
+    /// Makes an entry from the data of a store.
     ///
     /// # Errors
-    /// [`RegisterError::Foreign`] for a value that no register writes, since it is too large.
+    /// [`RegisterError::Foreign`] for a value that is too large, because no register writes such a value.
     pub fn new(key: &RegisterKey, version: Version, value: Vec<u8>) -> Result<Self, RegisterError> {
         if value.len() > MOST_BYTES {
             return Err(RegisterError::Foreign { key: key.clone() });
@@ -132,7 +132,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// The entry that a confirmed swap has written. Its value is not too large, since the register took it.
+/// Returns the entry that a confirmed swap has written. Its value is not too large, since the register accepted it.
 #[doc(hidden)]
 pub const fn entry_of_swap(version: Version, value: Vec<u8>) -> Entry {
     Entry { version, value }

@@ -8,7 +8,7 @@
 //!                             └── conformance: a suite that tests any of them (feature `conformance`)
 //! ```
 //!
-//! # A store of yours
+//! # A store of your own
 //! A register keeps values of at most [`MOST_BYTES`] under keys of one to four names, each with a [`Version`].
 //! Implement [`Register`] with `name`, `read` and `swap`; `list`, `remove`, `changes` and `clock` may be left out.
 //! A lease depends on these operations, so a clause that does not hold can cause two leaders. The store needs no

@@ -1,6 +1,6 @@
 //! A register in memory, for tests and for agents of one process.
 //!
-//! Decided here: nothing that a store would not decide; this is the contract in the fewest lines.
+//! Decided here: nothing that a store would not decide; this file is the contract in the fewest lines.
 
 use std::{
     collections::BTreeMap,
@@ -44,9 +44,9 @@ pub struct MemoryRegister {
 #[derive(Debug)]
 struct Values {
     entries: BTreeMap<RegisterKey, Entry>,
-    /// The last version that was given.
+    /// The last version that was used.
     last: u64,
-    /// The last change, and of which key.
+    /// The last change, and its key.
     changes: watch::Sender<Option<(RegisterKey, Change)>>,
 }
 
@@ -57,7 +57,7 @@ impl Values {
 }
 
 impl MemoryRegister {
-    /// An empty register.
+    /// Makes an empty register.
     pub fn new() -> Self {
         static MADE: AtomicU64 = AtomicU64::new(1);
         let number = MADE.fetch_add(1, Relaxed);
@@ -157,8 +157,8 @@ impl Register for MemoryRegister {
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        // One channel for all keys: the last change hides those before it, so a listener that hears of another key has
-        // to read.
+        // One channel for all keys: the last change hides the changes before it, so a listener that gets a change of
+        // another key has to read.
         let (key, changes) = (key.clone(), self.values().changes.subscribe());
         Some(Box::pin(stream::unfold(
             (key, changes),

@@ -1,9 +1,8 @@
 //! Errors of the system: whether the same call may succeed later.
 //!
 //! A process can run out of descriptors, threads, memory, locks and disk space. Decided here, in one table: which of
-//! these errors passes by itself, which one needs room, and which one is final. Not here: the knowledge of a failed
-//! call's caller about its effect. A failed write may have done its work; `record_file/` describes how its owner finds
-//! that out.
+//! these errors passes by itself, which one needs room, and which one is final. Not here: the effect of a failed call.
+//! A failed write may have done its work; `record_file/` describes how its owner finds that out.
 //!
 //! | error | outlook | an operator |
 //! |---|---|---|
@@ -14,7 +13,7 @@
 //! | `EAGAIN` at the start of a thread or a process | passes | lets this process start more of them |
 //! | `EINTR`, `EAGAIN`, `EBUSY`, `ETXTBSY`, a time limit | passes | does nothing |
 //! | `ENOSPC`, `EDQUOT` | needs room | makes room, or raises the quota |
-//! | any other | final | mends what the error names |
+//! | any other | final | mends the cause that the error reports |
 //!
 //! # Boundaries
 //! | boundary | passes or needs room | final |
@@ -46,9 +45,9 @@ use std::io::{self, ErrorKind};
 pub enum Outlook {
     /// The same call may succeed in a moment.
     Passes(Shortage),
-    /// It may succeed when the disk, or this user's share of it, has room.
+    /// It may succeed when the disk or this user's quota has room.
     NeedsRoom,
-    /// It fails again.
+    /// The same call fails again.
     Final,
 }
 
@@ -64,12 +63,12 @@ pub enum Shortage {
     Memory,
     /// Locks of files: `ENOLCK`.
     Locks,
-    /// Nothing is known to be short: the call was interrupted, or something was in use.
+    /// No shortage is known: the call was interrupted, or a resource was in use.
     Moment,
 }
 
 impl Outlook {
-    /// The outlook of an error of the system.
+    /// Returns the outlook of an error of the system.
     pub fn of(error: &io::Error) -> Self {
         #[cfg(unix)]
         if let Some(outlook) = error.raw_os_error().and_then(of_number) {
@@ -86,7 +85,7 @@ impl Outlook {
         }
     }
 
-    /// Returns the advice to an operator about the shortage; `None` where no shortage is known.
+    /// Returns the advice to an operator about the shortage; `None` if no shortage is known.
     pub const fn advice(self) -> Option<&'static str> {
         let Self::Passes(shortage) = self else {
             return None;
@@ -109,7 +108,7 @@ impl Outlook {
     }
 }
 
-/// The errors that have no kind of their own in `std`.
+/// Returns the outlook of the errors that have no kind of their own in `std`.
 #[cfg(unix)]
 fn of_number(number: i32) -> Option<Outlook> {
     use rustix::io::Errno;

@@ -16,7 +16,7 @@ pub enum PasswordFileError {
     /// The file cannot be read.
     #[error("cannot read {path:?}: is the file there, and may this user read it? ({source})")]
     Unreadable { path: PathBuf, source: io::Error },
-    /// It is another file.
+    /// The file exceeds the size limit, so it is probably another file.
     #[error("{path:?} is longer than {MOST} bytes: is it the right file?")]
     TooLong { path: PathBuf },
     /// Other users may read or change the file.
@@ -34,14 +34,14 @@ pub struct PasswordFile {
 }
 
 impl PasswordFile {
-    /// Reads it as it is now.
+    /// Reads the present content of the file.
     pub fn read(path: &Path) -> Result<Self, PasswordFileError> {
         let unreadable = |source| PasswordFileError::Unreadable {
             path: path.to_owned(),
             source,
         };
         let file = File::open(path).map_err(unreadable)?;
-        // The permissions of the file that is read, which may have another name by now.
+        // The permissions of the file that is read; the path may lead to another file by now.
         let is_open = is_open_to_others(&file).map_err(unreadable)?;
         let mut text = String::new();
         let mut some = file.take(MOST.saturating_add(1));
@@ -70,13 +70,13 @@ pub fn is_open_to_others(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
 }
 
-/// This system has no such permissions.
+/// Returns `false`, because this system has no such permissions.
 #[cfg(not(unix))]
 pub fn is_open_to_others(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Longest file, in bytes.
+/// Length of the longest file, in bytes.
 const MOST: u64 = 65_536;
 
 #[cfg(all(test, unix))]

@@ -1,7 +1,7 @@
 //! The sources of certificates and keys; how their bytes are read and forgotten.
 //!
 //! Decided here: the largest size, that a damaged key is never quoted, and that our copies of a key are wiped. Not
-//! here: the checks of the certificates and keys; the bridge and the stores, which both speak TLS, do them.
+//! here: the checks of the certificates and keys; the bridge and the stores make them, since both speak TLS.
 
 use std::{
     fmt,
@@ -16,7 +16,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::calls::Contradiction;
 
-/// The longest file or text, in bytes: some hundred certificates.
+/// Length of the longest file or text, in bytes: some hundred certificates.
 const MAX_LEN: usize = 1024 * 1024;
 
 /// A part of the settings of TLS.
@@ -66,7 +66,7 @@ pub enum PemError {
         /// The limit in bytes.
         max: usize,
     },
-    /// The text is not PEM. It is not repeated: it may hold a key.
+    /// The text is not PEM. The error does not repeat it, because it may hold a key.
     #[error("the {part} is damaged PEM: it needs its BEGIN and END lines, and base64 between them")]
     Damaged {
         /// The part of TLS that the text should hold.
@@ -83,17 +83,17 @@ pub enum PemError {
     /// There is more than one key, and nothing shows which one is meant.
     #[error("there are {count} private keys in the PEM given: leave the one of the certificate")]
     SeveralKeys {
-        /// How many.
+        /// Number of keys.
         count: usize,
     },
-    /// Two calls name the same part, one a file and the other one bytes.
+    /// Two calls set the same part, one a file and the other one bytes.
     #[error(
         "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
     )]
     Contradiction {
-        /// One of them.
+        /// The name of one call.
         first: &'static str,
-        /// The other one.
+        /// The name of the other call.
         second: &'static str,
     },
 }
@@ -116,17 +116,17 @@ pub enum PemSource {
 }
 
 impl PemSource {
-    /// A file.
+    /// Makes a source from a file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::File(path.into())
     }
 
-    /// Bytes, which are wiped when this is dropped.
+    /// Makes a source from bytes, which are wiped when it is dropped.
     pub fn bytes(pem: impl Into<Vec<u8>>) -> Self {
         Self::Bytes(Zeroizing::new(pem.into()))
     }
 
-    /// All certificates in it, in their order: at least one.
+    /// Returns all certificates of the source, in their order: at least one.
     ///
     /// # Errors
     /// [`PemError`], which never quotes the text.
@@ -141,7 +141,7 @@ impl PemSource {
         Ok(found)
     }
 
-    /// The one key in it.
+    /// Returns the only key of the source.
     ///
     /// # Errors
     /// [`PemError`], which never quotes the text.
@@ -150,7 +150,7 @@ impl PemSource {
         let text = self.read(part)?;
         let mut keys = Vec::new();
         for key in PrivateKeyDer::pem_slice_iter(&text) {
-            // Wrapped at once: an error in the next key drops, and so wipes, the keys before it.
+            // Wrapped at once: if the next key is wrong, the keys before it are dropped and so wiped.
             keys.push(SecretKey(key.map_err(|_| PemError::Damaged { part })?));
         }
         let count = keys.len();
@@ -161,7 +161,7 @@ impl PemSource {
         }
     }
 
-    /// Returns a stamp that distinguishes a file from another file that replaces it; `None` where there is no file.
+    /// Returns a stamp that distinguishes a file from another file that replaces it; `None` if there is no file.
     pub fn stamp(&self) -> Option<FileStamp> {
         let Self::File(path) = self else {
             return None;
@@ -223,7 +223,7 @@ fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
 pub struct SecretKey(PrivateKeyDer<'static>);
 
 impl SecretKey {
-    /// The key in DER.
+    /// Returns the key in DER.
     pub const fn der(&self) -> &PrivateKeyDer<'static> {
         &self.0
     }
@@ -241,7 +241,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// A path is not a secret; bytes may be.
+/// Shows a path, which is not a secret, but no bytes, which may be one.
 impl fmt::Debug for PemSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

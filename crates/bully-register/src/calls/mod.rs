@@ -1,8 +1,8 @@
-//! A setting that a builder has several calls for.
+//! A setting that several calls of a builder can make.
 //!
-//! Decided here: two different calls for one setting are refused by both names, in any order of the calls. The same
-//! call may be repeated, and the latest counts. Not here: which setters a builder has. How its tests find a pair that
-//! loses a setting: `pairs.rs`.
+//! Decided here: two different calls for one setting are refused, with both names, in any order of the calls. The same
+//! call may be repeated, and the latest counts. Not here: which setters a builder has. `pairs.rs` is for tests that
+//! find a pair of calls that loses a setting.
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod pairs;
@@ -20,14 +20,14 @@ pub struct OneOf<T> {
 /// Two calls that make one setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The name of the first one.
+    /// The name of the first call.
     pub first: &'static str,
-    /// The other one.
+    /// The name of the other call.
     pub second: &'static str,
 }
 
 impl<T> OneOf<T> {
-    /// No call yet.
+    /// Makes a setting that no call has made.
     pub const fn none() -> Self {
         Self {
             made: None,
@@ -41,7 +41,7 @@ impl<T> OneOf<T> {
         self.made = Some(setting);
     }
 
-    /// The setting of the latest call.
+    /// Returns the setting of the latest call.
     ///
     /// # Errors
     /// [`Contradiction`] if two different calls made it.
@@ -54,7 +54,7 @@ impl<T> OneOf<T> {
     }
 }
 
-/// No call yet.
+/// A setting that no call has made.
 impl<T> Default for OneOf<T> {
     fn default() -> Self {
         Self::none()

@@ -1,7 +1,7 @@
-//! Tests of a builder go through every pair of its setters.
+//! Tests of a builder that go through every pair of its setters.
 //!
-//! Decided here: which setters the source has, so that a test's list fails when one is added; and when a pair loses a
-//! setting. Not here: the setters' values, and how a test shows a builder.
+//! Decided here: which setters the source has, so that a test with a list of setters fails when a setter is added; and
+//! when a pair loses a setting. Not here: the setters' values, and how a test shows a builder.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,7 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The names of all calls `fn call(self, ..) -> Self` of that type, of all files in `src/` of the package in that folder.
+/// Returns the names of all calls `fn call(self, ..) -> Self` of that type, of all files in `src/` of the package in
+/// that folder.
 pub fn setters_of(package: &str, builder: &str) -> BTreeSet<String> {
     let folder = Path::new(package).join("src");
     let mut found = BTreeSet::new();
@@ -65,8 +66,8 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 /// Every setting of a builder after some calls, or the error that refuses them.
 pub type Outcome = Result<String, String>;
 
-/// The pairs that break a rule. Both orders of a pair give one outcome. If each call is accepted alone, the pair keeps
-/// both settings, or its error has both names.
+/// Returns the pairs that break a rule. The rules: both orders of a pair give one outcome; if each call is accepted
+/// alone, the pair keeps both settings, or its error has both names.
 pub fn wrong_pairs<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,
@@ -101,7 +102,7 @@ pub fn wrong_pairs<B>(
     wrong
 }
 
-/// Returns the setters that change nothing: a value equal to the default would hide a lost setting.
+/// Returns the setters that change nothing. A value equal to the default would hide a lost setting.
 pub fn idle_setters<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,

@@ -1,6 +1,6 @@
 //! The clauses of the contract, each with its name and its sentence.
 //!
-//! Decided here: the words that a report and an error use. The tests of the clauses are in the files beside.
+//! Decided here: the words of a report and of an error. The tests of the clauses are in the files beside this one.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Clause {
-    /// Two connections to one store have one name.
+    /// Two connections to one store have the same name.
     OneName,
     /// A key that was never written has no entry.
     AbsentIsNone,
@@ -16,19 +16,19 @@ pub enum Clause {
     ReadsWhatWasWritten,
     /// Each key has an entry of its own.
     KeysApart,
-    /// A swap whose expected entry is not there changes nothing and shows the entry that is there.
+    /// A swap whose expected entry is not the present one changes nothing and shows the present entry.
     SwapCompares,
     /// Each write has a version that its key never had before.
     NewVersion,
-    /// The largest value is kept whole, and a larger one is refused.
+    /// The largest value is kept whole, and a larger value is refused.
     LargestValue,
     /// An operation that begins after a confirmed swap knows of it, on every connection.
     SeenAtOnce,
     /// Of several swaps that expect the same entry, at most one succeeds.
     OneWins,
-    /// A swap is applied once at most, also if its answer was lost.
+    /// A swap is applied at most once, even if its answer was lost.
     AppliedOnce,
-    /// A conflict, and every error but `Unknown`, means that nothing was changed and nothing will be.
+    /// A conflict, and every error except `Unknown`, means that nothing was changed and nothing will be changed.
     FailureMeansUnchanged,
     /// An operation does nothing before it is polled.
     WaitsForPoll,
@@ -38,12 +38,12 @@ pub enum Clause {
     RemovalCompares,
     /// A listing returns all entries below a key, in the order of their keys, or the error that there are too many.
     ListsBelow,
-    /// A register that offers a stream of changes reports changes.
+    /// A register with a stream of changes reports changes.
     TellsChanges,
 }
 
 impl Clause {
-    /// All of them.
+    /// All clauses.
     pub const ALL: [Self; 16] = [
         Self::OneName,
         Self::AbsentIsNone,
@@ -63,12 +63,12 @@ impl Clause {
         Self::TellsChanges,
     ];
 
-    /// Its name, as an error writes it.
+    /// Returns its name, as an error writes it.
     pub const fn name(self) -> &'static str {
         self.words().0
     }
 
-    /// Its demand, in a sentence.
+    /// Returns its requirement, in a sentence.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }
@@ -140,7 +140,7 @@ impl fmt::Display for Clause {
     }
 }
 
-/// The findings of the suite about a register that keeps the contract.
+/// The results of the suite for a register that keeps the contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     held: BTreeSet<Clause>,
@@ -156,20 +156,20 @@ impl Report {
         self.missed_changes = changes;
     }
 
-    /// Returns whether the register was held to that clause. Of an operation that it does not offer, no clause is
-    /// tested.
+    /// Returns whether the suite has tested that clause. For an operation that the register does not offer, no clause
+    /// is tested.
     pub fn holds(&self, clause: Clause) -> bool {
         self.held.contains(&clause)
     }
 
-    /// Number of changes, of eleven at most, of which the register did not tell. A stream of changes is a hint, so a
-    /// register may miss some; agents then hear of a change at their next read.
+    /// Returns the number of changes that the register did not report, of eleven at most. A stream of changes is a
+    /// hint, so a register may miss some changes; agents then learn of a change at their next read.
     pub const fn missed_changes(&self) -> u32 {
         self.missed_changes
     }
 }
 
-/// A line for each clause.
+/// One line for each clause.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for clause in Clause::ALL {

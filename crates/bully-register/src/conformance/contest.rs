@@ -1,4 +1,4 @@
-//! Several clients at once on one key, each on a thread and a connection of its own.
+//! Several clients on one key at the same time, each on a thread and a connection of its own.
 //!
 //! Decided here: the next step of each client, and the beginning and the end of each step. `history.rs` judges the
 //! steps, `faults.rs` has the faults of the network.
@@ -26,7 +26,7 @@ use crate::{Entry, Register, RegisterError, RegisterKey, Swap};
 pub(super) enum ContestNetwork {
     /// The real network.
     Plain,
-    /// It delays, loses answers, and delivers writes late.
+    /// A network that delays, loses answers, and delivers writes late.
     Faulty,
 }
 
@@ -42,7 +42,7 @@ struct Client {
     steps: Vec<HistoryStep>,
 }
 
-/// Plays a contest, and judges it.
+/// Runs a contest, and judges it.
 pub(super) async fn play(run: &SuiteRun, network: ContestNetwork) -> Result<(), NonConformance> {
     let runtime = Handle::try_current().map_err(|_| NonConformance::NoRuntime)?;
     let key = run.key(match network {
@@ -82,7 +82,7 @@ pub(super) async fn play(run: &SuiteRun, network: ContestNetwork) -> Result<(), 
     }
     let mut steps = Vec::new();
     for ended in played {
-        // A thread that ends without a word has panicked.
+        // A thread that ends without a result has panicked.
         let clause = Clause::SeenAtOnce;
         let client = ended
             .await
@@ -108,7 +108,7 @@ impl Client {
             let before = known.clone();
             known = match self.dice.u32(0..8) {
                 0 => self.look().await?,
-                // A client that has slept expects an entry of before.
+                // A client that has slept expects an earlier entry.
                 1 => self.swap(former.clone(), number).await?,
                 _ => self.swap(known, number).await?,
             };
@@ -122,7 +122,7 @@ impl Client {
         Ok(self.steps)
     }
 
-    /// Reads until that works.
+    /// Reads until a read succeeds.
     async fn look(&mut self) -> Result<Option<Entry>, NonConformance> {
         let begin = self.clock.fetch_add(1, SeqCst);
         let found = self.probe.read(&self.key).await?;
@@ -130,7 +130,7 @@ impl Client {
         Ok(found)
     }
 
-    /// Swaps once, and returns the entry that is there as far as that is known.
+    /// Swaps once, and returns the present entry, as far as the client knows it.
     async fn swap(
         &mut self,
         expected: Option<Entry>,

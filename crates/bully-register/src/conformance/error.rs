@@ -1,6 +1,7 @@
 //! The reasons why a register does not pass.
 //!
-//! Decided here: a broken clause is distinguished from a store that does not answer, about which nothing is known.
+//! Decided here: a broken clause is distinguished from a store that does not answer. In the second case nothing is
+//! known about the clause.
 
 use std::{fmt, time::Duration};
 
@@ -19,7 +20,8 @@ pub enum NonConformance {
         /// The observation.
         found: Found,
     },
-    /// An operation has failed again and again: the store cannot be reached or refuses. The clause is not known to hold.
+    /// An operation has failed again and again: the store cannot be reached or refuses. So it is not known whether the
+    /// clause holds.
     #[error("the register failed while `{clause}` was tested: {source}")]
     Failed {
         /// The clause that was tested.
@@ -50,7 +52,7 @@ pub enum NonConformance {
 }
 
 impl NonConformance {
-    /// The clause that is broken, or that was tested when the register failed.
+    /// Returns the clause that is broken, or that was tested when the register failed.
     pub const fn clause(&self) -> Option<Clause> {
         match self {
             Self::Broken { clause, .. }
@@ -81,7 +83,7 @@ impl Clause {
         }
     }
 
-    /// Fails unless that holds.
+    /// Returns an error unless `holds` is true.
     pub(super) fn check(
         self,
         holds: bool,

@@ -1,6 +1,6 @@
 //! A register behind a network that delays, loses answers, and delivers writes after their answer was lost.
 //!
-//! Decided here: the faults, drawn from a seeded generator. A contract has to allow for all of them: an answer is lost
+//! Decided here: the faults, chosen by a seeded generator. A contract has to allow for all of them: an answer is lost
 //! after its write was applied, a write is applied after its caller was told that its outcome is unknown, and any
 //! message takes a while.
 
@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::{Entry, Register, RegisterError, RegisterKey, RegisterReading, Swapping};
 
-/// A connection over such a network; see the [module](self).
+/// A connection over a faulty network; see the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct Faulty {
     inner: Arc<dyn Register>,
@@ -34,7 +34,7 @@ struct FaultyCalls {
 enum CallFate {
     Answered,
     AnswerLost,
-    /// It arrives some operations later.
+    /// The write arrives some operations later.
     Late(u32),
 }
 
@@ -56,7 +56,7 @@ impl Faulty {
         self.arrive(u32::MAX).await;
     }
 
-    /// The writes arrive that are due before that operation. No caller hears their outcome.
+    /// Delivers the writes that are due before that operation. No caller gets their outcome.
     async fn arrive(&self, operation: u32) {
         for swap in self.take_due(operation) {
             drop(swap.await);
@@ -108,7 +108,7 @@ impl Faulty {
     }
 
     fn network(&self) -> MutexGuard<'_, FaultyCalls> {
-        // Each change under the lock is whole at once.
+        // Each change under the lock is complete at once.
         self.network.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -168,5 +168,5 @@ fn lost() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, "the suite lost the answer")
 }
 
-/// A message takes less than half of this, in milliseconds.
+/// A message takes less than half of this time, in milliseconds.
 const DELAYS: u64 = 6;

@@ -1,9 +1,9 @@
 //! Judges the results of several clients on one key.
 //!
 //! Decided here: whether the steps have an order in which each step sees the effect of all earlier steps. Every write
-//! has a value of its own, and a swap names the entry that it replaces. So the entries of a key are a chain, and each
-//! step has a place in it. The order exists if no step shows an earlier place than a step that had ended before it
-//! began.
+//! has a value of its own, and a swap has the entry that it replaces. So the entries of a key are a chain, and each
+//! step has a place in the chain. The order exists if no step shows an earlier place than a step that had ended before
+//! it began.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) enum Did {
     Read(Option<Entry>),
     Swap {
         expected: Option<Entry>,
-        /// No other write has the same.
+        /// No other write has the same value.
         value: Vec<u8>,
         outcome: SwapOutcome,
     },
@@ -76,7 +76,7 @@ fn attempts(steps: &[HistoryStep]) -> BTreeMap<&[u8], AttemptedSwap<'_>> {
     all.collect()
 }
 
-/// A step that shows the state of the key: this entry, or none.
+/// A step that shows the state of the key: this entry, or no entry.
 struct EntrySight<'a> {
     step: &'a HistoryStep,
     entry: Option<Entry>,
@@ -99,7 +99,7 @@ impl<'a> EntrySight<'a> {
     }
 }
 
-/// The version of each value that was seen.
+/// Returns the version of each value that was seen.
 fn versions(
     sights: &[EntrySight<'_>],
     attempts: &BTreeMap<&[u8], AttemptedSwap<'_>>,
@@ -142,8 +142,7 @@ fn versions(
     Ok(versions)
 }
 
-/// Returns the place of each value in the chain of entries: each was written by a swap that expects the entry before
-/// it.
+/// Returns the place of each value in the chain of entries: a swap wrote each value, and expected the entry before it.
 fn places(
     attempts: &BTreeMap<&[u8], AttemptedSwap<'_>>,
     versions: &BTreeMap<Vec<u8>, Version>,

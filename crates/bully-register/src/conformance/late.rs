@@ -1,10 +1,10 @@
-//! Operations that reach the store late: their caller has given them up, and another client has written.
+//! Operations that reach the store late: their caller has given them up, and another client has written since.
 //!
-//! A write may be under way for any time, since networks repeat, delay and lose. The comparison happens when it
-//! arrives.
+//! A write may be under way for any time, since networks repeat, delay and lose messages. The store compares when the
+//! write arrives.
 //!
-//! Decided here: the entry at the moment when a write arrives. A future that is not polled yet stands for a request
-//! that is still under way.
+//! Decided here: the entry at the moment when a write arrives. A future that is not polled yet takes the place of a
+//! request that is still under way.
 
 use super::{
     Clause, NonConformance, SuiteRun,
@@ -25,12 +25,12 @@ pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     let second = other.write(&key, Some(&first), b"second").await?;
     arrives(&probe, &key, replace, Some(&first), &second).await?;
 
-    // The value of before is there again.
+    // The key has its first value again.
     let replace = probe.register.swap(&key, Some(&first), LATE.to_vec());
     let again = other.write(&key, Some(&second), b"first").await?;
     arrives(&probe, &key, replace, Some(&first), &again).await?;
 
-    // No other client came between: it is done, once.
+    // No other client wrote in between, so the swap is done, once.
     let replace = probe.register.swap(&key, Some(&again), b"in time".to_vec());
     let done = probe.within(replace).await?;
     let entry = other.read(&key).await?;
@@ -58,7 +58,7 @@ pub(super) async fn removals(run: &SuiteRun) -> Result<bool, NonConformance> {
     let removed = probe.within(removal).await?;
     stays(&probe, &key, "removal", &removed_words(&removed), &second).await?;
 
-    // Removed and written anew, with the same value: it is another entry.
+    // The entry was removed and written anew with the same value, so it is another entry.
     let swap = probe.register.swap(&key, Some(&second), LATE.to_vec());
     let removal = probe.register.remove(&key, &second);
     let last = other.remove(&key, &second).await?;
@@ -81,7 +81,7 @@ pub(super) async fn removals(run: &SuiteRun) -> Result<bool, NonConformance> {
     Ok(true)
 }
 
-/// A swap that expects an entry of before reaches the store, where `there` is.
+/// Checks a swap that expects a former entry and reaches the store when the entry is `there`.
 async fn arrives(
     probe: &ClauseProbe,
     key: &RegisterKey,
@@ -107,7 +107,7 @@ async fn arrives(
     }
 }
 
-/// An operation on a former entry has ended like that; the present entry stays.
+/// Checks that an operation on a former entry has not succeeded, and that the present entry stays.
 async fn stays(
     probe: &ClauseProbe,
     key: &RegisterKey,

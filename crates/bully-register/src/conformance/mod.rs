@@ -1,7 +1,7 @@
-//! Tests a register of yours against the contract.
+//! Tests a register of your own against the contract.
 //!
-//! Call [`check`] in a test of yours, with a function that connects to the store. It takes about a second in memory,
-//! and some seconds where a write is synced or goes over a network.
+//! Call [`check`] in a test of your own, with a function that connects to the store. The suite takes about a second in
+//! memory, and some seconds if a write is synced or goes over a network.
 //!
 //! ```
 //! use bully_register::{MemoryRegister, conformance::{self, Clause}};
@@ -27,10 +27,10 @@
 //! writes. The suite therefore puts a network between its clients and the register. The network delays, loses answers
 //! after the write was applied, and delivers a write after its caller was told that the outcome is unknown.
 //!
-//! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each. The suite stands
-//! in front of the register, so it cannot test some faults of a store's client: a client that repeats a write whose
-//! answer was lost, an operation that does not end when the store hangs, and an error of the store that is mistaken for
-//! an unknown outcome. Cut the connection of your client to test them.
+//! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each clause. The suite
+//! calls the register from outside, so it cannot test some faults of a store's client: a client that repeats a write
+//! whose answer was lost, an operation that does not end when the store hangs, and an error of the store that is
+//! mistaken for an unknown outcome. Cut the connection of your client to test them.
 
 mod clause;
 mod contest;
@@ -55,11 +55,12 @@ use crate::{Register, RegisterKey};
 use contest::{CLIENTS, ContestNetwork, play};
 use probe::ClauseProbe;
 
-/// Holds a register to the contract. `connect` opens a connection to one store each time: eight of them are open at once, as
-/// if each was another process.
+/// Tests whether a register keeps the contract. `connect` opens a connection to one store at each call. Eight
+/// connections are open at once, as if each belonged to another process.
 ///
-/// The keys begin with a name that differs in each run. Where the register does not remove, its entries stay in the store: some
-/// 1,500 of them. Call it in a runtime of tokio with a clock, which `#[tokio::test]` and `#[actix::test]` are.
+/// The keys begin with a name that differs in each run. If the register does not remove, about 1,500 entries stay in
+/// the store. Call it in a runtime of tokio with a clock, such as the runtimes of `#[tokio::test]` and
+/// `#[actix::test]`.
 ///
 /// # Errors
 /// [`NonConformance`]: the first clause that does not hold, with the observation; or the failure of the register.
@@ -83,7 +84,7 @@ where
 
 /// One run of the suite.
 struct SuiteRun {
-    /// In the name of each key.
+    /// Part of the name of each key.
     number: String,
     one: Arc<dyn Register>,
     other: Arc<dyn Register>,
@@ -91,7 +92,7 @@ struct SuiteRun {
 }
 
 impl SuiteRun {
-    /// What every register has to do.
+    /// Tests the operations that every register must offer.
     async fn demanded(&self, report: &mut Report) -> Result<(), NonConformance> {
         single::one_name(self)?;
         report.hold(&[Clause::OneName]);
@@ -122,7 +123,7 @@ impl SuiteRun {
         Ok(())
     }
 
-    /// The operations that a register may leave out.
+    /// Tests the operations that a register may leave out.
     async fn offered(&self, report: &mut Report) -> Result<(), NonConformance> {
         if optional::removes(self).await? && late::removals(self).await? {
             report.hold(&[Clause::RemovalCompares]);
@@ -141,18 +142,18 @@ impl SuiteRun {
         &self.number
     }
 
-    /// A key of this run.
+    /// Returns a key of this run.
     fn key(&self, name: &str) -> RegisterKey {
         parse(&format!("conformance-{}/{name}", self.number))
     }
 
-    /// The first connection, for a test of that clause.
+    /// Returns the first connection, for a test of that clause.
     fn probe(&self, clause: Clause) -> ClauseProbe {
         let register = Arc::clone(&self.one);
         ClauseProbe { register, clause }
     }
 
-    /// The second one.
+    /// Returns the second connection, for a test of that clause.
     fn other(&self, clause: Clause) -> ClauseProbe {
         let register = Arc::clone(&self.other);
         ClauseProbe { register, clause }

@@ -1,7 +1,7 @@
 //! The operations that a register may leave out: removal, listing, changes.
 //!
 //! Decided here: an offered operation has to keep its clause; an operation that is not offered is skipped. Removal and
-//! listing are tested in full. A stream of changes is a hint: it may miss some.
+//! listing are tested in full. A stream of changes is a hint, so it may miss some changes.
 
 use std::{future::Future, time::Duration};
 
@@ -60,7 +60,7 @@ pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
             )
         })?;
     }
-    // The same values are other entries when they are written again.
+    // The same values are other entries after they are written again.
     let mut last = None;
     for (value, old) in [(b"a", &first), (b"b", &second)] {
         let entry = probe.write(&key, last.as_ref(), value).await?;
@@ -118,7 +118,8 @@ pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     Ok(true)
 }
 
-/// A listing that leaves entries out would be taken for the whole.
+/// Tests that a listing with too many entries fails, because a listing that leaves entries out would be taken for
+/// complete.
 async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConformance> {
     let prefix = run.key("crowd");
     let keys = (0..=MOST_LISTED).map(|number| run.key(&format!("crowd/{number}")));
@@ -136,7 +137,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
             keys.len()
         )
     })?;
-    // A store with hundreds of entries more would slow the next run down.
+    // Hundreds of further entries in the store would slow down the next run.
     let removals = keys.iter().map(|key| async move {
         match probe.read(key).await? {
             Some(entry) => probe.remove(key, &entry).await,
@@ -147,7 +148,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
     Ok(())
 }
 
-/// Returns the number of changes of which the register did not tell; `None` if it has no stream.
+/// Returns the number of changes that the register did not report; `None` if it has no stream.
 pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance> {
     let key = run.key("told");
     let (probe, other) = (
@@ -195,7 +196,7 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
 }
 
 /// Returns whether the stream reports a change in time. It may also report an earlier change, so the key is read each
-/// time. An entry that the stream names has to be an entry that was written.
+/// time. If the stream reports an entry, it must be an entry that was written.
 async fn heard<F>(
     changes: &mut ChangeStream,
     written: &[Entry],
@@ -223,9 +224,9 @@ where
     timeout(TOLD, listen).await.unwrap_or(Ok(false))
 }
 
-/// Number of writes that the stream should tell of.
+/// Number of writes that the stream should report.
 const ROUNDS: u32 = 10;
-/// Time within which it should.
+/// Time within which the stream should report a write.
 const TOLD: Duration = Duration::from_secs(5);
-/// Number of unreported changes after which a stream is given up.
+/// Number of unreported changes after which the suite stops to test the stream.
 const SILENT: u32 = 3;

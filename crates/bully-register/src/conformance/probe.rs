@@ -22,7 +22,7 @@ impl ClauseProbe {
         self.until_read(|| self.register.read(key)).await
     }
 
-    /// The entry of a key that has to have one.
+    /// Returns the entry of a key that must have an entry.
     pub(super) async fn entry(&self, key: &RegisterKey) -> Result<Entry, NonConformance> {
         let found = self.read(key).await?;
         found.ok_or_else(|| {
@@ -31,7 +31,7 @@ impl ClauseProbe {
         })
     }
 
-    /// `None` if the register does not list.
+    /// Lists the entries below a key. `None` if the register does not list.
     pub(super) async fn list(
         &self,
         prefix: &RegisterKey,
@@ -83,7 +83,7 @@ impl ClauseProbe {
         }
     }
 
-    /// Writes, and returns the entry as the swap and a read show it.
+    /// Writes, and returns the entry that both the swap and a read show.
     pub(super) async fn write(
         &self,
         key: &RegisterKey,
@@ -117,7 +117,7 @@ impl ClauseProbe {
         }
     }
 
-    /// Swaps and has to be refused, since `there` is there and `expected` is not.
+    /// Makes a swap that must be refused, since the entry is `there` and not `expected`.
     pub(super) async fn conflict(
         &self,
         key: &RegisterKey,
@@ -144,7 +144,7 @@ impl ClauseProbe {
         }
     }
 
-    /// `None` if the register does not remove.
+    /// Removes an entry. `None` if the register does not remove.
     pub(super) async fn remove(
         &self,
         key: &RegisterKey,
@@ -179,7 +179,7 @@ impl ClauseProbe {
         timeout(LIMIT, work).await.map_err(overdue)
     }
 
-    /// Another try may help where the store was away or busy.
+    /// Waits before another try, which may help if the store was unreachable or busy. Fails after too many tries.
     pub(super) async fn pause(
         &self,
         tries: &mut u32,
@@ -205,7 +205,7 @@ impl ClauseProbe {
     }
 }
 
-/// Fails if an error has changed something and does not say so.
+/// Fails if an error has changed an entry without saying that its outcome is unknown.
 fn unchanged(
     is_unchanged: bool,
     key: &RegisterKey,
@@ -216,7 +216,7 @@ fn unchanged(
     })
 }
 
-/// An entry in an error: its version, and the beginning of its value.
+/// The text of an entry in an error: its version, and the beginning of its value.
 pub(super) struct ShownEntry<'a>(pub(super) &'a Entry);
 
 impl fmt::Display for ShownEntry<'_> {
@@ -234,7 +234,7 @@ impl fmt::Display for ShownEntry<'_> {
     }
 }
 
-/// The same where there may be none.
+/// The text of an entry or of no entry.
 pub(super) struct ShownAt<'a>(pub(super) Option<&'a Entry>);
 
 impl fmt::Display for ShownAt<'_> {

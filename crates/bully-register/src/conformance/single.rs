@@ -1,4 +1,4 @@
-//! One operation after the other, on one key or two connections.
+//! One operation after the other, on one key or on two connections.
 //!
 //! Decided here: the tests of the clauses that need no second client. `late.rs` has operations that arrive late,
 //! `contest.rs` several clients at once, `optional.rs` the operations that a register need not offer.
@@ -17,7 +17,7 @@ pub(super) fn one_name(run: &SuiteRun) -> Result<(), NonConformance> {
     Clause::OneName.check(!one.is_empty(), || "the name is empty".to_owned())
 }
 
-/// Creates, replaces, and is refused.
+/// Tests a creation, a replacement, and refusals.
 pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("compares"), run.probe(Clause::SwapCompares));
     let found = probe.read(&key).await?;
@@ -30,7 +30,7 @@ pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     probe.conflict(&key, Some(&numbered), None).await?;
     let first = probe.write(&key, None, b"first").await?;
     probe.conflict(&key, None, Some(&first)).await?;
-    // The same value under a version that no store returns.
+    // The same value with a version that no store returns.
     let strange = Version::new("no version of any store").map(ghost);
     probe.conflict(&key, strange.as_ref(), Some(&first)).await?;
     let second = probe.write(&key, Some(&first), b"second").await?;
@@ -38,7 +38,7 @@ pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     probe.conflict(&key, None, Some(&second)).await
 }
 
-/// A value that comes again is another entry.
+/// Tests that a value that is written again is another entry.
 pub(super) async fn new_versions(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("versions"), run.probe(Clause::NewVersion));
     let mut versions = BTreeSet::new();
@@ -90,7 +90,7 @@ pub(super) async fn sizes(run: &SuiteRun) -> Result<(), NonConformance> {
     })
 }
 
-/// Keys that a store might mistake for each other.
+/// Tests keys that a store might mistake for each other.
 pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = run.probe(Clause::KeysApart);
     let mut keys = Vec::new();
@@ -101,7 +101,7 @@ pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     ] {
         keys.extend(names.iter().map(|name| run.key(name)));
     }
-    // The longest names, which differ in the last character.
+    // The longest names, which differ only in the last character.
     let (number, long) = (run.number(), "\u{e4}".repeat(119));
     let beginning = format!("{number}{long}\u{e4}/{number}{long}\u{e4}/{number}{long}\u{e4}");
     keys.push(parse(&format!("{beginning}/{number}{long}\u{e4}")));
@@ -121,7 +121,7 @@ pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     Ok(())
 }
 
-/// The largest number of elections that may have a record there, all at once on one connection.
+/// Tests the largest number of elections that may have a record in one store, all at once on one connection.
 pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = &run.probe(Clause::KeysApart);
     let elections = (0_u32..MANY).map(|number| {
@@ -133,7 +133,7 @@ pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
         }
     });
     try_join_all(elections).await?;
-    // A store may answer operations together that wait at one time.
+    // A store may answer together the operations that wait at one time.
     let (there, absent) = (run.key("many/0"), run.key("many/absent"));
     let asked = [&there, &absent, &there].repeat(10);
     let found = try_join_all(asked.iter().map(|key| probe.read(key))).await?;
@@ -145,7 +145,7 @@ pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
     Ok(())
 }
 
-/// A confirmed write of one connection is read by every other connection from then on.
+/// Tests that a confirmed write of one connection is read by every other connection from then on.
 pub(super) async fn seen_by_others(run: &SuiteRun) -> Result<(), NonConformance> {
     let key = run.key("seen");
     let (one, other) = (run.probe(Clause::SeenAtOnce), run.other(Clause::SeenAtOnce));
@@ -156,7 +156,7 @@ pub(super) async fn seen_by_others(run: &SuiteRun) -> Result<(), NonConformance>
         } else {
             (&other, &one)
         };
-        // A reader that knows the entry of before must not show it again.
+        // A reader that knows the former entry must not show it again.
         reader.read(&key).await?;
         let swap = writer
             .swap(&key, last.as_ref(), &round.to_be_bytes())
@@ -201,7 +201,7 @@ pub(super) async fn dropped(run: &SuiteRun) -> Result<(), NonConformance> {
         drop((&mut read).now_or_never());
     }
     let before = probe.read(&key).await?;
-    // A swap that was given up may come between.
+    // A swap that was given up may be applied in between.
     let entry = match probe.swap(&key, before.as_ref(), b"kept").await? {
         Swap::Done(_) => Some(probe.entry(&key).await?),
         Swap::Conflict(found) => found,

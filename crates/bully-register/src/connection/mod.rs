@@ -6,10 +6,10 @@
 //!            └──────── Told: who listens ────────┘
 //! ```
 //!
-//! Decided here: the interface of a store, the meanings of an answer, and the four courses after an error. Not here:
-//! the course for each error (`failure.rs` of each store has its table), the beginning and the end of a connection
-//! (`worker.rs`), the listeners of a change (`told.rs`), the authorities that TLS trusts (`tls.rs`), and the refusals
-//! of TLS (`refusal.rs`).
+//! Decided here: the interface of a store, the meanings of an answer, and the four courses (next steps) after an error.
+//! Not here: the course for each error (`failure.rs` of each store has its table), the beginning and the end of a
+//! connection (`worker.rs`), the listeners of a change (`told.rs`), the authorities that TLS trusts (`tls.rs`), and the
+//! refusals of TLS (`refusal.rs`).
 
 #[cfg(any(feature = "kubernetes", feature = "tls"))]
 pub(super) mod refusal;
@@ -73,9 +73,9 @@ pub(super) use register_by_thread;
 pub(super) trait Server: Send + 'static {
     type Session: StoreSession;
 
-    /// Makes a connection and logs in, with the password of this moment. `after` is the course that the last connection
-    /// or attempt took: after [`Course::MovesOn`] another server is tried first. The receiver hears the course of the new
-    /// connection when it ends.
+    /// Makes a connection and logs in, with the password of this moment. `after` is the course after the last
+    /// connection or attempt: after [`Course::MovesOn`] another server is tried first. The returned receiver gets the
+    /// course of the new connection when the connection ends.
     async fn connect(
         &mut self,
         told: &Tellers,
@@ -83,9 +83,9 @@ pub(super) trait Server: Send + 'static {
     ) -> Result<(Self::Session, mpsc::Receiver<Course>), RegisterError>;
 }
 
-/// One connection. Any number of operations may be under way.
+/// One connection. Any number of operations may be under way on it.
 pub(super) trait StoreSession: 'static {
-    /// Reads all of these keys in one exchange where the store can; the results have the order of the keys.
+    /// Reads all of these keys, in one exchange if the store can do that; the results have the order of the keys.
     async fn read(&self, keys: &[RegisterKey]) -> Vec<Result<Option<Entry>, RegisterError>>;
 
     async fn swap(
@@ -128,7 +128,7 @@ pub(super) enum Course {
     LogsIn,
     /// It connects to another server, or again to the only one.
     MovesOn,
-    /// It keeps the connection, and names the problem that an operator has to solve. A new connection would not help.
+    /// It keeps the connection, and reports the problem that an operator has to solve. A new connection would not help.
     Final,
 }
 
@@ -146,13 +146,13 @@ impl Course {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Refused(RegisterRefusal),
-    /// It was aborted, or never begun; it may work another time.
+    /// The operation was aborted, or never begun; it may succeed another time.
     NotDone,
     Unknown,
 }
 
 impl Meaning {
-    /// With the store's own words.
+    /// Returns the error, with the store's own words.
     pub(super) fn error(self, words: impl Into<String>) -> RegisterError {
         let source = io::Error::other(words.into());
         match self {

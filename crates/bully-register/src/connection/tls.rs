@@ -1,7 +1,7 @@
-//! The authorities that TLS trusts, and the proof that it gives.
+//! The authorities that TLS trusts, and the register's own certificate.
 //!
-//! Decided here: a server has to prove its name by a certificate of the given authorities, and of no others; no older
-//! protocol than TLS 1.3 is spoken; files are read at each connection to a server.
+//! Decided here: a server has to prove its name by a certificate of the given authorities, and of no other authorities;
+//! no older protocol than TLS 1.3 is spoken; files are read at each connection to a server.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -14,10 +14,12 @@ use crate::{
     pem::{PemError, PemSource, TlsPart},
 };
 
-/// TLS between a register and its store: whom it trusts, and, where the store asks for it, its own certificate.
+/// TLS between a register and its store: the authorities that it trusts, and its own certificate, if the store asks for
+/// one.
 ///
-/// Only TLS 1.3 is spoken, and only to a server whose certificate is of these authorities and names the host. Files are
-/// read again each time the register connects to a server, so that certificates may be renewed while the process runs.
+/// Only TLS 1.3 is spoken, and only to a server whose certificate comes from these authorities and contains the host's
+/// name. Files are read again each time the register connects to a server, so that certificates may be renewed while
+/// the process runs.
 ///
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -46,13 +48,13 @@ impl RegisterTls {
         Self::trusting(PemSource::bytes(pem))
     }
 
-    /// The same, from a file.
+    /// Like [`authorities_pem`](Self::authorities_pem), from a file.
     pub fn authorities_file(path: impl Into<PathBuf>) -> Self {
         Self::trusting(PemSource::file(path))
     }
 
-    /// Proves itself by this certificate, with those between it and an authority of the server's, and by its key, in
-    /// PEM. Default: by none.
+    /// Sets the register's own certificate, with the certificates between it and an authority of the server, and its
+    /// key, in PEM. Default: none.
     pub fn identity_pem(self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         self.proving(
             "identity_pem",
@@ -61,7 +63,8 @@ impl RegisterTls {
         )
     }
 
-    /// The same, from files. Together with [`identity_pem`](Self::identity_pem) it is refused when the register opens.
+    /// Like [`identity_pem`](Self::identity_pem), from files. Together with `identity_pem` it is refused when the
+    /// register opens.
     pub fn identity_files(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         self.proving(
             "identity_files",
@@ -83,9 +86,9 @@ impl RegisterTls {
         self
     }
 
-    /// Makes a client from the files as they are now.
+    /// Makes a client from the present content of the files.
     pub(crate) fn client(&self) -> Result<ClientConfig, RegisterError> {
-        // First: contradicting calls are refused whatever the files hold.
+        // First, because contradicting calls are refused whatever the content of the files.
         let identity = self.identity.get().map_err(|calls| missing(calls.into()))?;
         let roots = self.roots()?;
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -1,8 +1,8 @@
 //! The listeners of the changes that a store reports.
 //!
 //! Decided here: a change is reported only to the listeners of its key, since otherwise each change would wake several
-//! hundred elections. A new connection counts as a change of everything, since nothing was heard before it. Of several
-//! unread changes, the last one is delivered: its reader sees that it replaced an unknown entry, and reads.
+//! hundred elections. A new connection counts as a change of everything, since no change was reported before it. Of
+//! several unread changes, the last one is delivered: its reader sees that it replaced an unknown entry, and reads.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use crate::{Change, ChangeStream, RegisterKey};
 pub(crate) enum KeyChange {
     /// The entry of that key was replaced; the change may carry the new entry.
     Key(Box<str>, Change),
-    /// Any of them may have been replaced.
+    /// Any entry may have been replaced.
     Any,
 }
 
@@ -29,23 +29,23 @@ pub(crate) enum KeyChange {
 #[derive(Debug, Default)]
 struct KeyListeners {
     all: Mutex<BTreeMap<Box<str>, watch::Sender<Change>>>,
-    /// Somebody began to wait for a key.
+    /// Notified when a caller begins to wait for a key.
     #[cfg(feature = "kubernetes")]
     more: Notify,
 }
 
 impl KeyListeners {
     fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<Change>>> {
-        // Nothing that can panic half-way runs under the lock.
+        // No code that can panic half-way runs under the lock.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reports changes to all listeners. Their streams end with the last clone.
+/// Reports changes to all listeners. The listeners' streams end when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Tellers(Arc<KeyListeners>);
 
-/// The listening side; its streams end with the last teller.
+/// The listening side. Its streams end with the last [`Tellers`].
 #[derive(Clone, Debug)]
 pub(crate) struct Listeners(Weak<KeyListeners>);
 
@@ -74,7 +74,7 @@ impl Tellers {
     }
 }
 
-/// For a store whose changes are watched key by key.
+/// The methods for a store whose changes are watched key by key.
 #[cfg(feature = "kubernetes")]
 impl Tellers {
     /// Returns the keys that have a listener.
@@ -90,7 +90,7 @@ impl Tellers {
         changes.is_some_and(|changes| !changes.is_closed())
     }
 
-    /// Waits until a key gets its first listener. Only one task may wait for that.
+    /// Waits until a key gets its first listener. Only one task may wait for this at a time.
     pub(crate) async fn more_heard(&self) {
         self.0.more.notified().await;
     }

@@ -1,6 +1,6 @@
 //! One member of a cluster, by its URL.
 //!
-//! Decided here: the allowed form of such a URL. Other parts would have no effect, so they are refused.
+//! Decided here: the allowed form of such a URL. Further parts of a URL would have no effect, so they are refused.
 
 use std::str::FromStr;
 
@@ -10,24 +10,24 @@ use hyper::Uri;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdEndpoint {
     is_secure: bool,
-    /// Without the brackets of an address of version 6.
+    /// The host. An address of version 6 is without its brackets.
     host: String,
     authority: String,
     port: u16,
 }
 
-/// The text is not the URL of a member.
+/// The error for a text that is not the URL of a member.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no endpoint: write http://host:port or https://host:port and nothing else")]
 pub(super) struct EndpointError(String);
 
 impl EtcdEndpoint {
-    /// Returns whether it is spoken to by TLS.
+    /// Returns whether the member is reached by TLS.
     pub(super) const fn is_secure(&self) -> bool {
         self.is_secure
     }
 
-    /// The name or the address.
+    /// Returns the name or the address of the host.
     pub(super) fn host(&self) -> &str {
         &self.host
     }
@@ -36,7 +36,7 @@ impl EtcdEndpoint {
         self.port
     }
 
-    /// Host and port, as in a URL.
+    /// Returns host and port, as in a URL.
     pub(super) fn authority(&self) -> &str {
         &self.authority
     }

@@ -3,9 +3,9 @@
 //! | answer | the operation | course |
 //! |---|---|---|
 //! | 3 "revision of auth store is old": users or roles changed since the login | not done | logs in |
-//! | 3 "user name is empty": a login is asked for since this connection began | refused, `Credentials` | logs in |
+//! | 3 "user name is empty": a login is needed since this connection began | refused, `Credentials` | logs in |
 //! | 9 "user name not found": the user was removed | refused, `Credentials` | logs in |
-//! | 16: the login is over | not done | logs in |
+//! | 16: the login has expired | not done | logs in |
 //! | 3 "authentication failed", "invalid user"; 7: a right | refused, `Credentials` | final |
 //! | 8 "space exceeded" | refused, `Full`; after a read (see below) | passes |
 //! | 8, or 429: too many requests | not done | passes |
@@ -16,9 +16,9 @@
 //! | the connection ends | a write is unknown, a read not done | moves on |
 //! | TLS refuses, before a write was sent | refused, `Credentials` | moves on |
 //!
-//! Decided here: this table. A write that a member could not finish has an unknown outcome, since the others may have
-//! finished it. A write that found the database full is known only after a read. Only a JSON web token shows an old
-//! login: it holds the revision of the users at its login. Such an answer does not refuse the user.
+//! Decided here: this table. A write that a member could not finish has an unknown outcome, since the other members may
+//! have finished it. The outcome of a write that found the database full is known only after a read. Only a JSON web
+//! token shows an old login: it holds the revision of the users at its login. Such an answer does not refuse the user.
 
 use std::io;
 
@@ -39,7 +39,7 @@ pub(super) struct EtcdFailure {
 }
 
 impl EtcdFailure {
-    /// The failure of a request that was sent and not answered.
+    /// Returns the failure of a request that was sent and not answered.
     pub(super) fn unfinished(writes: bool, words: String) -> Self {
         let meaning = if writes {
             Meaning::Unknown
@@ -57,7 +57,7 @@ impl EtcdFailure {
         self.meaning.error(self.words)
     }
 
-    /// The failure of a request whose connection ended; `refusal` has the words of TLS, if TLS ended it.
+    /// Returns the failure of a request whose connection ended; `refusal` has the words of TLS, if TLS ended it.
     pub(super) fn lost(
         writes: bool,
         was_sent: bool,
@@ -73,7 +73,7 @@ impl EtcdFailure {
         }
     }
 
-    /// The failure of a client that is refused before its request is read.
+    /// Returns the failure of a client that is refused before its request is read.
     pub(super) const fn refused(words: String) -> Self {
         Self {
             meaning: Meaning::Refused(RegisterRefusal::Credentials),
@@ -82,7 +82,7 @@ impl EtcdFailure {
         }
     }
 
-    /// The failure of a request that was not sent.
+    /// Returns the failure of a request that was not sent.
     pub(super) const fn unsent(words: String) -> Self {
         Self {
             meaning: Meaning::NotDone,
@@ -108,7 +108,7 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     let lost = || EtcdFailure::unfinished(writes, words.clone());
     let says = |part: &str| complaint.message.contains(part);
     match complaint.code {
-        // The codes are those of any wrong argument and any state: only the words tell a login.
+        // Any wrong argument and any state has these codes, so only the words identify a login.
         Some(INVALID_ARGUMENT) if says("revision of auth store is old") => not_done(Course::LogsIn),
         Some(INVALID_ARGUMENT) if says("user name is empty") => {
             refused(RegisterRefusal::Credentials, Course::LogsIn)
@@ -130,7 +130,7 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
         ) => lost(),
         Some(NOT_FOUND | UNIMPLEMENTED) => refused(RegisterRefusal::Gateway, Course::Final),
         Some(_) => refused(RegisterRefusal::Other, Course::Final),
-        // Nothing of etcd's gateway: etcd without it, something between, or another server.
+        // The answer does not come from etcd's gateway: it is etcd without a gateway, a proxy, or another server.
         None => match status {
             401 | 403 => refused(RegisterRefusal::Credentials, Course::Final),
             404 | 405 | 501 => refused(RegisterRefusal::Gateway, Course::Final),
@@ -141,9 +141,9 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     }
 }
 
-/// Returns the outcome of a write that was answered with "space exceeded", from a later read. A member answers so to a
-/// write that it refuses, and also to the write that it applies while its database grows over the limit. Both are over
-/// when it answers, so an entry that is still the expected one was not written.
+/// Returns the outcome of a write that was answered with "space exceeded", from a later read. A member gives this
+/// answer to a write that it refuses, and also to the write that it applies while its database grows over the limit.
+/// Both have ended when it answers, so if the entry is still the expected one, nothing was written.
 pub(super) fn of_full(
     expected: Option<&Entry>,
     found: &Result<Option<Entry>, RegisterError>,

@@ -1,4 +1,4 @@
-//! Bytes to a member and back, by HTTP/1.1.
+//! Sends requests to a member and receives its answers, by HTTP/1.1.
 //!
 //! Decided here: the largest size of an answer, and the difference between a request that was not sent and a request
 //! whose answer is missing. Not here: the contents (`message/`).
@@ -28,7 +28,7 @@ use {crate::connection::refusal, rustls::pki_types::ServerName, tokio_rustls::Tl
 use super::{endpoint::EtcdEndpoint, failure::EtcdFailure, message::EtcdQuestion};
 use crate::{RegisterError, connection::StoreSecurity};
 
-/// Makes connections.
+/// Makes connections to members.
 #[derive(Clone)]
 pub(super) enum Http {
     Plain,
@@ -44,7 +44,7 @@ impl Http {
             #[cfg(feature = "tls")]
             StoreSecurity::Tls(tls) => {
                 let mut config = tls.client()?;
-                // A member would speak the second version otherwise, if it may choose.
+                // Otherwise a member that may choose would speak HTTP/2.
                 config.alpn_protocols = vec![b"http/1.1".to_vec()];
                 Ok(Self::Secure(TlsConnector::from(Arc::new(config))))
             }
@@ -53,7 +53,7 @@ impl Http {
 
     pub(super) async fn connect(&self, to: &EtcdEndpoint) -> io::Result<HttpConnection> {
         let stream = TcpStream::connect((to.host(), to.port())).await?;
-        // A request is one piece, and does not wait for another.
+        // A request is sent whole, and must not wait for further data.
         stream.set_nodelay(true)?;
         match self {
             Self::Plain => HttpConnection::begin(stream).await,
@@ -66,10 +66,11 @@ impl Http {
     }
 }
 
-/// One connection; it has one question at a time.
+/// One connection, which has one question at a time.
 pub(super) struct HttpConnection {
     sender: SendRequest<Full<Bytes>>,
-    /// The reason of its end, if the member refused this client: by TLS 1.3 the refusal comes after the handshake.
+    /// The reason of the connection's end, if the member refused this client: in TLS 1.3 the refusal comes after the
+    /// handshake.
     refusal: Rc<RefCell<Option<String>>>,
 }
 
@@ -85,7 +86,7 @@ impl HttpConnection {
             .map_err(io::Error::other)?;
         let refusal: Rc<RefCell<Option<String>>> = Rc::default();
         let told = Rc::clone(&refusal);
-        // Ends with the sender.
+        // The task ends with the sender.
         spawn_local(async move {
             if let Err(reason) = connection.await {
                 debug!(target: "actix_bully", %reason, "a connection to etcd was lost");
@@ -95,12 +96,12 @@ impl HttpConnection {
         Ok(Self { sender, refusal })
     }
 
-    /// Returns whether it can be asked; waits until it has come to the end of its last answer.
+    /// Returns whether the connection can take a question; waits until its last answer was read to the end.
     pub(super) async fn is_ready(&mut self) -> bool {
         self.sender.ready().await.is_ok()
     }
 
-    /// Asks; the answer has begun then.
+    /// Sends a question. When this returns, the answer has begun.
     pub(super) async fn ask(
         &mut self,
         to: &EtcdEndpoint,
@@ -122,7 +123,7 @@ impl HttpConnection {
             .await
             .map_err(|mut lost| {
                 let words = lost.error().to_string();
-                // The error of the request or the error of the connection shows its end.
+                // The error of the request or the error of the connection has the reason of the end.
                 let refusal = refusal_in(lost.error()).or_else(|| self.refusal.take());
                 let was_sent = lost.take_message().is_none();
                 EtcdFailure::lost(question.writes, was_sent, refusal, words)
@@ -130,7 +131,7 @@ impl HttpConnection {
     }
 }
 
-/// Returns the member's words in TLS, if it refused the client.
+/// Returns the member's words in TLS, if it refused the client in TLS.
 #[cfg(feature = "tls")]
 fn refusal_in(error: &hyper::Error) -> Option<String> {
     let words = || match error.source() {
@@ -140,25 +141,25 @@ fn refusal_in(error: &hyper::Error) -> Option<String> {
     refusal::is_refusal(error).then(words)
 }
 
-/// Without TLS, a client is never refused in it.
+/// Without TLS, no refusal in TLS exists.
 #[cfg(not(feature = "tls"))]
 const fn refusal_in(_: &hyper::Error) -> Option<String> {
     None
 }
 
-/// An answer to its end.
+/// The outcome of reading an answer to its end.
 pub(super) enum Whole {
     Body(Vec<u8>),
-    /// It is larger than any such answer of etcd.
+    /// The body is larger than any answer of etcd to such a question.
     TooLarge,
 }
 
-/// Reads an answer to its end, or gives it up where it is longer than `most` bytes.
+/// Reads an answer to its end, or gives up if it is longer than `most` bytes.
 pub(super) async fn whole(mut answer: Incoming, most: usize) -> Result<Whole, hyper::Error> {
     let mut body = Vec::new();
     while let Some(frame) = answer.frame().await {
         let Ok(piece) = frame?.into_data() else {
-            continue; // what comes behind a body
+            continue; // a trailer after the body
         };
         if body.len().saturating_add(piece.len()) > most {
             return Ok(Whole::TooLarge);
@@ -168,5 +169,5 @@ pub(super) async fn whole(mut answer: Incoming, most: usize) -> Result<Whole, hy
     Ok(Whole::Body(body))
 }
 
-/// Largest head of an answer, and largest piece of its body, in bytes.
+/// Largest size of the head of an answer, and of one part of its body, in bytes.
 const MOST_HEAD: usize = 65_536;

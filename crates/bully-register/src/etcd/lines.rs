@@ -1,6 +1,6 @@
-//! Lines of a stream that comes in pieces.
+//! Lines of a stream that arrives in parts.
 //!
-//! Decided here: that a line which is too long is passed over without being kept.
+//! Decided here: a line that is too long is skipped without being kept.
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub(super) struct StreamLines {
     is_too_long: bool,
 }
 
-/// A whole line.
+/// A complete line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StreamLine {
     Text(Vec<u8>),
@@ -18,7 +18,7 @@ pub(super) enum StreamLine {
 }
 
 impl StreamLines {
-    /// The lines that end in this piece.
+    /// Returns the lines that end in this part of the stream.
     pub(super) fn push(&mut self, piece: &[u8]) -> Vec<StreamLine> {
         let mut whole = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -46,7 +46,7 @@ impl StreamLines {
     }
 }
 
-/// Largest size of the changes of several records, each of the largest size, with room to spare.
+/// Largest length of a line: the changes of several records, each of the largest size, with room to spare.
 const MOST: usize = 65_536;
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //!                                └──────────── http.rs ◀─────────────┘ an exchange of bytes
 //! ```
 //!
-//! Decided here: how a cluster is named, and that the register speaks to its JSON gateway, which every etcd serves on
-//! the port of its clients. Not here: the choice of an endpoint (`server.rs`), the operations (`session.rs`), the
+//! Decided here: how a cluster is specified, and that the register speaks to its JSON gateway, which every etcd serves
+//! on the port of its clients. Not here: the choice of an endpoint (`server.rs`), the operations (`session.rs`), the
 //! questions and answers (`message.rs`), the meaning of a failure (`failure.rs`), the bytes (`http.rs`, `endpoint.rs`,
 //! `lines.rs`), and the common part of all stores that are reached over a connection (`connection/`).
 
@@ -32,17 +32,18 @@ use super::{
 use endpoint::EtcdEndpoint;
 use server::{EtcdCredentials, EtcdServer};
 
-/// Keeps leases in etcd, which wakes who waits for them.
+/// Keeps leases in etcd, which wakes the agents that wait for a lease.
 ///
-/// The keys begin with `actix-bully/`; a user of them needs to read and write that prefix. A write is a transaction
-/// that compares the revision and the value. A read is linearizable, so a member of the cluster without a majority does
-/// not answer it. The register uses one endpoint at a time, by a few connections whatever the number of elections, and
-/// moves to the next endpoint when it fails. Meanwhile every operation fails at once. An answer may take two seconds.
+/// The keys begin with `actix-bully/`; the register's user needs the rights to read and write this prefix. A write is a
+/// transaction that compares the revision and the value. A read is linearizable, so a member of the cluster without a
+/// majority does not answer it. The register uses one endpoint at a time, with a few connections whatever the number of
+/// elections, and moves to the next endpoint when the present one fails. Meanwhile every operation fails at once. An
+/// answer may take two seconds.
 ///
 /// It speaks to etcd's JSON gateway; an etcd that was started with `--enable-grpc-gateway=false` is refused as
 /// [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple
 /// tokens and with JSON web tokens. An etcd that is out of space answers reads and refuses writes as
-/// [`RegisterRefusal::Full`]: compact and defragment it, then disarm its alarm.
+/// [`RegisterRefusal::Full`]: compact and defragment etcd, then disarm its alarm.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -70,8 +71,8 @@ pub struct EtcdBuilder {
 }
 
 impl EtcdRegister {
-    /// Names the members of a cluster: `http://host:port`, or `https://host:port` with
-    /// [TLS](EtcdBuilder::tls).
+    /// Makes the settings of a register with these members of a cluster: `http://host:port`, or `https://host:port`
+    /// with [TLS](EtcdBuilder::tls).
     pub fn builder<I>(endpoints: I) -> EtcdBuilder
     where
         I: IntoIterator<Item: Into<String>>,
@@ -92,17 +93,17 @@ impl EtcdBuilder {
         self
     }
 
-    /// The same from a file with `user:password`, which is read again at each login: the password may be changed while
-    /// the process runs. Only the file's owner may be able to read it (`chmod 600`). Together with
-    /// [`credentials`](Self::credentials) it is refused when the register opens.
+    /// Like [`credentials`](Self::credentials), from a file with `user:password`, which is read again at each login:
+    /// the password may be changed while the process runs. Only the file's owner may be able to read it (`chmod 600`).
+    /// Together with `credentials` it is refused when the register opens.
     pub fn credentials_file(mut self, path: impl Into<PathBuf>) -> Self {
         let file = EtcdCredentials::File(path.into());
         self.credentials.make("credentials_file", file);
         self
     }
 
-    /// Speaks to the endpoints by TLS. Where the cluster asks for certificates of its clients (`--client-cert-auth`),
-    /// the register needs one; etcd's gateway does not accept it as a login.
+    /// Speaks to the endpoints by TLS. If the cluster requires certificates of its clients (`--client-cert-auth`), the
+    /// register needs a certificate; etcd's gateway does not accept it as a login.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: RegisterTls) -> Self {
         self.security = StoreSecurity::Tls(tls);
@@ -112,8 +113,8 @@ impl EtcdBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when an endpoint is wrong, or none is named, or a file of credentials cannot be used,
-    /// or the settings of TLS are incomplete. Whether an endpoint can be reached shows later.
+    /// [`RegisterError::Refused`] when an endpoint is wrong, or none is given, or a file of credentials cannot be used,
+    /// or the settings of TLS are incomplete. Whether an endpoint can be reached shows only later.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
         let endpoints: Result<Vec<EtcdEndpoint>, _> =
@@ -136,7 +137,7 @@ impl EtcdBuilder {
     /// Reads the file of the credentials once, if there is one.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Like the errors of [`open`](Self::open).
     #[doc(hidden)]
     pub fn check_credentials(&self) -> Result<(), RegisterError> {
         self.check_login().map(drop)
@@ -154,7 +155,7 @@ impl EtcdBuilder {
         Ok(credentials)
     }
 
-    /// All endpoints by TLS, or none.
+    /// Checks that all endpoints use TLS, or none.
     fn check_security(&self, endpoints: &[EtcdEndpoint]) -> Result<(), RegisterError> {
         let refused =
             |words: &str| Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));

@@ -1,9 +1,9 @@
-//! The member of the cluster that is asked.
+//! The member of the cluster that is used.
 //!
 //! Decided here: the register connects to a member that has a majority, after a login with the present password. It
-//! connects to the same member if only the login was over, to the next endpoint after any other end. Also decided here:
-//! how its changes are heard. A user who may not read all keys of the prefix hears of no changes, and is not refused: a
-//! change is a hint.
+//! connects to the same member if only the login had expired, and to the next endpoint after any other end. Also
+//! decided here: how changes are received. A user who may not read all keys of the prefix receives no changes, and is
+//! not refused: a change is a hint.
 
 use std::{fmt, io, path::PathBuf, pin::pin};
 
@@ -48,7 +48,7 @@ impl EtcdCredentials {
         Self::Known { user, password }
     }
 
-    /// The login as it is now.
+    /// Returns the present login.
     pub(super) fn login(&self) -> Result<EtcdQuestion, RegisterError> {
         let path = match self {
             Self::Known { user, password } => return Ok(EtcdQuestion::login(user, password)),
@@ -80,14 +80,14 @@ impl fmt::Debug for EtcdCredentials {
 
 /// See the [module](self).
 pub(super) struct EtcdServer {
-    /// At least one endpoint; the first is the next to be asked.
+    /// At least one endpoint. The first is used next.
     endpoints: Vec<EtcdEndpoint>,
     security: StoreSecurity,
     credentials: Option<EtcdCredentials>,
 }
 
 impl EtcdServer {
-    /// `None` without an endpoint.
+    /// Makes the server of these endpoints; `None` without an endpoint.
     pub(super) fn new(
         endpoints: Vec<EtcdEndpoint>,
         security: StoreSecurity,
@@ -100,7 +100,7 @@ impl EtcdServer {
         })
     }
 
-    /// The endpoint to ask after that end of a connection.
+    /// Returns the endpoint to use after that end of a connection.
     fn next(&mut self, after: Course) -> Option<EtcdEndpoint> {
         if after == Course::MovesOn && !self.endpoints.is_empty() {
             self.endpoints.rotate_left(1);
@@ -120,7 +120,7 @@ impl EtcdServer {
             log_in(&mut member, &login).await?;
         }
         match member.ask(&EtcdQuestion::probe()).await {
-            // The member answers; the right to a key shows with the key.
+            // The member answers. Whether the user has the right to a key shows only when the key is used.
             Ok(_)
             | Err(EtcdFailure {
                 meaning: Meaning::Refused(RegisterRefusal::Credentials),
@@ -178,7 +178,7 @@ async fn log_in(member: &mut EtcdMember, login: &EtcdQuestion) -> Result<(), Etc
             Ok(())
         }
         Ok(Whole::TooLarge) => Err(EtcdFailure::unsent(message::Misread.to_string())),
-        // Without authentication, every client may do everything there; etcd's own client goes on as well.
+        // Without authentication, every client may use everything; etcd's own client goes on in this case as well.
         Err(failed) if failed.words.contains("authentication is not enabled") => {
             debug!(target: "actix_bully", "etcd asks for no login");
             Ok(())
@@ -189,14 +189,14 @@ async fn log_in(member: &mut EtcdMember, login: &EtcdQuestion) -> Result<(), Etc
 
 /// A stream of changes.
 struct WatchStream {
-    /// The stream ends with it.
+    /// Kept, because the stream ends with it.
     _connection: HttpConnection,
     body: Incoming,
     lines: StreamLines,
 }
 
 impl WatchStream {
-    /// Returns a stream that listens already; `None` if this user must not.
+    /// Returns a stream that listens already; `None` if this user may not listen.
     async fn begin(member: &EtcdMember) -> Result<Option<Self>, EtcdFailure> {
         let (connection, body) = member.stream(&EtcdQuestion::watch()).await?;
         let mut changes = Self {
@@ -251,7 +251,7 @@ impl WatchStream {
         Ok(())
     }
 
-    /// The lines that have come.
+    /// Returns the lines that have arrived.
     async fn next(&mut self) -> Result<Vec<StreamLine>, EtcdFailure> {
         match self.body.frame().await {
             Some(Ok(frame)) => Ok(frame
@@ -263,7 +263,7 @@ impl WatchStream {
     }
 }
 
-/// Reads a line; a line that is too long stands for changes of anything.
+/// Reads a line; a line that is too long counts as a change of everything.
 fn watched(line: &StreamLine) -> Result<WatchAnswer, EtcdFailure> {
     match line {
         StreamLine::Text(text) => {

@@ -24,7 +24,7 @@ use crate::{
 pub(super) struct EtcdMember {
     http: Http,
     endpoint: EtcdEndpoint,
-    /// Stands for the login.
+    /// The token of the login.
     token: Option<String>,
     idle: RefCell<Vec<HttpConnection>>,
     lanes: Semaphore,
@@ -75,7 +75,7 @@ impl EtcdMember {
         ))
     }
 
-    /// Begins an answer that goes on, on a connection of its own, which ends with it.
+    /// Begins an answer that goes on, on a connection of its own. The answer ends with that connection.
     pub(super) async fn stream(
         &self,
         question: &EtcdQuestion,
@@ -104,7 +104,7 @@ impl EtcdMember {
         loop {
             let idle = self.idle.borrow_mut().pop();
             match idle {
-                // The member may have closed it meanwhile.
+                // The member may have closed the connection meanwhile.
                 Some(mut idle) => {
                     if idle.is_ready().await {
                         return Ok(idle);
@@ -127,14 +127,14 @@ impl EtcdMember {
     }
 }
 
-/// A member for as long as it answers.
+/// The operations on one member, for as long as it answers.
 pub(super) struct EtcdSession {
     member: EtcdMember,
-    /// Hears the course if another connection is needed.
+    /// Gets the course if another connection is needed.
     end: mpsc::Sender<Course>,
-    /// It has credentials, so that a new login may help.
+    /// Whether it has credentials, so that a new login may help.
     logs_in: bool,
-    /// The stream of changes ends with it.
+    /// Dropping it ends the stream of changes.
     _watch: Option<oneshot::Sender<()>>,
 }
 
@@ -163,7 +163,7 @@ impl EtcdSession {
     async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
         match self.ask(&EtcdQuestion::read(key)).await? {
             Whole::Body(body) => found(key, message::entry(key, &body).map_err(misread)?),
-            // The stored value is too large: all other parts of the answer are small.
+            // The stored value is too large, because all other parts of the answer are small.
             Whole::TooLarge => Err(RegisterError::Foreign { key: key.clone() }),
         }
     }
@@ -176,7 +176,7 @@ impl EtcdSession {
                 let each = keys.iter().zip(all);
                 Some(each.map(|(key, one)| found(key, one)).collect())
             }
-            // This user may read some of them only.
+            // This user may have the right to read only some of the keys.
             Err(failed) if failed.meaning == Meaning::Refused(RegisterRefusal::Credentials) => None,
             Ok(Whole::TooLarge) => None,
             Err(failed) => {
@@ -289,5 +289,5 @@ fn misread(wrong: Misread) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Gateway).error(wrong.to_string())
 }
 
-/// Maximum number of questions under way at once, whatever the number of elections.
+/// Largest number of questions under way at once, whatever the number of elections.
 const LANES: usize = 8;

@@ -3,21 +3,21 @@
 //! The record of the file is a line and the value: `bully entry NUMBER KEY`. The number is random, and differs in each
 //! write: otherwise an entry that was removed and is written again could be mistaken for the earlier entry.
 //!
-//! Decided here: that the whole key stands in the file and is compared, since its name has only the key's beginning and
-//! a hash.
+//! Decided here: the whole key is in the file and is compared, since the file's name has only the key's beginning and a
+//! hash.
 
 use crate::{MOST_BYTES, RegisterKey};
 
 /// Longest record, in bytes: four names of 256 bytes, the rest of the line, and a value.
 pub(super) const MOST_RECORD: usize = MOST_BYTES + 4 * 257 + 64;
 
-/// Ends the name of every file.
+/// Suffix of the name of every file.
 const ENDING: &str = ".entry";
-/// Longest beginning of a key in a file name, in bytes.
+/// Longest part of a key in a file name, in bytes.
 const BEGINNING: usize = 64;
 const HEAD: &[u8] = b"bully entry ";
 
-/// The name of a key's file: the beginning of the key, so that an operator finds it, and a hash.
+/// Returns the name of a key's file: the beginning of the key, so that an operator finds the file, and a hash.
 pub(super) fn file_name(key: &RegisterKey) -> String {
     format!(
         "{}-{:016x}{ENDING}",
@@ -31,7 +31,7 @@ pub(super) fn may_be_below(name: &str, prefix: &RegisterKey) -> bool {
     name.ends_with(ENDING) && name.starts_with(&beginning(&format!("{prefix}/")))
 }
 
-/// Does not begin with a dot, so that no file is hidden.
+/// Returns the first part of a file name. It does not begin with a dot, so no file is hidden.
 fn beginning(key: &str) -> String {
     let plain = |byte: u8| match char::from(byte) {
         letter if letter.is_ascii_alphanumeric() || letter == '-' => letter,
@@ -47,7 +47,7 @@ pub(super) fn hash(text: &str) -> u64 {
     })
 }
 
-/// The record of a file.
+/// Returns the record of a file.
 pub(super) fn encode(key: &RegisterKey, number: u64, value: &[u8]) -> Vec<u8> {
     let mut record = HEAD.to_vec();
     record.extend(format!("{number:016x} {key}\n").into_bytes());
@@ -55,7 +55,7 @@ pub(super) fn encode(key: &RegisterKey, number: u64, value: &[u8]) -> Vec<u8> {
     record
 }
 
-/// Key and value of a record; `None` if no register wrote it.
+/// Returns key and value of a record; `None` if no register wrote the record.
 pub(super) fn decode(record: &[u8]) -> Option<(RegisterKey, &[u8])> {
     let rest = record.strip_prefix(HEAD)?;
     let end = rest.iter().position(|byte| *byte == b'\n')?;

@@ -2,13 +2,13 @@
 //!
 //! | error | the operation | |
 //! |---|---|---|
-//! | another process has locked the file | tried again for 100 ms, then not done, and the process is named | passes |
+//! | another process has locked the file | tried again for 100 ms, then not done, and the process is reported | passes |
 //! | no room, or over the quota | refused, `Full` | passes |
 //! | no right to write, or a file system that is read-only | refused, `ReadOnly` | final |
 //! | any other error of the system before the write: no descriptor, no folder | not done | passes |
 //! | the sync failed, or the file was replaced during a write | unknown | passes |
 //! | the file was replaced during a read, is missing, or was made by another process | not done | passes |
-//! | damaged, of a later format, or its numbers are at their end | refused, `Other` | final |
+//! | damaged, of a later format, or no number is left for its next record | refused, `Other` | final |
 //! | the system has no locks, or this process was forked | refused, `Other` | final |
 //!
 //! Decided here: this table, and the advice to an operator.
@@ -40,7 +40,7 @@ pub(super) struct InUse {
 }
 
 impl InUse {
-    /// Nothing was written.
+    /// Returns the error. Nothing was written.
     pub(super) fn error(&self, tried_for: Duration) -> RegisterError {
         let Self { path, file } = self;
         RegisterError::unreachable(io::Error::other(format!(
@@ -56,7 +56,7 @@ impl From<RegisterError> for FileFailure {
     }
 }
 
-/// Returns the failure of the file of that path; `writes` is set if the operation changes it.
+/// Returns the failure of the file at that path; `writes` is set if the operation changes the file.
 pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> FileFailure {
     let words = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let other = |words| RegisterError::refused(RegisterRefusal::Other, io::Error::other(words));
@@ -89,7 +89,7 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
     })
 }
 
-/// An error of the system, before anything was written.
+/// Returns the error for an error of the system, before anything was written.
 pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
     let kind = error.kind();
     let words = io::Error::new(kind, format!("{}: {error}", path.display()));
@@ -102,7 +102,7 @@ pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
     ) {
         return RegisterError::refused(RegisterRefusal::ReadOnly, words);
     }
-    // Such as a folder that is missing, or too many open files: another time it may work.
+    // For instance, a folder is missing or too many files are open: the operation may succeed another time.
     RegisterError::unreachable(words)
 }
 

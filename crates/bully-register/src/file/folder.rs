@@ -1,7 +1,7 @@
 //! The operations, each a single attempt that does not wait for another process.
 //!
 //! Decided here: the comparison under the lock of a key's file, which answers need no lock, and which record needs no
-//! second sync since this register synced it. Everything here blocks, for a sync at most.
+//! second sync since this register has synced it. All functions of this file block, for a sync at most.
 
 use std::{
     cell::RefCell,
@@ -22,10 +22,10 @@ use crate::{
     record_file::{FileSystem, Host, RecordFile, RecordFileError, Seen, Stamp},
 };
 
-/// A folder of a register, as a thread holds it.
+/// The folder of a register, as one of its threads uses it.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
-    /// Absolute, and resolved anew in each operation: if it leads to another folder, all operations use that one.
+    /// Absolute, and resolved anew in each operation: if it leads to another folder, all operations use that folder.
     path: PathBuf,
     system: Arc<dyn FileSystem>,
     /// The last record of each key that this thread has synced.
@@ -33,7 +33,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder where it is missing.
+    /// Makes the folder if it is missing.
     pub(super) fn make(path: &Path) -> Result<Self, RegisterError> {
         let path = std::path::absolute(path).map_err(|error| of_system(path, &error))?;
         match fs::create_dir(&path) {
@@ -56,14 +56,14 @@ impl Folder {
         }
     }
 
-    /// Returns the operator's name for it, whatever link it was opened by.
+    /// Returns the operator's name for the folder, through whatever link it was opened.
     pub(super) fn name(&self) -> Result<String, RegisterError> {
         let path = self.path.canonicalize();
         let path = path.map_err(|error| of_system(&self.path, &error))?;
         Ok(format!("files {}", path.display()))
     }
 
-    /// Without the lock, unless the last writer of the file was killed or has failed.
+    /// Reads without the lock, unless the last writer of the file was killed or has failed.
     pub(super) fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, FileFailure> {
         if let Unlocked::Found(found) = self.see(key)? {
             return Ok(found);
@@ -96,7 +96,7 @@ impl Folder {
                 let system = Arc::clone(&self.system);
                 match RecordFile::create(system, &path, MOST_RECORD, &record) {
                     Ok(file) => file,
-                    // Another process was first.
+                    // Another process made the file first.
                     Err(RecordFileError::Exists) => {
                         let (_, found) = self.open(key, true)?;
                         return Ok(Swap::Conflict(found.map(|(_, entry)| entry)));
@@ -138,7 +138,7 @@ impl Folder {
         let failed = |error| of_system(&self.path, &error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(failed)? {
-            // A register gives no file a name outside of Unicode.
+            // A register gives no file a name that is not Unicode.
             let name = entry.map_err(failed)?.file_name().into_string();
             names.extend(name.ok().filter(|name| may_be_below(name, prefix)));
             if names.len() > MOST_LISTED {
@@ -149,7 +149,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Key and entry of the file of that name; `None` if it was removed meanwhile, or no register wrote it.
+    /// Returns key and entry of the file of that name; `None` if it was removed meanwhile, or no register wrote it.
     pub(super) fn read_file(
         &self,
         name: &str,
@@ -175,8 +175,8 @@ impl Folder {
         Ok(Some((key, entry)))
     }
 
-    /// Opens the file to compare and to write. While another process has it, an unexpected entry may be seen without
-    /// the lock: most processes that want a lease find that it was taken just now.
+    /// Opens the file to compare and to write. While another process has the lock, an unexpected entry may be read
+    /// without the lock: most processes that want a lease find that it was taken just now.
     fn open_or_see(
         &self,
         key: &RegisterKey,
@@ -192,7 +192,7 @@ impl Folder {
         }
     }
 
-    /// The path of a key's file, and the file with its entry if it is there.
+    /// Returns the path of a key's file, and the file with its entry if the file exists.
     fn open(
         &self,
         key: &RegisterKey,
@@ -210,7 +210,7 @@ impl Folder {
         }
     }
 
-    /// The entry of a key, without the lock.
+    /// Returns the entry of a key, read without the lock.
     fn see(&self, key: &RegisterKey) -> Result<Unlocked, FileFailure> {
         self.check()?;
         let path = self.path.join(file_name(key));
@@ -224,7 +224,7 @@ impl Folder {
         }
     }
 
-    /// A record whose folder is away is unknown.
+    /// Returns an error if the folder is missing, because the state of its records is then unknown.
     fn missing(&self) -> Result<(), FileFailure> {
         if self.path.is_dir() {
             return Ok(());
@@ -232,7 +232,7 @@ impl Folder {
         Err(of_system(&self.path, &ErrorKind::NotFound.into()).into())
     }
 
-    /// Anything may have been mounted there since the last operation.
+    /// Checks the file system, because another one may have been mounted at the path since the last operation.
     fn check(&self) -> Result<(), RegisterError> {
         let kind = kind_at(&self.path).map_err(|error| of_system(&self.path, &error))?;
         let Some(shared) = kind.and_then(shared_kind) else {
@@ -254,7 +254,7 @@ impl Folder {
         may.map_err(|error| of_system(&self.path, &error.into()))
     }
 
-    /// Nothing is ever made there.
+    /// Refuses to write: on this system no file is ever made.
     #[cfg(not(unix))]
     fn may_write(&self) -> Result<(), RegisterError> {
         let source = io::Error::from(ErrorKind::Unsupported);
@@ -271,7 +271,7 @@ enum Opened {
 /// The answer to a read without the lock of the key's file.
 enum Unlocked {
     Found(Option<Entry>),
-    /// The lock has to decide.
+    /// The lock has to decide, because the answer without it is not certain.
     Unsaid,
 }
 
@@ -284,7 +284,8 @@ fn entry(key: &RegisterKey, record: &[u8], stamp: Stamp) -> Result<Entry, Regist
     Entry::new(key, version(key, stamp)?, value.to_vec())
 }
 
-/// Returns the version of a record: its stamp has the device and the inode of its file, so that a copy is a change.
+/// Returns the version of a record. Its stamp contains the device and the inode of its file, so that a copy counts as a
+/// change.
 fn version(key: &RegisterKey, stamp: Stamp) -> Result<Version, RegisterError> {
     let version = Version::new(&stamp.to_string());
     version.ok_or_else(|| RegisterError::Foreign { key: key.clone() })

@@ -1,15 +1,15 @@
-//! On which file systems a lock excludes every process.
+//! Tells on which file systems a lock excludes every process.
 //!
 //! Decided here: which file systems are refused, since another kernel may have the same files and not see our locks. A
-//! file system in user space is refused too: it does not show where its files are.
+//! file system in user space is refused too, because it does not show where its files are.
 
-/// The name of a shared file system of that number; `None` if this kernel alone has its files.
+/// Returns the name of a shared file system with that number; `None` if only this kernel has its files.
 pub(super) fn shared_kind(number: u32) -> Option<&'static str> {
     let found = SHARED.iter().find(|(shared, _)| *shared == number);
     found.map(|(_, name)| *name)
 }
 
-/// The number of the file system at a path; `None` where a system has no such numbers.
+/// Returns the number of the file system at a path; `None` if the system has no such numbers.
 #[cfg(target_os = "linux")]
 pub(super) fn kind_at(path: &std::path::Path) -> std::io::Result<Option<u32>> {
     // The type has another width and sign on each processor; the numbers have 32 bits.
@@ -23,7 +23,7 @@ pub(super) fn kind_at(_: &std::path::Path) -> std::io::Result<Option<u32>> {
     Ok(None)
 }
 
-/// Numbers of Linux: `statfs(2)` and `linux/magic.h`.
+/// The numbers in Linux: `statfs(2)` and `linux/magic.h`.
 const SHARED: &[(u32, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),

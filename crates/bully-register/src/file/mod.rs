@@ -39,27 +39,29 @@ use folder::Folder;
 
 /// Keeps leases in a folder, for any number of processes of one host.
 ///
-/// Each key has a file, which survives a crash at any byte: every write is synced. A write locks the file of its
-/// key. While another process has it, the write tries again, first after 1 ms, then after 8 ms at most. After 100 ms it fails
-/// and names that process, since a process that is stopped (`SIGSTOP`) in the middle of a write keeps its lock: no agent leads
-/// then, until that process goes on or is killed. A read takes no lock, unless the last writer was killed or has failed: then
-/// the lock decides which record counts.
+/// Each key has a file, which survives a crash at any byte, because every write is synced. A write locks the file of
+/// its key. While another process has the lock, the write tries again, first after 1 ms, then after 8 ms at most. After
+/// 100 ms it fails and reports that process. A process that is stopped (`SIGSTOP`) in the middle of a write keeps its
+/// lock: then no agent leads until that process goes on or is killed. A read takes no lock, unless the last writer was
+/// killed or has failed: then the lock decides which record counts.
 ///
-/// A process that does not lead reads both records of its election once a poll: every 88 ms with `lan`, every 310 ms with
-/// `default`. With optimization that takes 0.28 ms of a processor, agent and threads included. So N processes need N / 310 of
-/// a processor with `lan`, and N / 1,100 with `default`: half of it should be free. 200 processes on two cores elect with `lan`
-/// (`.ci/soak registers`), and are killed in turn. An unoptimized build takes 1 ms for a poll: with `lan`, 200 then need all of two
-/// cores, and no agent leads within 30 s.
+/// A process that does not lead reads both records of its election once per poll: every 88 ms with `lan`, every 310 ms
+/// with `default`. In an optimized build one poll takes 0.28 ms of a processor, agent and threads included. So N
+/// processes need N / 310 of a processor with `lan`, and N / 1,100 with `default`; half of the processor should be
+/// free. 200 processes on two cores elect with `lan` (`.ci/soak registers`), and are killed in turn. An unoptimized
+/// build takes 1 ms for a poll: with `lan`, 200 processes then need all of two cores, and no agent leads within 30 s.
 ///
-/// The lock belongs to the file, whichever path leads to it: a link, a mounted folder, a mounted file. A file that was
-/// removed, replaced or copied counts as a change of its record, after which a lease is waited out. All processes need
-/// the right to write to the folder and to its files, which their maker alone has at first: let them have one user.
+/// The lock belongs to the file, whichever path leads to the file: a link, a mounted folder, a mounted file. A file
+/// that was removed, replaced or copied counts as a change of its record, after which a lease is waited out. All
+/// processes need the right to write to the folder and to its files. At first only the user who made them has this
+/// right, so let all processes have one user.
 ///
-/// A child that a process forks may not use the register that it inherits, and is told so. One that was forked in the middle of
-/// a write has the file too: if its parent is killed before that write has ended, the file is locked until the child ends.
+/// A child that a process forks may not use the register that it inherits, and gets an error. A child that was forked
+/// in the middle of a write has the file too: if its parent is killed before that write has ended, the file is locked
+/// until the child ends.
 ///
-/// Hosts that share a folder need another register. On Linux a folder is refused that another host may share: one on
-/// NFS, SMB, 9p, FUSE, Ceph, GFS2 and their like.
+/// Hosts that share a folder need another register. On Linux a folder that another host may share is refused: a folder
+/// on NFS, SMB, 9p, FUSE, Ceph, GFS2 and similar file systems.
 ///
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -83,7 +85,7 @@ pub struct FileRegister {
 }
 
 impl FileRegister {
-    /// Opens a folder, and makes it where it is missing. The folder above it has to be there.
+    /// Opens a folder, and makes it if it is missing. The folder above it must exist.
     ///
     /// # Errors
     /// [`RegisterError`]: the folder cannot be made or may not be written, or other hosts may share it.
@@ -95,12 +97,13 @@ impl FileRegister {
         Ok(Self { name, threads })
     }
 
-    /// One thread writes a key always, so that it knows which record of it is synced.
+    /// Returns the thread that writes a key, always the same one, so that it knows which record of the key is synced.
     fn jobs(&self, key: &RegisterKey) -> &Jobs {
         self.thread(hash(key.as_str()))
     }
 
-    /// One thread reads what stands side by side, such as both records of an election: it is woken once for them.
+    /// Returns the thread that reads a key. Keys side by side, such as both records of an election, have the same
+    /// thread, which is woken once for them.
     fn reads(&self, key: &RegisterKey) -> &Jobs {
         let above = key.as_str().rsplit_once('/');
         self.thread(hash(above.map_or(key.as_str(), |(above, _)| above)))
@@ -187,7 +190,7 @@ async fn work(folder: Rc<Folder>, job: Job) {
     }
 }
 
-/// Answers with the outcome of `work`, which ends when the caller has given up.
+/// Answers with the outcome of `work`, and drops `work` when the caller has given up.
 async fn tell<T>(mut answer: JobAnswer<T>, work: impl Future<Output = Result<T, RegisterError>>) {
     let outcome = match select(pin!(answer.closed()), pin!(work)).await {
         Either::Left(_) => return,
@@ -209,7 +212,7 @@ async fn list(
     Ok(all)
 }
 
-/// Tries until no other process has the file, for a limited time.
+/// Tries until no other process has the lock, for a limited time.
 async fn patiently<T>(
     mut attempt: impl FnMut() -> Result<T, FileFailure>,
 ) -> Result<T, RegisterError> {
@@ -221,7 +224,7 @@ async fn patiently<T>(
             Err(FileFailure::InUse(in_use)) if begun.elapsed() >= PATIENCE => {
                 return Err(in_use.error(PATIENCE));
             }
-            // Other keys are served meanwhile.
+            // Other keys are served during this sleep.
             Err(FileFailure::InUse(_)) => {
                 sleep(pause.min(PATIENCE.saturating_sub(begun.elapsed()))).await;
                 pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
@@ -233,9 +236,9 @@ async fn patiently<T>(
 
 /// Number of threads of a register, each of which syncs one file at a time.
 const THREADS: usize = 4;
-/// Time for which an operation tries to lock a file: less than leases last, so that a holder can try again.
+/// Time for which an operation tries to lock a file. It is shorter than leases last, so that a holder can try again.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Time from the first try to the second; it doubles until it is [`LONGEST_PAUSE`].
+/// Time from the first try to the second. It doubles up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(1);
-/// Where hundreds of processes wait, shorter pauses take the processors from the writer.
+/// Longest pause between two tries. If hundreds of processes wait, shorter pauses take the processors from the writer.
 const LONGEST_PAUSE: Duration = Duration::from_millis(8);

@@ -1,8 +1,8 @@
 //! The API server and the account.
 //!
-//! Decided here: that a file which is named comes first, then the account of the pod, then the kubeconfig of the user; that all
-//! of it is read again at each connect; and that `kube` repeats nothing by itself, since a write that is sent twice has
-//! two outcomes. Each answer has a limit in bytes.
+//! Decided here: a given file comes first, then the account of the pod, then the kubeconfig of the user; all of it is
+//! read again at each connect; and `kube` repeats nothing by itself, since a write that is sent twice has two outcomes.
+//! Each answer has a limit in bytes.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ impl KubeAccount {
     /// Reads the present account.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] where no server is configured, or a file cannot be used.
+    /// [`RegisterError::Refused`] if no server is configured, or a file cannot be used.
     pub(super) fn read(&self) -> Result<Config, RegisterError> {
         let mut config = self.found()?;
         if let Some(namespace) = &self.namespace {
@@ -46,7 +46,8 @@ impl KubeAccount {
         Ok(config)
     }
 
-    /// A client by the present files. Reads files, and runs the plugin of a kubeconfig: it may take long.
+    /// Makes a client from the present files. This reads files, and runs the plugin of a kubeconfig, so it may take
+    /// long.
     pub(super) fn client(&self) -> Result<Client, RegisterError> {
         let made = client(&self.read()?);
         made.map_err(|error| failure::of_error(&error, false).error(false))
@@ -82,7 +83,7 @@ impl KubeAccount {
             ..KubeConfigOptions::default()
         };
         let config = Config::from_custom_kubeconfig(kubeconfig.map_err(unfit)?, &options);
-        // It reads files, and does not wait.
+        // The call reads files, and does not wait.
         let config = config.now_or_never();
         config
             .ok_or_else(|| refused("the kubeconfig needs more than files".to_owned()))?
@@ -90,9 +91,9 @@ impl KubeAccount {
     }
 }
 
-/// A client of its own: its connections end with it.
+/// Makes a client of its own. Its connections end with it.
 fn client(config: &Config) -> Result<Client, kube::Error> {
-    // `kube` panics where a program has two providers and chose none.
+    // `kube` panics if a program has two providers and chose none.
     if CryptoProvider::get_default().is_none() {
         ring::default_provider().install_default().ok();
     }
@@ -116,5 +117,6 @@ fn refused(words: String) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Credentials).error(words)
 }
 
-/// Enough for a page of a list with the largest values, and for some minutes of a watch. A watch with more events begins anew.
+/// Largest answer, in bytes: enough for a page of a list with the largest values, and for some minutes of a watch. A
+/// watch with more events begins anew.
 const MOST_ANSWER: usize = 8 << 20;

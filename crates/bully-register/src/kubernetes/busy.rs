@@ -1,7 +1,7 @@
-//! The time for which the server asks for a pause.
+//! The pause that the server asks for.
 //!
-//! Decided here: the operations, the watches and the next connection wait for the same time. Where a server limits
-//! requests, it limits those of the account.
+//! Decided here: the operations, the watches and the next connection wait for the same time. A server that limits
+//! requests limits all requests of the account.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -13,18 +13,18 @@ use tokio::time::{Instant, sleep};
 use super::failure::KubeFailure;
 use crate::connection::{Course, Meaning};
 
-/// The end of that time, for all who ask the server.
+/// The end of that pause, for all callers of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BusyServer(Arc<Mutex<Option<Instant>>>);
 
 impl BusyServer {
-    /// Notes that it asked to be left alone for that time.
+    /// Notes that the server asked for a pause of that length.
     pub(super) fn note(&self, wait: Duration) {
         let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *until = Instant::now().checked_add(wait);
     }
 
-    /// The rest of that time; `None` if the server may be asked.
+    /// Returns the rest of the pause; `None` if the server may be asked.
     fn left(&self) -> Option<Duration> {
         let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = until?.saturating_duration_since(Instant::now());
@@ -38,7 +38,7 @@ impl BusyServer {
         Some(KubeFailure::new(Meaning::NotDone, Course::Passes, words))
     }
 
-    /// Waits until it may be asked.
+    /// Waits until the pause has ended.
     pub(super) async fn is_over(&self) {
         while let Some(left) = self.left() {
             sleep(left).await;

@@ -6,20 +6,21 @@
 //! | 403 | refused, `Credentials`: the message names the verb and the object that the Role lacks | final |
 //! | 403 "exceeded quota" | refused, `Full` | final |
 //! | 403 "being terminated", 404 of a namespace | refused, `Layout` | final |
-//! | 404 of the object | there is none | |
+//! | 404 of the object | it does not exist | |
 //! | 409 `AlreadyExists`, `Conflict` | a conflict | |
 //! | 410: a version is too old to list or watch from | not done | passes |
-//! | 429 | not done; nothing is asked before the time that the server names | passes |
+//! | 429 | not done; nothing is asked before the time that the server states | passes |
 //! | 500 of a webhook that the server could not call | a write is unknown, a read not done | passes |
 //! | any other 5xx, 504 among them | a write is unknown, a read not done | moves on |
 //! | 400, 405, 413, 415, 422, any other | refused, `Other` | final |
-//! | an error without a code, as a proxy's own JSON is read | a write is unknown, a read not done | moves on |
+//! | an error without a code, for instance a proxy's own JSON | a write is unknown, a read not done | moves on |
 //! | no connection | not done | moves on |
 //! | TLS refuses | refused, `Credentials` | moves on |
 //! | no credentials: a plugin or a file fails | refused, `Credentials` | logs in |
 //! | the connection ends after the request was sent, or the answer cannot be read | a write is unknown, a read not done | moves on |
 //!
-//! Decided here: this table. Course "final" is tried again, ever less, since a Role may come back.
+//! Decided here: this table. After course "final" the request is tried again, at growing intervals, since a Role may
+//! come back.
 
 use std::{error::Error as _, time::Duration};
 
@@ -30,18 +31,18 @@ use crate::{
     connection::{ANSWER, Course, Meaning, refusal},
 };
 
-/// An error of the server, or of the way to it.
+/// An error of the server, or of the connection to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KubeAnswer {
     /// The object does not exist.
     Absent,
-    /// Another Lease is there than was expected.
+    /// The object is another Lease than expected.
     Conflict,
     Failed(KubeFailure),
 }
 
 impl KubeAnswer {
-    /// The error for an operation without a better explanation.
+    /// Returns the error for an operation without a better explanation.
     pub(super) fn error(self, writes: bool) -> RegisterError {
         let other = "an answer to another request";
         match self {
@@ -57,9 +58,9 @@ impl KubeAnswer {
 pub(super) struct KubeFailure {
     pub(super) meaning: Meaning,
     pub(super) course: Course,
-    /// Pause that the server asks for.
+    /// The pause that the server asks for.
     pub(super) wait: Option<Duration>,
-    /// The server's words, or the end of the connection.
+    /// The server's words, or the words for the end of the connection.
     pub(super) words: String,
 }
 
@@ -73,7 +74,7 @@ impl KubeFailure {
         }
     }
 
-    /// The failure of a request whose answer did not come, or could not be read.
+    /// Returns the failure of a request whose answer did not come, or could not be read.
     fn unfinished(writes: bool, course: Course, words: impl Into<String>) -> Self {
         let meaning = if writes {
             Meaning::Unknown
@@ -84,7 +85,7 @@ impl KubeFailure {
     }
 }
 
-/// The failure of a request that was not answered within its limit.
+/// Returns the failure of a request that was not answered within its limit.
 pub(super) fn late(writes: bool) -> KubeAnswer {
     let words = format!("no answer within {ANSWER:?}");
     KubeAnswer::Failed(KubeFailure::unfinished(writes, Course::MovesOn, words))
@@ -131,7 +132,7 @@ pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
 
 fn of_status(status: &Status, writes: bool) -> KubeAnswer {
     let says = |part: &str| status.message.contains(part);
-    // The kind of object that the answer names, if it comes from an API server.
+    // The kind of object in the answer, if the answer comes from an API server.
     let kind = status.details.as_ref().map_or("", |details| &details.kind);
     let words = match &*status.message {
         "" => format!("status {}", status.code),
@@ -154,7 +155,7 @@ fn of_status(status: &Status, writes: bool) -> KubeAnswer {
             ..KubeFailure::new(Meaning::NotDone, Course::Passes, words)
         },
         500 if says("webhook") => KubeFailure::unfinished(writes, Course::Passes, words),
-        // `kube` keeps the code of the body, and a proxy's JSON has none: it may have been any.
+        // `kube` keeps the code of the body, and a proxy's JSON has no code, so the status is not known.
         ..=399 | 500.. => KubeFailure::unfinished(writes, Course::MovesOn, words),
         _ => refused(RegisterRefusal::Other),
     };
@@ -167,7 +168,7 @@ fn asked(status: &Status) -> Duration {
     Duration::from_secs(u64::from(seconds)).clamp(LEAST_WAIT, MOST_WAIT)
 }
 
-/// Returns the text with that of its causes: the outer errors alone say little.
+/// Returns the text of an error and of all its causes, because the outer errors alone say little.
 fn told(error: &Error) -> String {
     let mut words = error.to_string();
     let mut inner = error.source();
@@ -182,7 +183,7 @@ fn told(error: &Error) -> String {
     words
 }
 
-/// Returns whether no byte of the request can have left, since there was no connection.
+/// Returns whether no byte of the request can have been sent, since there was no connection.
 fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     let client = error.downcast_ref::<hyper_util::client::legacy::Error>();
     client.map_or_else(
@@ -191,14 +192,14 @@ fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     )
 }
 
-/// Returns whether the credentials of a request could not be had.
+/// Returns whether the credentials of a request were not available.
 fn is_credentials(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<kube::client::AuthError>() || error.source().is_some_and(is_credentials)
 }
 
-/// Shortest pause, also for a server that names no time.
+/// Shortest pause, also for a server that states no time.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
-/// No server stops an election for longer than this.
+/// Longest pause, whatever time a server states, so that no server stops an election for longer.
 const MOST_WAIT: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

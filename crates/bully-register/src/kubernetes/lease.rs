@@ -8,8 +8,8 @@
 //! | labels | see `name.rs` | the register, to list |
 //! | `holderIdentity`, `leaseDurationSeconds`, `renewTime`, `acquireTime`, `leaseTransitions` | the same facts as the record | users of `kubectl` |
 //!
-//! Decided here: that table, and that a version is the uid with the resource version. A Lease that is deleted and made anew
-//! has another uid, so no old version comes again.
+//! Decided here: this table, and that a version is the uid together with the resource version. A Lease that is deleted
+//! and made anew has another uid, so no old version comes again.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use k8s_openapi::{
@@ -29,7 +29,7 @@ pub(super) struct LeaseVersion {
 }
 
 impl LeaseVersion {
-    /// `None` for a text that no Lease has as its version.
+    /// Reads a version; `None` for a text that is not the version of a Lease.
     pub(super) fn read(version: &Version) -> Option<Self> {
         let (uid, resource) = version.as_str().split_once('/')?;
         let (uid, resource) = (uid.to_owned(), resource.to_owned());
@@ -37,22 +37,22 @@ impl LeaseVersion {
     }
 }
 
-/// The version of a Lease; `None` if it names none that a register can keep.
+/// Returns the version of a Lease; `None` if it has no version that a register can keep.
 pub(super) fn version(lease: &Lease) -> Option<Version> {
     let metadata = &lease.metadata;
     let (uid, resource) = (metadata.uid.as_ref()?, metadata.resource_version.as_ref()?);
     Version::new(&format!("{uid}/{resource}"))
 }
 
-/// The key that a Lease names.
+/// Returns the key in the annotation of a Lease.
 pub(super) fn key(lease: &Lease) -> Option<RegisterKey> {
     annotation(lease, KEY)?.parse().ok()
 }
 
-/// The entry that a Lease holds.
+/// Returns the entry that a Lease holds.
 ///
 /// # Errors
-/// [`RegisterError::Foreign`] if no register wrote it for that key.
+/// [`RegisterError::Foreign`] if no register wrote the Lease for that key.
 pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, RegisterError> {
     let foreign = || RegisterError::Foreign {
         key: wanted.clone(),
@@ -70,7 +70,7 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
 }
 
-/// Returns the Lease for a key: over `replaced`, or a new one. `spec` was seen beside `replaced`.
+/// Returns the Lease for a key: it replaces `replaced`, or is a new one. `spec` was seen together with `replaced`.
 pub(super) fn lease(
     key: &RegisterKey,
     value: &[u8],
@@ -100,8 +100,8 @@ pub(super) fn lease(
     }
 }
 
-/// Returns the fields that `kubectl` shows for a record of an election. A register holds values of other forms as well:
-/// nothing is shown for these.
+/// Returns the fields that `kubectl` shows for a record of an election. A register holds values of other forms as well;
+/// for these the fields are empty.
 fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec {
     let text = str::from_utf8(value).unwrap_or_default();
     let now = Some(MicroTime(now));
@@ -143,14 +143,14 @@ fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec 
     }
 }
 
-/// The first word behind that word, at the beginning of a line. Only people read the result.
+/// Returns the first word after `word` at the beginning of a line. Only people read the result.
 fn said<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut lines = text.lines();
     let line = lines.find_map(|line| line.strip_prefix(word)?.strip_prefix(' '))?;
     line.split(' ').next()
 }
 
-/// Rounds up, so that `kubectl` never shows a shorter lease. Kubernetes refuses zero.
+/// Returns whole seconds, rounded up, so that `kubectl` never shows a shorter lease. Kubernetes refuses zero.
 fn whole_seconds(micros: u64) -> i32 {
     let seconds = micros.div_ceil(1_000_000).max(1);
     i32::try_from(seconds).unwrap_or(i32::MAX)
@@ -164,7 +164,7 @@ fn annotation<'a>(lease: &'a Lease, name: &str) -> Option<&'a str> {
 pub(super) const KEY: &str = "actix-bully/key";
 const VALUE: &str = "actix-bully/value";
 const WRITE: &str = "actix-bully/write";
-/// The longest value in base64.
+/// Length of the longest value in base64.
 const MOST_TEXT: usize = MOST_BYTES.div_ceil(3) * 4;
 
 #[cfg(test)]

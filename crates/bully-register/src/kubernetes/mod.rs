@@ -7,7 +7,7 @@
 //!   service.rs: a Service that leads to the leader
 //! ```
 //!
-//! Decided here: the settings of a program. Not here: see the picture; and `name.rs` for the names of objects.
+//! Decided here: the settings of a program. Not here: the parts in the picture, and the names of objects (`name.rs`).
 
 mod account;
 mod busy;
@@ -32,8 +32,8 @@ pub use service::KubernetesService;
 
 /// Keeps leases in Kubernetes, as objects of the kind `Lease`.
 ///
-/// In a pod nothing has to be set: server, credentials and namespace are those of the pod's account. Elsewhere they come from
-/// the kubeconfig, with its plugins for credentials. All of it is read again at each connect.
+/// In a pod nothing has to be set: server, credentials and namespace come from the pod's account. Outside of a pod they
+/// come from the kubeconfig, with its plugins for credentials. All of it is read again at each connect.
 ///
 /// # Which version of the API
 /// The program depends on `k8s-openapi` and chooses the version of the API by a feature, as every program with `kube` does:
@@ -43,24 +43,24 @@ pub use service::KubernetesService;
 /// ```
 ///
 /// # Objects
-/// One Lease for each key. Its name begins with the readable part of the key; the key and the value are annotations.
-/// Holder, duration, renewal and transitions are filled in for `kubectl get lease`, and nothing reads these times back:
-/// no wall clock of another host is compared. A write replaces the whole Lease, including labels and annotations of
-/// others. A Lease that another client wrote under such a name is [`Foreign`](RegisterError::Foreign), and is never
-/// written over.
+/// There is one Lease for each key. Its name begins with the readable part of the key; the key and the value are
+/// annotations. Holder, duration, renewal and transitions are filled in for `kubectl get lease`, and the register never
+/// reads these times back: no wall clock of another host is compared. A write replaces the whole Lease, including
+/// labels and annotations of other programs. A Lease that another client wrote under such a name is
+/// [`Foreign`](RegisterError::Foreign), and is never overwritten.
 ///
 /// # Rights
 /// The account needs the verbs `get`, `create`, `update` and `delete` on `leases` of the group `coordination.k8s.io` in
-/// its namespace, `list` to know the contenders, and `watch` to hear of changes at once. A Role cannot limit `create`
+/// its namespace, `list` to know the contenders, and `watch` to learn of changes at once. A Role cannot limit `create`
 /// and `list` by name: an account that may write one election's record may write the records of all elections in the
 /// namespace. Give elections that do not trust each other a namespace each.
 ///
 /// # Costs
-/// A holder writes once a renewal: once a second with [`Timings::wan`](bully_core::protocol::Timings::wan), which is
-/// the preset for Kubernetes. Each process that waits has one watch, on a connection of its own, and hears of each
+/// A holder writes once per renewal: once a second with [`Timings::wan`](bully_core::protocol::Timings::wan), which is
+/// the preset for Kubernetes. Each process that waits has one watch, on a connection of its own, and receives each
 /// renewal. A hundred elections with `wan` are a hundred writes a second. etcd writes each of them to its disks, and
 /// the server sends it to every process that waits for it. Large clusters limit the requests of an account (429); the
-/// register waits for the time that the server names.
+/// register waits for the time that the server states.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -84,8 +84,8 @@ pub struct KubernetesBuilder {
 }
 
 impl KubernetesRegister {
-    /// The account of this pod; outside of a pod, the kubeconfig of the user: that which `KUBECONFIG` names, or
-    /// `~/.kube/config`.
+    /// Makes the settings with the account of this pod; outside of a pod, with the kubeconfig of the user: the file in
+    /// `KUBECONFIG`, or `~/.kube/config`.
     pub fn builder() -> KubernetesBuilder {
         KubernetesBuilder {
             account: KubeAccount::default(),
@@ -94,19 +94,19 @@ impl KubernetesRegister {
 }
 
 impl KubernetesBuilder {
-    /// Uses that kubeconfig, also in a pod.
+    /// Uses that kubeconfig, even in a pod.
     pub fn kubeconfig_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.account.kubeconfig = Some(path.into());
         self
     }
 
-    /// Uses that context of the kubeconfig. Default: its current one.
+    /// Uses that context of the kubeconfig. Default: the current context.
     pub fn context(mut self, context: &str) -> Self {
         self.account.context = Some(context.to_owned());
         self
     }
 
-    /// Keeps the leases in that namespace. Default: that of the pod, or of the context.
+    /// Keeps the leases in that namespace. Default: the namespace of the pod, or of the context.
     pub fn namespace(mut self, namespace: &str) -> Self {
         self.account.namespace = Some(namespace.to_owned());
         self
@@ -116,7 +116,7 @@ impl KubernetesBuilder {
     ///
     /// # Errors
     /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. Whether the server
-    /// can be reached, and the rights of the account, show later.
+    /// can be reached, and whether the account has its rights, shows only later.
     pub fn open(self) -> Result<KubernetesRegister, RegisterError> {
         let config = self.account.read()?;
         let host = config.cluster_url.authority().map_or("", |at| at.as_str());
@@ -126,7 +126,7 @@ impl KubernetesBuilder {
         Ok(KubernetesRegister { name, jobs, told })
     }
 
-    /// The Service of that name in the same namespace, which the leader makes lead to itself.
+    /// Returns the Service of that name in the same namespace, which the leader makes lead to itself.
     pub fn service(self, name: &str) -> KubernetesService {
         KubernetesService::new(self.account, name)
     }

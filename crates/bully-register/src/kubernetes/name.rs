@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::RegisterKey;
 
-/// The name of the object: at most 61 characters of a DNS label.
+/// Returns the name of the object: at most 61 characters of a DNS label.
 pub(super) fn object_name(key: &RegisterKey) -> String {
     let mut name = String::new();
     for character in key.as_str().chars() {
@@ -51,7 +51,7 @@ pub(super) fn labels(key: &RegisterKey) -> BTreeMap<String, String> {
     labels
 }
 
-/// The label of keys that have `depth` names above them.
+/// Returns the label of keys that have `depth` names above them.
 fn label(depth: usize) -> String {
     format!("actix-bully/below-{depth}")
 }

@@ -1,8 +1,8 @@
 //! The API server, and the times at which a client is made anew.
 //!
-//! Decided here: each connect reads the account again and makes a client of its own, whose connections end with it. A
-//! request that ran into its limit is therefore repeated on a new connection, and an expired token is read again. An
-//! address of several API servers may then lead to another one.
+//! Decided here: each connect reads the account again and makes a client of its own, whose connections end with it. So
+//! a request that reached its time limit is repeated on a new connection, and an expired token is read again. If an
+//! address belongs to several API servers, the new connection may lead to another one.
 
 use std::pin::pin;
 
@@ -44,8 +44,8 @@ impl KubeServer {
         }
     }
 
-    /// Returns a client with the present account. If it takes too long, the next call waits for it again: of plugins
-    /// that hang, only one runs.
+    /// Returns a client with the present account. If this takes too long, the next call waits for the same client: if
+    /// plugins hang, only one of them runs.
     async fn client(&mut self) -> Result<Client, RegisterError> {
         let account = self.account.clone();
         let begun = self
@@ -69,9 +69,9 @@ impl KubeServer {
             Err(_) => failure::late(false),
         };
         match answer {
-            // A Role need not show the version.
+            // A Role need not allow the version.
             KubeAnswer::Absent | KubeAnswer::Conflict => Ok(()),
-            // The account was read a moment ago: no other token is there.
+            // The account was read a moment ago, so there is no newer token.
             KubeAnswer::Failed(KubeFailure {
                 meaning: Meaning::NotDone,
                 course: Course::LogsIn,

@@ -5,9 +5,9 @@
 //!                                        ▲ replaced by compare-and-swap; holds the term of who wrote it
 //! ```
 //!
-//! Decided here: that a leader never replaces the address of a later leader, whenever its request arrives; and that a leader which
-//! comes back under its name with another address replaces its own. A label on the pod would need the right to change every pod,
-//! and would stay on a container that was killed and runs again in its pod.
+//! Decided here: a leader never replaces the address of a later leader, whenever its request arrives; and a leader
+//! which comes back under its name with another address replaces its own address. A label on the pod instead would need
+//! the right to change every pod, and would stay on a container that was killed and runs again in its pod.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -32,8 +32,8 @@ use crate::{
 /// `EndpointSlice` with the name of the Service. The account needs the verbs `get`, `create` and `update` on
 /// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to that name.
 ///
-/// Until the next leader has written it, the Service leads to the former leader: during an election, and until the
-/// proxies of the cluster have heard of the change. The former leader refuses such requests by its guard.
+/// Until the next leader has written the slice, the Service leads to the former leader: during an election, and until
+/// the proxies of the cluster have received the change. The former leader refuses such requests by its guard.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -71,13 +71,13 @@ impl KubernetesService {
         self
     }
 
-    /// Makes the Service lead to that address, for the leader of that term, which has to be a fence: of a lease, or of voters with
-    /// disks. In the available mode terms may begin anew, and the Service would stay with an earlier leader. Returns false, and changes nothing, if a later
-    /// leader is written there.
+    /// Makes the Service lead to that address, for the leader of that term. The term has to be a fence: of a lease, or
+    /// of voters with disks. In the available mode terms may begin anew, and the Service would stay with an earlier
+    /// leader. Returns `false`, and changes nothing, if a later leader has written the slice.
     ///
     /// # Errors
-    /// [`RegisterError`]. The Service may lead there if that [is unknown](RegisterError::is_unknown): ask again.
-    /// [`RegisterError::Refused`] for an `EndpointSlice` of that name that something else keeps.
+    /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the Service may lead to the address:
+    /// call it again. [`RegisterError::Refused`] for an `EndpointSlice` of that name that another program keeps.
     pub async fn lead_to(&self, address: IpAddr, term: u64) -> Result<bool, RegisterError> {
         let account = self.account.clone();
         let client = spawn_blocking(move || account.client()).await;
@@ -115,7 +115,7 @@ impl KubernetesService {
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
     }
 
-    /// The step that follows from the present object.
+    /// Returns the step that follows from the present object.
     fn next(&self, found: Option<&EndpointSlice>, address: IpAddr, term: u64) -> Next {
         let mut wanted = self.wanted(address, term);
         let Some(found) = found else {
@@ -139,7 +139,7 @@ impl KubernetesService {
         if found.address_type == wanted.address_type {
             return Next::Write(Box::new(wanted));
         }
-        // The kind of address of a slice never changes.
+        // The address type of a slice never changes.
         Next::IsForeign
     }
 
@@ -166,7 +166,7 @@ impl KubernetesService {
                 }),
                 ..Endpoint::default()
             }]
-            // The versions of the API differ in whether it may be missing.
+            // `into`, because in some versions of the API the field is optional.
             .into(),
             metadata: ObjectMeta {
                 name: Some(self.name.clone()),
@@ -183,13 +183,13 @@ impl KubernetesService {
 enum Next {
     Write(Box<EndpointSlice>),
     IsWritten,
-    /// A later leader is written there.
+    /// A later leader has written the slice.
     IsLater,
-    /// No leader wrote it.
+    /// No leader wrote the slice.
     IsForeign,
 }
 
-/// The term of the leader that wrote it.
+/// Returns the term of the leader that wrote the slice.
 fn term_of(slice: &EndpointSlice) -> Option<u64> {
     let metadata = &slice.metadata;
     let keeper = metadata.labels.as_ref()?.get(MANAGED_BY)?;
@@ -209,7 +209,7 @@ async fn within<T>(
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const TERM: &str = "actix-bully/term";
-/// Two leaders may write at a time, and each a few times.
+/// Largest number of attempts. Two leaders may write at the same time, and each of them a few times.
 const MOST_ATTEMPTS: usize = 10;
 
 #[cfg(test)]

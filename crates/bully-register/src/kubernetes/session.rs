@@ -1,7 +1,8 @@
 //! Operations on Leases of one namespace.
 //!
-//! Decided here: the request of each operation, and its outcome. Every write names the uid *and* the resource version:
-//! for an update without a uid, the server makes the Lease anew, and a late write would bring back a removed entry.
+//! Decided here: the request of each operation, and its outcome. Every write has the uid *and* the resource version:
+//! for an update without a uid, the server would make the Lease anew, and a late write would bring back a removed
+//! entry.
 //!
 //! | operation | request |
 //! |---|---|
@@ -33,17 +34,17 @@ use crate::{
     connection::{Course, Meaning, StoreSession},
 };
 
-/// A client for as long as its server answers.
+/// The operations of one client, for as long as its server answers.
 pub(super) struct KubeSession {
     api: Api<Lease>,
     /// The fields that `kubectl` shows of the last seen entries; the next write continues them.
     seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
     busy: BusyServer,
-    /// A request that finds no free connection makes one: their number must be limited.
+    /// A limit, because a request that finds no free connection makes a new one.
     at_once: Semaphore,
-    /// Hears the course if another connection is needed.
+    /// Gets the course if another connection is needed.
     end: mpsc::Sender<Course>,
-    /// The watches end with it.
+    /// Dropping it ends the watches.
     _watches: oneshot::Sender<()>,
 }
 
@@ -70,7 +71,7 @@ impl KubeSession {
         writes: bool,
         request: impl Future<Output = kube::Result<T>>,
     ) -> Result<T, KubeAnswer> {
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = self.at_once.acquire().await;
         if let Some(busy) = self.busy.refusal() {
             return Err(KubeAnswer::Failed(busy));
@@ -116,14 +117,14 @@ impl KubeSession {
         Ok(entry)
     }
 
-    /// Returns the fields that `kubectl` shows of that entry, if it was seen.
+    /// Returns the fields that `kubectl` shows of that entry, if the entry was seen.
     fn spec(&self, key: &RegisterKey, version: &Version) -> Option<LeaseSpec> {
         let seen = self.seen.borrow();
         let (known, spec) = seen.get(key)?;
         (known == version).then(|| spec.clone())
     }
 
-    /// The outcome of a write that the server has confirmed.
+    /// Returns the outcome of a write that the server has confirmed.
     fn written(
         &self,
         key: &RegisterKey,
@@ -131,13 +132,13 @@ impl KubeSession {
         stored: Lease,
     ) -> Result<Swap, RegisterError> {
         if stored.metadata.deletion_timestamp.is_some() {
-            // Others had deleted it, and held it by a finalizer: this write ends with it.
+            // Another client had deleted it, and a finalizer held it: this write is lost with it.
             return Err(Meaning::Unknown
                 .error("somebody deletes this Lease, and it has a finalizer: remove that"));
         }
         match self.note(key, stored) {
             Ok(entry) if entry.value == value => Ok(Swap::Done(entry.version)),
-            // A component on the way has changed the value: a webhook, for example.
+            // A component between, such as a webhook, has changed the value.
             Ok(_) | Err(_) => Err(Meaning::Unknown.error(
                 "the server shows another Lease than was written: see which admission webhook changes its annotations",
             )),
@@ -193,7 +194,7 @@ impl StoreSession for KubeSession {
             let listed = self.ask(false, self.api.list(&page)).await;
             let listed = listed.map_err(|answer| answer.error(false))?;
             for found in listed.items {
-                // A Lease with our label that no register wrote is left out: a read of its key reports it.
+                // A Lease with our label that no register wrote is left out. A read of its key reports it.
                 let Some(key) = lease::key(&found).filter(|key| key.is_below(prefix)) else {
                     continue;
                 };
@@ -226,7 +227,7 @@ impl StoreSession for KubeSession {
             Ok(answer) if answer.as_ref().right().is_some_and(Status::is_success) => {
                 Ok(Removal::Done)
             }
-            // With a Lease it answers if others hold that by a finalizer.
+            // The server answers with a Lease if another program holds it by a finalizer.
             Ok(_) => Err(Meaning::Unknown
                 .error("the Lease is not gone yet: see who gave it a finalizer, and remove that")),
             Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
@@ -237,12 +238,12 @@ impl StoreSession for KubeSession {
     }
 }
 
-/// Leases of one page of a list.
+/// Number of Leases on one page of a list.
 const PAGE: u32 = 500;
-/// Maximum number of requests under way at one time, each on a connection of its own. A second of renewals of several
-/// hundred elections needs a few of them.
+/// Largest number of requests under way at one time, each on a connection of its own. The renewals of several hundred
+/// elections in one second need a few of them.
 const MOST_AT_ONCE: usize = 16;
-/// Maximum number of entries whose `kubectl` fields are kept; those of a few hundred elections.
+/// Largest number of entries whose `kubectl` fields are kept: the entries of a few hundred elections.
 const MOST_SEEN: usize = 1_024;
 /// Name of the writer of the fields.
 const MANAGER: &str = "actix-bully";

@@ -6,9 +6,9 @@
 //!                                         └──── 410, an error ───────┘
 //! ```
 //!
-//! Decided here: each key has a watch of its own, so that a Role may name the objects and no process hears of the
+//! Decided here: each key has a watch of its own, so that a Role may list the objects and no process receives the
 //! renewals of other elections. A watch begins at the version of the *list*, since the server forgets the version of a
-//! Lease that is quiet. An ordinary end does not break the chain of versions; a new list does.
+//! Lease that does not change. An ordinary end does not break the chain of versions; a new list does break it.
 
 use std::{cell::RefCell, collections::BTreeSet, pin::pin, rc::Rc, time::Duration};
 
@@ -65,11 +65,11 @@ struct KeyWatch {
     busy: BusyServer,
 }
 
-/// The reason why a watch is over.
+/// The reason why a watch has ended.
 enum WatchEnd {
-    /// It goes on from this version of the server.
+    /// The watch goes on from this version of the server.
     Ended(String),
-    /// Something may have been missed.
+    /// The watch may have missed a change.
     Broken(Reason),
 }
 
@@ -110,7 +110,7 @@ impl KeyWatch {
         self.key
     }
 
-    /// Logs why the watch is over, and returns the pause before the next one.
+    /// Logs why the watch has ended, and returns the pause before the next watch.
     fn pause_after(&self, reason: &Reason, failures: u32) -> Duration {
         match reason {
             Reason::Passes(words) => {
@@ -131,7 +131,7 @@ impl KeyWatch {
         );
     }
 
-    /// Watches until something is missed; `None` when the last listener has gone.
+    /// Watches until the watch may have missed a change; `None` when the last listener has gone.
     async fn watch_from_list(&self) -> Option<Reason> {
         self.busy.is_over().await;
         let asked = ListParams::default().fields(&self.selector);
@@ -162,7 +162,7 @@ impl KeyWatch {
         None
     }
 
-    /// One watch, which the server ends after some minutes. `last` is the version that the next one replaces.
+    /// Runs one watch, which the server ends after some minutes. `last` is the version that the next change replaces.
     async fn watch_from(&self, mut from: String, last: &mut Option<Version>) -> WatchEnd {
         let asked = WatchParams {
             field_selector: Some(self.selector.clone()),
@@ -209,7 +209,7 @@ impl KeyWatch {
         let replaced = std::mem::replace(last, version);
         let change = match lease::entry(&self.key, found) {
             Ok(entry) => Change::Written { entry, replaced },
-            // A read reports it.
+            // A read of the key reports the problem.
             Err(_) => Change::Unknown,
         };
         self.tell(change);
@@ -244,14 +244,14 @@ fn resume_at(from: &mut String, version: Option<&String>) {
     }
 }
 
-/// The server ends a watch after this time, and it goes on: a connection that is dead is not waited on for ever. In between, a
-/// session that gets no answers ends, and its watches with it.
+/// Time after which the server ends a watch, so that a dead connection is not waited on for ever; then the watch goes
+/// on. Before that, a session that gets no answers ends, and its watches end with it.
 const WATCH_SECONDS: u32 = 290;
-/// A watch that lasted for a shorter time was as good as none.
+/// Shortest time that a watch must last; a shorter one counts as a failure.
 const LASTS: Duration = Duration::from_secs(1);
 /// Half of the first pause before the next one.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The longest is 6.4 s.
+/// Largest number of doublings of the pause. The longest pause is 6.4 s.
 const MOST_DOUBLINGS: u32 = 6;
-/// A right that is missing is asked for seldom.
+/// Pause before a watch is tried again for which the account lacks the right.
 const FORBIDDEN: Duration = Duration::from_secs(60);

@@ -28,12 +28,12 @@ use crate::{
     connection::{Course, Meaning},
 };
 
-/// The operation that was under way when an error came.
+/// The operation that was under way when an error occurred.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
-    /// A write was sent.
+    /// Whether a write was sent.
     pub(super) writes: bool,
-    /// A new session makes a missing table.
+    /// Whether a new session makes a missing table.
     pub(super) creates: bool,
 }
 
@@ -47,8 +47,8 @@ pub(super) fn failure(error: &Error, asked: Asked) -> (RegisterError, Course) {
     (meaning.error(words(error)), course)
 }
 
-/// The meaning of an end of the connection without an answer, by TLS if it `is_refused`. A write that was sent may have
-/// been done, whatever ended the connection.
+/// Returns the meaning of an end of the connection without an answer; `is_refused` if TLS ended it. A write that was
+/// sent may have been done, whatever ended the connection.
 const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     match (writes, is_refused) {
         (true, _) => (Meaning::Unknown, Course::MovesOn),
@@ -60,12 +60,12 @@ const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     }
 }
 
-/// The client asks each host whether it takes writes.
+/// Returns whether the server takes no writes. The client asks each host whether it takes writes.
 fn is_read_only(error: &Error) -> bool {
     is_caused_by(error, "database does not allow writes")
 }
 
-/// The client has no other sign of some causes than their words.
+/// Returns whether an error has this cause. For some causes, their words are the client's only sign.
 fn is_caused_by(error: &Error, words: &str) -> bool {
     let cause = std::error::Error::source(error);
     cause.is_some_and(|cause| cause.to_string() == words)
@@ -76,13 +76,13 @@ fn is_refused(error: &Error) -> bool {
     is_refusal(error) || is_caused_by(error, "server does not support TLS")
 }
 
-/// Without TLS, a client is never refused in it.
+/// Without TLS, no refusal in TLS exists.
 #[cfg(not(feature = "tls"))]
 const fn is_refused(_: &Error) -> bool {
     false
 }
 
-/// By the class of the state, its first two characters, and in it by single ones.
+/// Returns the meaning of a state, by its class (the first two characters), and for some states by the whole state.
 fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Course) {
     let refused = |refusal, course| (Meaning::Refused(refusal), course);
     let lost = if writes {
@@ -100,7 +100,7 @@ fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Cou
         ("3D" | "3F" | "42", _) => refused(RegisterRefusal::Layout, Course::Final),
         ("40" | "53" | "55", _) | (_, "57014") => (Meaning::NotDone, Course::Passes),
         (_, "57P03") => (Meaning::NotDone, Course::MovesOn),
-        // The server, or this session, ends: it may have committed before.
+        // The server or this session ends. It may have committed before that.
         ("08" | "57", _) => (lost, Course::MovesOn),
         ("58" | "XX", _) => (lost, Course::Passes),
         _ => refused(RegisterRefusal::Other, Course::Final),
@@ -109,7 +109,7 @@ fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Cou
 
 const READ_ONLY: (Meaning, Course) = (Meaning::Refused(RegisterRefusal::ReadOnly), Course::MovesOn);
 
-/// The server's own words, which the error's text alone does not have.
+/// Returns the server's own words, which the error's text alone does not contain.
 fn words(error: &Error) -> String {
     match error.as_db_error() {
         Some(said) => format!("{}: {}", said.code().code(), said.message()),

@@ -29,32 +29,32 @@ use url::PostgresUrl;
 
 /// Keeps leases in a table of a PostgreSQL database, whose notifications wake the agents that wait for a lease.
 ///
-/// The table `bully_register` is in the schema `public`, or in [another one](PostgresBuilder::schema). The statement
-/// [`table_sql`](Self::table_sql) makes it, or the register does so [on request](PostgresBuilder::create_table). Its
-/// user needs the rights to select, insert, update and delete there. All elections share one connection. It is made in
-/// the background, and made again when it is lost; meanwhile every operation fails at once. A statement may take a
-/// second.
+/// The table `bully_register` is in the schema `public`, or in [another one](PostgresBuilder::schema). An operator
+/// makes it with the statement [`table_sql`](Self::table_sql), or the register makes it [on
+/// request](PostgresBuilder::create_table). The register's user needs the rights to select, insert, update and delete
+/// in the table. All elections share one connection. It is made in the background, and made again when it is lost;
+/// meanwhile every operation fails at once. A statement may take a second.
 ///
-/// Name the primary, or all hosts that may become it. The register asks each of them whether it takes writes, and uses
-/// the first that does. A replica is refused, since its data may be old. When a server no longer takes writes, the
-/// register moves to another host of the URL.
+/// Give the primary, or all hosts that may become the primary. The register asks each of them whether it takes writes,
+/// and uses the first host that takes writes. A replica is refused, since its data may be old. When a server no longer
+/// takes writes, the register moves to another host of the URL.
 ///
 /// A pooler has to give the connection a session of its own (`pool_mode=session` of `PgBouncer`). A pooler that shares
 /// sessions is refused as [`RegisterRefusal::Pooled`] before anything is set: the time limit and the notifications of a
-/// register would reach the other applications of the pool. To find out, the first connection of a register has a
-/// second one beside it for a moment.
+/// register would reach the other applications of the pool. To find out, a register opens a second connection beside
+/// its first one, for a moment.
 ///
 /// # Fail-over of the database
-/// The promise of one leader is that of the database: a confirmed write is seen by every later read. A server that
-/// takes over therefore needs every confirmed write, and the former server must not take writes any more.
+/// The promise of one leader depends on a promise of the database: a confirmed write is seen by every later read. So a
+/// server that takes over needs every confirmed write, and the former server must not take writes any more.
 /// - Use synchronous replication (`synchronous_standby_names`, and `synchronous_commit` at `on` or higher) to each
 ///   standby that may be promoted, or to a quorum of which the promotion asks a majority. The register sets
 ///   `synchronous_commit` to `on` where it is lower than that.
-/// - Stop the former primary or cut it off first, as Patroni and cloud services do it. Two servers that take writes
-///   have a leader each.
+/// - Stop the former primary or cut it off first, as Patroni and cloud services do. Two servers that take writes have a
+///   leader each.
 /// - An asynchronous standby lacks the last writes: a renewal, a release, or a whole leadership. The holder may then
 ///   lead on by a renewal that the new server never saw, until its lease ends, while another agent takes the lease that
-///   it reads there. Agents that saw the later term take a higher term, so the tokens of agents that were there keep
+///   it reads on the new server. Agents that saw the later term take a higher term, so the tokens of these agents keep
 ///   growing. The tokens of an agent that knows only the new server may repeat.
 ///
 /// ```no_run
@@ -84,18 +84,18 @@ pub struct PostgresBuilder {
 }
 
 impl PostgresRegister {
-    /// The statement that makes the table in that schema, for an operator who does that.
+    /// Returns the statement that makes the table in that schema, for an operator who makes the table.
     pub fn table_sql(schema: &str) -> String {
         session::create(schema)
     }
 
-    /// Names a database by a URL or by `key=value` pairs, as `psql` takes them.
+    /// Makes the settings of a register in a database, by a URL or by `key=value` pairs, as `psql` takes them.
     pub fn builder(url: &str) -> PostgresBuilder {
         Self::at(PostgresUrl::Text(url.to_owned()))
     }
 
-    /// The same with a file, which is read again at each login: its password may be changed while the process runs. If
-    /// the URL has a password, only the file's owner may be able to read it (`chmod 600`).
+    /// Like [`builder`](Self::builder), from a file, which is read again at each login: its password may be changed
+    /// while the process runs. If the URL has a password, only the file's owner may be able to read it (`chmod 600`).
     pub fn builder_from_file(path: impl Into<PathBuf>) -> PostgresBuilder {
         Self::at(PostgresUrl::File(path.into()))
     }
@@ -118,15 +118,15 @@ impl PostgresBuilder {
         self
     }
 
-    /// Makes the table where it is missing, also when it is dropped while the register is used. A new table knows no
-    /// lease, as after a removal of the record.
+    /// Makes the table if it is missing, also if it is dropped while the register is used. A new table has no lease, as
+    /// after a removal of the record.
     pub fn create_table(mut self) -> Self {
         self.creates = true;
         self
     }
 
-    /// Speaks to the server by TLS. Where it asks for certificates of its clients (`clientcert`, or the method `cert`, in
-    /// `pg_hba.conf`), the register needs one.
+    /// Speaks to the server by TLS. If the server requires certificates of its clients (`clientcert`, or the method
+    /// `cert`, in `pg_hba.conf`), the register needs a certificate.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, tls: RegisterTls) -> Self {
         self.security = StoreSecurity::Tls(tls);
@@ -137,7 +137,7 @@ impl PostgresBuilder {
     ///
     /// # Errors
     /// [`RegisterError::Refused`] when the URL has a wrong setting, its file cannot be used, or the settings of TLS are
-    /// incomplete. Whether the server can be reached shows later.
+    /// incomplete. Whether the server can be reached shows only later.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
         let config = self.url.config()?;
         if !(1..=MOST_IDENTIFIER).contains(&self.schema.len()) || self.schema.contains('\0') {
@@ -159,7 +159,7 @@ impl PostgresBuilder {
         Ok(PostgresRegister { name, jobs, told })
     }
 
-    /// TLS that was asked for is never left out.
+    /// Refuses a URL that asks for TLS if the register has no TLS.
     fn check_security(&self, config: &Config) -> Result<(), RegisterError> {
         match &self.security {
             #[cfg(feature = "tls")]
@@ -184,7 +184,8 @@ impl std::fmt::Debug for PostgresBuilder {
     }
 }
 
-/// Longest name of anything in PostgreSQL, in bytes: it cuts longer names, which then differ from the given ones.
+/// Longest name of a database object in PostgreSQL, in bytes. PostgreSQL cuts longer names, which then differ from the
+/// given ones.
 const MOST_IDENTIFIER: usize = 63;
 
 register_by_thread!(PostgresRegister, {

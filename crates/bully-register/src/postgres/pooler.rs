@@ -6,9 +6,9 @@
 //! the pooler gives them the same session again and again.
 //!
 //! Decided here: a second connection holds a transaction open between the first two statements. If the pooler shares
-//! sessions, the second connection gets the session of the first, or the first gets another session then; otherwise
-//! neither happens. A register refuses such a pooler before it has set anything. Not here: the settings, and the checks
-//! after them (`session.rs`).
+//! sessions, the second connection gets the session of the first, or the first connection then gets another session;
+//! otherwise neither happens. A register refuses such a pooler before it has set anything. Not here: the settings, and
+//! the checks after them (`session.rs`).
 
 use std::{future::Future, io, time::Duration};
 
@@ -17,7 +17,7 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use crate::{RegisterError, RegisterRefusal};
 
-/// The number of the server's process that serves a connection, for this statement at least.
+/// Returns the number of the server's process that serves a connection, at least for this statement.
 pub(super) async fn process(client: &Client) -> Result<i32, Error> {
     let row = client.simple_query("SELECT pg_backend_pid()").await?;
     // As text, in a message without a prepared statement, because poolers keep prepared statements apart.
@@ -30,12 +30,13 @@ pub(super) async fn process(client: &Client) -> Result<i32, Error> {
     Ok(number.unwrap_or_default())
 }
 
-/// Asks on another connection while `client`, which the process `own` has served, has nothing to do.
+/// Checks, by another connection, a `client` that is idle and that the process `own` has served.
 ///
-/// `Ok(false)` if there was no other connection, as at a server without room for one: the question stays open.
+/// `Ok(false)` if there was no other connection, for instance if the server has no room for one: then it is not known
+/// whether sessions are shared.
 ///
 /// # Errors
-/// [`RegisterRefusal::Pooled`] if sessions are shared; [`RegisterError::Unreachable`] if that shows neither way.
+/// [`RegisterRefusal::Pooled`] if sessions are shared; [`RegisterError::Unreachable`] if the check gave no result.
 pub(super) async fn check(
     client: &Client,
     own: i32,
@@ -55,7 +56,7 @@ pub(super) async fn check(
     } else {
         timeout(LIMIT, process(client)).await
     };
-    // Its end would end the transaction as well, and some poolers then end the session.
+    // The end of the connection would end the transaction as well, but some poolers would then end the session.
     other.batch_execute("ROLLBACK").await.ok();
     match again {
         Ok(Ok(again)) if is_shared(own, theirs, again) => Err(pooled()),

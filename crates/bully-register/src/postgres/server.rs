@@ -1,8 +1,8 @@
 //! A connection to the database.
 //!
-//! Decided here: all elections of a register share one connection, how its notifications are heard, and hosts are tried
-//! in another order after a failure: a host that hangs would hide the others. Not here: whether a pooler shares the
-//! connection with other clients (`pooler.rs`).
+//! Decided here: all elections of a register share one connection; how its notifications are received; and hosts are
+//! tried in another order after a failure, because a host that hangs would hide the others. Not here: whether a pooler
+//! shares the connection with other clients (`pooler.rs`).
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(super) struct PostgresServer {
     pub(super) security: StoreSecurity,
     pub(super) statements: Arc<Statements>,
     pub(super) creates: bool,
-    /// Connections were seen to have sessions of their own.
+    /// Whether connections were seen to have sessions of their own.
     pub(super) has_own_sessions: bool,
 }
 
@@ -104,7 +104,7 @@ impl Server for PostgresServer {
         let (client, end, ended) = self.client(&config, told).await?;
         let own = pooler::process(&client).await.map_err(self.failed())?;
         if !self.has_own_sessions {
-            // Before anything is set that other clients would find.
+            // Checked before a setting is made that other clients would get.
             let other = async { self.client(&config, told).await.map(|(other, ..)| other) };
             self.has_own_sessions = pooler::check(&client, own, other).await?;
         }

@@ -1,4 +1,4 @@
-//! The statements.
+//! The statements of a register.
 //!
 //! Decided here: each operation is one statement, which is a transaction by itself; a value is measured before it is
 //! sent; a write notifies all listeners; and a session is checked once its settings are made.
@@ -21,12 +21,13 @@ use crate::{
     connection::{ANSWER, Course, KeyChange, StoreSession},
 };
 
-/// Longest time of a statement: the server aborts it then, so that its outcome is known before it counts as missing.
+/// Longest time of a statement. After it the server aborts the statement, so that the outcome is known before the
+/// answer is overdue.
 const STATEMENT: Duration = Duration::from_secs(1);
 const _: () = assert!(STATEMENT.as_millis() * 2 <= ANSWER.as_millis());
 
-/// First statements of a connection. A server whose commits are not on its disk when it confirms them would forget
-/// terms; a replica refuses to listen.
+/// First statements of a connection. A server that confirms commits before they are on its disk would forget terms; a
+/// replica refuses to listen.
 const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') IN ('off', 'local');
     LISTEN bully_register";
@@ -39,8 +40,8 @@ const SEEN: &str =
 /// Undoes the settings, if a pooler runs it in the same session.
 const UNDO: &str = "UNLISTEN bully_register; RESET statement_timeout; RESET synchronous_commit";
 
-/// The statements, each with the schema in the name of the table: without it two users, or a changed `search_path`,
-/// would have two tables and two leaders.
+/// The statements, each with the schema in the name of the table: without the schema, two users or a changed
+/// `search_path` would have two tables and two leaders.
 #[derive(Debug)]
 pub(super) struct Statements {
     create: String,
@@ -56,7 +57,7 @@ impl Statements {
         let table = table(schema);
         let done =
             |told: &str| format!("SELECT version, pg_notify('bully_register', {told}) FROM done");
-        // The key and, where they fit, the new version, the version before and the value: `notified` reads it.
+        // The key and, if they fit, the new version, the previous version and the value: `notified` reads them.
         let written = |replaced: &str, value: &str| {
             done(&format!(
                 "$1 || CASE WHEN octet_length({value}) > {MOST_TOLD} THEN '' ELSE ' ' || version || ' ' || {replaced} || ' ' || encode({value}, 'hex') END"
@@ -66,7 +67,7 @@ impl Statements {
         let removed = done("$1");
         // Each transaction has a number of its own, so that a version never repeats, not even after a removal.
         let version = "txid_current()";
-        // The version alone would not do: those of a restored backup come again.
+        // The version alone is not enough, because a restored backup gives the same versions again.
         let expected = "key = $1 AND version = $2 AND value = $3";
         let shown = "version, CASE WHEN octet_length(value) <= $2 THEN value END, key";
         Self {
@@ -94,7 +95,7 @@ impl Statements {
     }
 }
 
-/// The statement that makes the table. Half of each page is left free, so that a value is replaced on its page.
+/// Returns the statement that makes the table. Half of each page is left free, so that a value is replaced on its page.
 pub(super) fn create(schema: &str) -> String {
     let table = table(schema);
     format!(
@@ -110,13 +111,13 @@ fn table(schema: &str) -> String {
     format!(r#""{}".bully_register"#, schema.replace('"', "\"\""))
 }
 
-/// A value, and the type that the server takes it for.
+/// A value, and the type that the server uses for it.
 type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// A connection that is ready.
 pub(super) struct PostgresSession {
     client: Client,
-    /// Hears the course if another connection is needed.
+    /// Gets the course if another connection is needed.
     end: mpsc::Sender<Course>,
     statements: Arc<Statements>,
     creates: bool,
@@ -167,8 +168,8 @@ impl PostgresSession {
         failed
     }
 
-    /// `IF NOT EXISTS` does not separate sessions that find no table at the same moment: all but the first wait for it,
-    /// and are then refused since the name is taken. They find the table when they ask once more.
+    /// Makes the table. `IF NOT EXISTS` does not separate sessions that find no table at the same moment: all but the
+    /// first wait for it, and are then refused since the name is taken. They find the table when they ask once more.
     async fn create(&self) -> Result<(), Error> {
         let taken = [
             SqlState::UNIQUE_VIOLATION,
@@ -302,11 +303,11 @@ impl StoreSession for PostgresSession {
     }
 }
 
-/// The time of the server, not that of its transaction.
+/// The time of the server, not the time of its transaction.
 const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
-/// Reads a notification in the form that the statements write. Every client that may connect can send one: a text that
-/// does not describe a register's change is a change of an unknown kind.
+/// Reads a notification in the form that the statements write. Every client that may connect can send one, so a text
+/// that does not describe a register's change counts as a change of an unknown kind.
 pub(super) fn notified(payload: &str) -> KeyChange {
     let mut words = payload.split(' ');
     let key = words.next().unwrap_or_default();
@@ -329,17 +330,18 @@ fn written<'a>(key: &str, mut words: impl Iterator<Item = &'a str>) -> Option<Ch
         .then_some(Change::Written { entry, replaced })
 }
 
-/// Returns the byte of two digits.
+/// Returns the byte of two hexadecimal digits.
 fn byte(digits: &[u8]) -> Option<u8> {
     let [high, low] = digits else { return None };
     let digit = |digit: u8| char::from(digit).to_digit(16);
     u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
 }
 
-/// Longest value that a notification carries, in bytes: it has 8,000, the key takes up to 1,027, and each byte two digits.
+/// Longest value that a notification carries, in bytes. A notification has 8,000 bytes, the key takes up to 1,027, and
+/// each byte of the value two digits.
 const MOST_TOLD: usize = 3_000;
 
-/// `None` for a version that this store never gave.
+/// Returns the number of a version; `None` for a version that this store never gave.
 fn number(version: &Version) -> Option<i64> {
     version.as_str().parse().ok()
 }
@@ -352,7 +354,7 @@ fn most_bytes() -> i32 {
 fn entry(key: &RegisterKey, row: &Row) -> Result<Entry, RegisterError> {
     let foreign = || RegisterError::Foreign { key: key.clone() };
     let version = version(key, row)?;
-    // A missing value was too large.
+    // A missing value was too large to be selected.
     let value: Option<&[u8]> = row.try_get(1).map_err(|_| foreign())?;
     Entry::new(key, version, value.ok_or_else(foreign)?.to_vec())
 }

@@ -1,6 +1,7 @@
-//! TLS as the client of the database wants it.
+//! TLS in the form that the client of the database needs.
 //!
-//! Decided here: that the password is not bound to the certificate. Not here: whom TLS trusts (`connection/tls.rs`).
+//! Decided here: the password is not bound to the certificate. Not here: the authorities that TLS trusts
+//! (`connection/tls.rs`).
 
 use std::{
     io,
@@ -17,12 +18,12 @@ use tokio_rustls::{Connect, TlsConnector, client};
 
 use crate::{RegisterError, RegisterTls};
 
-/// Makes TLS of a connection.
+/// Makes connections by TLS.
 #[derive(Clone)]
 pub(super) struct Connector(Arc<ClientConfig>);
 
 impl Connector {
-    /// With the certificates that are there now.
+    /// Makes a connector with the present certificates.
     pub(super) fn new(tls: &RegisterTls) -> Result<Self, RegisterError> {
         Ok(Self(Arc::new(tls.client()?)))
     }
@@ -40,7 +41,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for C
     }
 }
 
-/// The same for one server.
+/// A connector for one server.
 pub(super) struct NamedStream {
     connector: TlsConnector,
     name: ServerName<'static>,
@@ -64,7 +65,7 @@ pub(super) struct PostgresStream<S>(client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate was proved; binding the password to it would add a parser of certificates.
+        // The certificate was checked; binding the password to it would need a parser of certificates.
         ChannelBinding::none()
     }
 }

@@ -1,7 +1,8 @@
 //! The URL of a database.
 //!
-//! Decided here: that its file is read again at each login and may then have another password, but no other database; that
-//! each host is asked whether it takes writes, since a replica shows old records; and the store's name, without a secret.
+//! Decided here: the file of a URL is read again at each login and may then have another password, but no other
+//! database; each host is asked whether it takes writes, since a replica shows old records; and the store's name,
+//! without a secret.
 
 use std::{
     io,
@@ -38,7 +39,7 @@ fn read(path: &Path) -> Result<Config, RegisterError> {
         |source| RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(source));
     let file = PasswordFile::read(path).map_err(wrong)?;
     let config = parse(file.text.trim())?;
-    // Where the server asks for a certificate, or trusts the host, the URL has no secret.
+    // If the server asks for a certificate, or trusts the host, the URL has no secret.
     if config.get_password().is_some() {
         file.check(path).map_err(wrong)?;
     }
@@ -64,12 +65,12 @@ pub(super) fn refused(
     RegisterError::refused(RegisterRefusal::Other, io::Error::other(source))
 }
 
-/// TLS that the URL asks for is never left out.
+/// Returns whether the URL requires TLS.
 pub(super) fn needs_tls(config: &Config) -> bool {
     config.get_ssl_mode() == SslMode::Require
 }
 
-/// Hosts and database, without user and password.
+/// Returns hosts and database, without user and password.
 pub(super) fn name_of(config: &Config) -> String {
     let host = |host: &Host| match host {
         Host::Tcp(name) => name.clone(),

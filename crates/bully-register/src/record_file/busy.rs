@@ -1,19 +1,19 @@
-//! A file that is locked, and the process that has the lock, for an operator.
+//! A locked file, and the process that has the lock, for an operator.
 //!
-//! Decided here: the time of the search for that process, and the words if it is not found. Linux lists locks with the
-//! numbers of processes. The list lacks the lock of a process of another container, and a lock whose taker has ended
-//! while its child has the file. While locks change, it may lack others too.
+//! Decided here: when that process is searched for, and the words if it is not found. Linux lists locks with the
+//! numbers of processes. The list lacks a lock of a process in another container, and a lock whose taker has ended
+//! while its child still has the file. While locks change, the list may lack other locks too.
 
 use std::fmt;
 
 use super::system::Status;
 
-/// A locked file. Its holder is looked for on request only: the search takes longer than the lock itself.
+/// A locked file. Its holder is searched for on request only, because the search takes longer than the lock itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Busy(pub(super) Option<Status>);
 
 impl Busy {
-    /// The process that has the lock now, as far as this one can see it.
+    /// Returns the process that has the lock now, as far as this process can see it.
     pub fn holder(self) -> Option<u32> {
         find(self.0?, locks)
     }
@@ -28,7 +28,7 @@ impl fmt::Display for Busy {
     }
 }
 
-/// The locks of this host, in the words of `proc_locks(5)`.
+/// Returns the locks of this host, in the words of `proc_locks(5)`.
 fn locks() -> Option<String> {
     if cfg!(target_os = "linux") {
         std::fs::read_to_string("/proc/locks").ok()
@@ -37,7 +37,7 @@ fn locks() -> Option<String> {
     }
 }
 
-/// A lock that one list lacks because locks change is in the next list.
+/// Searches several lists: if one list lacks a lock because locks change, the next list has it.
 fn find(file: Status, mut list: impl FnMut() -> Option<String>) -> Option<u32> {
     (0..LISTS).find_map(|_| holder(file, &list()?))
 }
@@ -49,7 +49,7 @@ fn holder(file: Status, locks: &str) -> Option<u32> {
     let file = format!("{major:02x}:{minor:02x}:{inode}");
     locks.lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        // The line of a waiting process has an arrow more.
+        // The line of a waiting process has an additional arrow.
         let [_, "FLOCK", _, _, process, of, ..] = words.as_slice() else {
             return None;
         };
@@ -72,7 +72,7 @@ fn numbers(_: u64) -> (u32, u32) {
 /// The words for a holder that is not found.
 pub const UNSEEN: &str = "a process that this one does not see (one of another container, or one that has the file from a process that has ended)";
 
-/// Number of lists in which a holder is looked for.
+/// Number of lists that are searched for a holder.
 const LISTS: usize = 5;
 
 #[cfg(all(test, target_os = "linux"))]

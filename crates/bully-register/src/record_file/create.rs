@@ -1,8 +1,9 @@
-//! Creation of a file: it is made beside its place, and moved there when it is whole.
+//! Creation of a file: it is made under a temporary name in the same folder, and moved to its final name when it is
+//! whole.
 //!
-//! Decided here: the order of these calls. The file beside has one name, `.NAME.new`. Its maker holds its lock, before
-//! and after it is moved, so the file of the final name is locked at every moment. If a crash leaves a file under the
-//! name beside, the next maker uses it.
+//! Decided here: the order of these calls. The temporary name is `.NAME.new`. The maker of the file holds its lock,
+//! before and after it is moved, so the file of the final name is locked at every moment. If a crash leaves a file
+//! under the temporary name, the next maker uses it.
 
 use std::{
     ffi::OsString,
@@ -19,19 +20,20 @@ use super::{
     write_all,
 };
 
-/// Zeros that are written at the beginning of each slot: most records are shorter.
+/// Number of zeros that are written at the beginning of each slot: most records are shorter.
 const WRITTEN: usize = 32 << 10;
 
-/// And at its end, where the note is.
+/// Number of bytes that are written at the end of each slot, where the note is.
 const PAGE: usize = 4096;
 
 impl RecordFile {
-    /// Makes a file with its first record, durable and locked. It has room for records of `limit` bytes.
+    /// Makes a file with its first record, durable and locked. The file has room for records of `limit` bytes.
     ///
     /// # Errors
-    /// [`RecordFileError::Exists`] when there is anything of that name; [`RecordFileError::InUse`] when another process
-    /// is making it; [`RecordFileError::TooLarge`], and errors of the system. No file of ours is there then.
-    /// [`RecordFileError::Unknown`]: the file had its name already, and may have it again after a crash.
+    /// [`RecordFileError::Exists`] when something of that name exists already; [`RecordFileError::InUse`] when another
+    /// process is making it; [`RecordFileError::TooLarge`], and errors of the system. After these errors the name has
+    /// no file of ours. [`RecordFileError::Unknown`]: the file had its name already, and may have it again after a
+    /// crash.
     pub fn create(
         system: Arc<dyn FileSystem>,
         path: &Path,
@@ -65,7 +67,7 @@ impl RecordFile {
                 }
             });
         if let Err(error) = moved {
-            // Under the lock, so no other process is making it. If it cannot be removed, the next maker uses it.
+            // Under the lock, so no other process is making it. If the file cannot be removed, the next maker uses it.
             system.remove(&beside).ok();
             return Err(error);
         }
@@ -75,7 +77,7 @@ impl RecordFile {
             Ok(status) if status.is_same_file(&made) => status,
             Ok(_) => return Err(RecordFileError::Replaced),
             Err(error) => {
-                // It has our lock, and no other process has read it. If it cannot be removed, it stays locked.
+                // The file has our lock, and no other process has read it. If it cannot be removed, it stays locked.
                 if system.remove(&path).is_err() {
                     held.keep_until_exit();
                 }
@@ -96,19 +98,19 @@ impl RecordFile {
     }
 }
 
-/// A file of the name beside, locked, which has no other name.
+/// Returns a locked file of the temporary name, which has no other name.
 fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status), RecordFileError> {
     for _ in 0..TRIES {
         let held = Locked::new(Arc::clone(system), system.open_or_make(beside)?)?;
         let status = system.held(held.file())?;
         if !leads_to(&**system, beside, &status)? {
-            // Its maker has moved or removed it meanwhile.
+            // Another maker has moved or removed the file meanwhile.
             continue;
         }
         if status.links == 1 {
             return Ok((held, status));
         }
-        // A crash between `link` and `unlink`: it is the file of the final name too, and must not be overwritten.
+        // After a crash between `link` and `unlink` the file has its final name too, and must not be overwritten.
         system.remove(beside)?;
     }
     Err(RecordFileError::Replaced)
@@ -118,8 +120,8 @@ fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status),
 fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) -> io::Result<()> {
     let len = u64::try_from(size.file_len()).unwrap_or(u64::MAX);
     let has_room = system.allocate(held.file(), len)?;
-    // Zeros are written where most records and the notes will be: to write there later changes no metadata. The rest is
-    // written too if the disk may have no room for it later.
+    // Zeros are written where most records and the notes will be, so that a later write of them changes no metadata.
+    // The rest is written too if the disk may have no room for it later.
     let slot = size.len();
     let mut beginning = first.encode(size);
     if has_room && slot > WRITTEN {
@@ -127,7 +129,7 @@ fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) ->
         for (at, len) in ends.into_iter().zip([PAGE + WRITTEN, PAGE]) {
             write(system, held, at, &vec![0; len])?;
         }
-        // Over these zeros: it may be long.
+        // Written after these zeros, since a long record may reach over them.
         beginning.resize(beginning.len().max(WRITTEN), 0);
         write(system, held, 0, &beginning)?;
     } else {
@@ -144,12 +146,12 @@ fn write(system: &dyn FileSystem, held: &Locked, at: usize, bytes: &[u8]) -> io:
     })
 }
 
-/// The folder of a file whose path is absolute.
+/// Returns the folder of a file whose path is absolute.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// `.NAME.new`, in the same folder.
+/// Returns the temporary name `.NAME.new`, in the same folder.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut beside = OsString::from(".");

@@ -1,4 +1,4 @@
-//! Errors of reading and writing a record. The caller adds the path, and the advice.
+//! Errors of reading and writing a record. The caller adds the path and the advice.
 
 use std::io;
 
@@ -7,13 +7,13 @@ use super::Busy;
 /// The reason why a record cannot be read or written.
 #[derive(thiserror::Error)]
 pub enum RecordFileError {
-    /// A new file was asked for where something is already.
+    /// A new file was requested, and something of that name exists already.
     #[error("there is something of that name already")]
     Exists,
-    /// There is nothing to open.
+    /// The file to open does not exist.
     #[error("there is nothing of that name")]
     Missing,
-    /// Another process, or this one, has it open.
+    /// Another process, or this process, has the file open.
     #[error("it is in use by {0}")]
     InUse(Busy),
     /// The file cannot be trusted.
@@ -25,7 +25,7 @@ pub enum RecordFileError {
         /// The format of the file.
         found: u32,
     },
-    /// The name leads to another file, or to none.
+    /// The name leads to another file, or to no file.
     #[error("it was removed or replaced while it was open")]
     Replaced,
     /// This process is a child of the process that opened the file.
@@ -42,7 +42,7 @@ pub enum RecordFileError {
     /// Nothing was written.
     #[error("{0}")]
     Io(#[source] io::Error),
-    /// The disk has the earlier record, or the new one.
+    /// The disk has the previous record, or the new one.
     #[error("it is not known to be written: {0}")]
     Unknown(#[source] io::Error),
     /// The system has no locks or no links of files.
@@ -88,13 +88,13 @@ pub enum FileDamage {
     /// No file of this format has such a length.
     #[error("it has {len} bytes, so it was cut or is another file")]
     Length {
-        /// Its length, in bytes.
+        /// Length of the file, in bytes.
         len: u64,
     },
     /// A version before the first release wrote the file.
     #[error("a version before the first release wrote it")]
     Former,
-    /// No number is left for the next record, so that something else wrote this one.
+    /// No number is left for the next record, so another program wrote this record.
     #[error("its records have no higher number: something else wrote the last one")]
     LastNumber,
     /// Neither slot has a valid record.

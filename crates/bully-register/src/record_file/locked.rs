@@ -1,7 +1,7 @@
-//! The lock on a file, and who may give it back.
+//! The lock on a file, and the process that may release it.
 //!
-//! Decided here: that a lock belongs to the process that took it. A forked child has the same open file description:
-//! its `LOCK_UN` would unlock its parent's file.
+//! Decided here: a lock belongs to the process that took it. A forked child has the same open file description, so its
+//! `LOCK_UN` would unlock its parent's file.
 
 use std::{
     fs::{File, TryLockError},
@@ -64,12 +64,13 @@ impl Locked {
     }
 }
 
-/// Closing alone would not do: a process that is just being started has all files of its parent open for a moment.
+/// Unlocks the file. Closing alone is not enough: a process that is just being started has all files of its parent open
+/// for a moment.
 impl Drop for Locked {
     fn drop(&mut self) {
         let may_unlock = self.check_process().is_ok() && !self.is_kept.load(Ordering::Acquire);
         if may_unlock {
-            // A file that cannot be unlocked is closed next, and that unlocks it as well.
+            // A file that cannot be unlocked is closed next, which unlocks it as well.
             self.system.unlock(&self.file).ok();
         }
     }

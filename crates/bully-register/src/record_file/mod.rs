@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Decided here: the order of the calls, which process holds the file, and which record the file has after a failed
-//! call. Not here: the meaning of the record, and the reaction to an error. Its owner decides both (a store of
-//! votes, [`FileRegister`](crate::FileRegister)). Everything here blocks.
+//! call. Not here: the meaning of the record, and the reaction to an error. The owner of the record decides both (a
+//! store of votes, [`FileRegister`](crate::FileRegister)). All functions of this module block.
 //!
 //! # Rules
 //! | rule | decided in |
@@ -20,7 +20,7 @@
 //! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never received. The writer voids its slot before it releases the lock. If it cannot, it keeps the lock until its process ends | `mod.rs` |
 //! | `same-file`: name, device, inode, length and number of links are compared before a write and after its sync | `mod.rs` |
 //! | `lock-of-the-inode`: the lock is a `flock`. It belongs to the inode, so a hard link or a mounted file has the same lock. It also belongs to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
-//! | `seen-when-said`: a reader without the lock believes the newest record whose writer has said that it is durable, unless a newer record came meanwhile; otherwise the lock decides | `seen.rs` |
+//! | `seen-when-said`: a reader without the lock believes the newest record whose writer has noted that it is durable, unless a newer record came meanwhile; otherwise the lock decides | `seen.rs` |
 //! | `no-half-file`: a file gets its name when it is whole, and never replaces another file of that name | `create.rs` |
 //! | two slots without a record are damage, never an empty file | `mod.rs` |
 //!
@@ -207,7 +207,7 @@ impl RecordFile {
         }
     }
 
-    /// Checks the same after a write. An error does not mean that nothing was written.
+    /// Makes the same check after a write. An error does not mean that nothing was written.
     fn check_written(&self) -> Result<(), RecordFileError> {
         match self.check() {
             Err(RecordFileError::Io(error)) => Err(RecordFileError::Unknown(error)),
@@ -320,7 +320,7 @@ fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> i
     Ok(len)
 }
 
-/// Whether the name leads to this file, and the file still has a name.
+/// Returns whether the name leads to this file, and the file still has a name.
 fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<bool> {
     match system.named(path) {
         Ok(named) => Ok(named.is_same_file(held) && held.links > 0),
@@ -329,7 +329,8 @@ fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<b
     }
 }
 
-/// Identifies one record in one file. Another record has another stamp; so has the same record in another file.
+/// Identifies one record in one file. Another record has another stamp, and the same record in another file has another
+/// stamp too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,

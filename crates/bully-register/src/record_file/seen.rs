@@ -8,7 +8,7 @@
 //! the slot that it did not write. A record without its note may belong to a writer that was killed: the lock decides
 //! ([`RecordFile::open`]).
 //!
-//! # Why it was the newest
+//! # Why the record was the newest
 //! A reader reads both slots, in any order, and then the header of the newest record once more. Let that be record N,
 //! which was confirmed, and O the other slot. At the second look the writing of N + 2 had not begun, so N + 1 was not
 //! overwritten. So N + 1 was not confirmed when O was read: the read would have shown it. N was the newest confirmed
@@ -35,12 +35,12 @@ use super::{
 pub struct Seen {
     /// The record.
     pub record: Vec<u8>,
-    /// Its name.
+    /// The stamp of the record.
     pub stamp: Stamp,
 }
 
 impl RecordFile {
-    /// The newest record, without the lock; `None` if the lock has to decide.
+    /// Returns the newest record, without the lock; `None` if the lock has to decide.
     ///
     /// # Errors
     /// [`RecordFileError::Missing`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
@@ -75,7 +75,7 @@ impl RecordFile {
         }
     }
 
-    /// Confirms to readers without the lock that the newest record is durable. If that fails, they take the lock.
+    /// Tells readers without the lock that the newest record is durable. If that fails, they take the lock.
     pub fn say(&self) {
         let note = self.newest.note(self.size);
         let at = self.newest.note_offset(self.size);

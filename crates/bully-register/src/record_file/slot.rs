@@ -11,13 +11,13 @@
 //! | 16..24 | the number of the record, from 1 |
 //! | 24..28 | the length of the record |
 //! | 28..32 | CRC-32 (IEEE) of bytes 0..28 and of the record |
-//! | 32.. | the record; what follows it is left over from an earlier one |
+//! | 32.. | the record; the bytes after it are left over from an earlier record |
 //! | the last 12 | the number of a record of the other slot that is durable, and its CRC-32 |
 //!
-//! The note at the end of a slot belongs to the record in the other slot. The write that follows it then changes only
-//! its own page on the disk.
+//! The note at the end of a slot belongs to the record in the other slot. So the write of a note after a record changes
+//! only one page on the disk.
 //!
-//! The first 32 bytes keep this form in every format, so that damage is never taken for another format.
+//! The first 32 bytes keep this form in every format, so that damage is never mistaken for another format.
 
 use super::{FileDamage, RecordFileError};
 
@@ -29,10 +29,10 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Written over the beginning of a slot that must not be read.
+    /// Bytes that are written over the beginning of a slot that must not be read.
     pub(super) const VOID: [u8; HEADER] = [0; HEADER];
 
-    /// The first record of a new file.
+    /// Makes the first record of a new file.
     pub(super) fn first(record: &[u8]) -> Self {
         Self {
             number: 1,
@@ -40,7 +40,7 @@ impl Slot {
         }
     }
 
-    /// The record that follows this one.
+    /// Makes the record that follows this one.
     pub(super) fn next(&self, record: &[u8]) -> Result<Self, RecordFileError> {
         Ok(Self {
             number: self.number.checked_add(1).ok_or(FileDamage::LastNumber)?,
@@ -85,7 +85,7 @@ impl Slot {
         note
     }
 
-    /// Returns the place of its note in the file: at the end of the other slot.
+    /// Returns the place of its note in the file, which is the end of the other slot.
     pub(super) fn note_offset(&self, size: SlotSize) -> u64 {
         let slots = if is_in_first(self.number) { 2 } else { 1 };
         u64::from(size.0)
@@ -108,11 +108,11 @@ impl Slot {
         bytes
     }
 
-    /// The newest valid record of a file.
+    /// Returns the newest valid record of a file.
     ///
     /// # Errors
-    /// [`FileDamage::Empty`], [`FileDamage::Length`], and [`RecordFileError::Format`] where either slot has a later
-    /// format: the newest record may be there.
+    /// [`FileDamage::Empty`], [`FileDamage::Length`], and [`RecordFileError::Format`] if either slot has a later
+    /// format: that slot may have the newest record.
     pub(super) fn newest(file: &[u8], size: SlotSize) -> Result<Self, RecordFileError> {
         if file.len() != size.file_len() {
             let len = u64::try_from(file.len()).unwrap_or(u64::MAX);
@@ -125,7 +125,7 @@ impl Slot {
         newest.ok_or_else(|| FileDamage::Empty.into())
     }
 
-    /// Returns the record of one slot; `None` if it has none, or a part of one.
+    /// Returns the record of one slot; `None` if the slot has no record, or only a part of one.
     fn decode(bytes: &[u8], size: SlotSize) -> Result<Option<Self>, RecordFileError> {
         let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() else {
             return Ok(None);
@@ -185,7 +185,7 @@ pub(super) fn used(slot: &[u8]) -> usize {
 pub(super) struct SlotSize(u32);
 
 impl SlotSize {
-    /// The smallest slot that has room for a record of this length; `None` beyond [`MAX_SLOT`].
+    /// Returns the smallest slot that has room for a record of this length; `None` beyond [`MAX_SLOT`].
     pub(super) fn for_limit(limit: usize) -> Option<Self> {
         let needed = u32::try_from(limit.checked_add(HEADER)?.checked_add(NOTE)?).ok()?;
         let size = needed.checked_next_power_of_two()?.max(MIN_SLOT);
@@ -206,7 +206,7 @@ impl SlotSize {
         self.len().saturating_mul(2)
     }
 
-    /// The longest record.
+    /// Returns the length of the longest record.
     pub(super) fn limit(self) -> usize {
         self.len().saturating_sub(HEADER).saturating_sub(NOTE)
     }
@@ -223,7 +223,7 @@ fn checksum(beginning: &[u8], record: &[u8]) -> u32 {
     sum.finalize()
 }
 
-/// Beginning of a store's text before the first published release.
+/// First bytes of a store file that was written before the first published release.
 pub(super) const FORMER: &[u8] = b"actix-bully ";
 
 const MAGIC: &[u8] = b"bullyrec";

@@ -1,4 +1,4 @@
-//! The calls to the system, each of which a test may see and let fail.
+//! The calls to the system. A test can see each call and let it fail.
 //!
 //! Decided here: the call for each purpose, not their order.
 
@@ -9,40 +9,42 @@ use std::{
     path::Path,
 };
 
-/// The calls of a [`RecordFile`](super::RecordFile) to the system. [`Host`] makes them; a test puts another one between.
+/// The calls of a [`RecordFile`](super::RecordFile) to the system. [`Host`] makes them; a test puts another
+/// implementation between.
 #[doc(hidden)]
 pub trait FileSystem: Debug + Send + Sync {
     /// Opens a file to read and write. It follows links.
     fn open(&self, path: &Path) -> io::Result<File>;
-    /// Opens a file to read and write, or makes it for its owner alone. It follows no link.
+    /// Opens a file to read and write, or makes it with rights for its owner only. It follows no link.
     fn open_or_make(&self, path: &Path) -> io::Result<File>;
-    /// The file to which a path leads, by links too.
+    /// Returns the status of the file to which a path leads, also through links.
     fn named(&self, path: &Path) -> io::Result<Status>;
-    /// The file of that name itself, be it a link.
+    /// Returns the status of the file with that name, even if it is a link.
     fn linked(&self, path: &Path) -> io::Result<Status>;
-    /// An open file.
+    /// Returns the status of an open file.
     fn held(&self, file: &File) -> io::Result<Status>;
-    /// Locks a file against every other open of it, without waiting.
+    /// Locks a file against every other open of the same file, without waiting.
     fn lock(&self, file: &File) -> Result<(), TryLockError>;
-    /// Gives the lock back.
+    /// Releases the lock.
     fn unlock(&self, file: &File) -> io::Result<()>;
-    /// Reads from there on, and returns the number of bytes.
+    /// Reads from the offset `at`, and returns the number of bytes that were read.
     fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize>;
-    /// Writes there, and returns the number of bytes.
+    /// Writes at the offset `at`, and returns the number of bytes that were written.
     fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize>;
-    /// Empties a file and gives it that length, in zeros. Returns whether the disk has room for all of it from now on.
+    /// Empties a file and extends it with zeros to that length. Returns whether the disk has room for all of it from
+    /// now on.
     fn allocate(&self, file: &File, len: u64) -> io::Result<bool>;
     /// Puts the content of a file on the disk.
     fn sync_data(&self, file: &File) -> io::Result<()>;
     /// Writes a file and its metadata to the disk.
     fn sync_all(&self, file: &File) -> io::Result<()>;
-    /// Moves a file to a name that nothing has.
+    /// Moves a file to a name that no file has.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes the name of a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Puts the names in a folder on the disk.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
-    /// The number of this process.
+    /// Returns the number of this process.
     fn process(&self) -> u32;
 }
 
@@ -128,7 +130,7 @@ mod unix {
                 use rustix::io::Errno;
 
                 match fallocate(file, FallocateFlags::empty(), 0, len) {
-                    // The file system cannot do that.
+                    // The file system cannot allocate.
                     Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
                     done => Ok(done.map(|()| true)?),
                 }
@@ -185,7 +187,7 @@ mod unix {
     }
 }
 
-/// A system without such files: no file is ever opened, so no other call is ever made.
+/// The implementation for other systems: no file is ever opened, so no other call is ever made.
 #[cfg(not(unix))]
 mod other {
     use std::{

@@ -1,5 +1,5 @@
-//! The files of this host, with calls that a test sees, lets fail, or precedes with an action; and a model of the files
-//! on the disk.
+//! The files of this host, with calls that a test can see, let fail, or precede with an action; and a model of the
+//! files on the disk.
 
 #![allow(
     missing_docs,
@@ -43,7 +43,7 @@ pub enum Call {
     SyncFolder,
 }
 
-/// What happens in place of a call, or before it.
+/// The event in place of a call, or before it.
 pub enum Event {
     Fails(ErrorKind),
     /// The call fails with that error of the system.
@@ -59,7 +59,7 @@ pub struct Tried {
     count: AtomicUsize,
     events: Mutex<Vec<(usize, Event)>>,
     pub(super) disk: Mutex<Disk>,
-    /// Added to the number of the process: not 0 in a forked child.
+    /// Number that is added to the number of the process; it is not 0 in a forked child.
     pub(super) forked: AtomicU32,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Debug for Tried {
 #[derive(Clone, Default)]
 pub(super) struct Disk {
     pub(super) durable: Vec<u8>,
-    /// Written since the last sync. After a failed one these pages are clean, and the disk never gets them.
+    /// The bytes written since the last sync. After a failed sync these pages are clean, and the disk never gets them.
     pub(super) dirty: Vec<(usize, Vec<u8>)>,
 }
 
@@ -94,13 +94,13 @@ pub(super) fn put(image: &mut Vec<u8>, at: usize, bytes: &[u8]) {
 }
 
 impl Tried {
-    /// Plans this event before the call of that number, counted from the next one.
+    /// Plans this event before the call of that number, counted from the next call.
     pub fn plan(&self, number: usize, event: Event) {
         let at = self.count.load(SeqCst) + number;
         self.events.lock().unwrap().push((at, event));
     }
 
-    /// The bytes of the last file that are on the disk.
+    /// Returns the bytes of the last file that are on the disk.
     pub fn durable(&self) -> Vec<u8> {
         self.disk.lock().unwrap().durable.clone()
     }
@@ -111,7 +111,7 @@ impl Tried {
         mem::take(&mut self.seen.lock().unwrap())
     }
 
-    /// `Ok(Some(len))` for a write or a read that is to be short.
+    /// Notes a call. `Ok(Some(len))` for a write or a read that shall be short.
     fn note(&self, call: Call) -> io::Result<Option<usize>> {
         let number = self.count.fetch_add(1, SeqCst);
         self.seen.lock().unwrap().push(call);
@@ -184,7 +184,7 @@ impl FileSystem for Tried {
             disk.dirty.push((at, bytes[..written].to_vec()));
         }
         if short.is_some_and(|len| len > 0) {
-            // The rest is refused.
+            // The rest of the write is refused.
             self.plan(0, Event::Fails(ErrorKind::StorageFull));
         }
         Ok(written)

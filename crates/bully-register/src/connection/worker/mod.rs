@@ -2,8 +2,8 @@
 //!
 //! Decided here: a lost connection is made anew after a growing pause, and a connection that ended as soon as it was
 //! made counts as a failed attempt. Operations fail at once while there is no connection. Reads that wait at one time
-//! are one question, since most are of the two records of an election. A connection with an overdue answer is given up,
-//! since all other operations on it wait as well.
+//! become one question, since most of them are for the two records of an election. A connection with an overdue answer
+//! is given up, since all other operations on it wait as well.
 
 #[cfg(test)]
 mod tests;
@@ -58,7 +58,7 @@ struct Worker<S> {
     told: Tellers,
 }
 
-/// The register was dropped, with all its clones.
+/// Returned when the register was dropped, with all its clones.
 struct Dropped;
 
 /// The reason why there is no connection, for each operation in the meantime.
@@ -68,13 +68,13 @@ struct Reason {
 }
 
 impl<S: Server> Worker<S> {
-    /// Ends with the last clone of the register.
+    /// Runs until the last clone of the register is dropped.
     async fn run(mut self) {
         let (mut failures, mut after) = (0_u32, Course::LogsIn);
         loop {
             let connected = timeout(CONNECT, self.server.connect(&self.told, after)).await;
             after = Course::MovesOn;
-            // Made anew where another thing than the connection is missing: rights, the table.
+            // A connection is also made anew if something else is missing, such as a right or the table.
             let served = match connected {
                 Ok(Ok((session, ended))) => {
                     // Anything may have changed before this connection listened.
@@ -88,7 +88,7 @@ impl<S: Server> Worker<S> {
                         0
                     };
                     match served {
-                        // An error that no new connection mends would make one after the other.
+                        // An error that no new connection cures would cause one connection after the other.
                         Ok(course) if failures > 1 => {
                             after = course;
                             let words = "its connections end as soon as they are made".to_owned();
@@ -123,7 +123,7 @@ impl<S: Server> Worker<S> {
         }
     }
 
-    /// Carries out operations until the connection ends. Returns the course to take then.
+    /// Carries out operations until the connection ends. Returns the course after its end.
     async fn serve(
         &mut self,
         session: &Rc<S::Session>,
@@ -134,7 +134,7 @@ impl<S: Server> Worker<S> {
             let mut asked = Vec::new();
             let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
             let more = self.jobs.recv_many(&mut asked, MOST_TOGETHER);
-            // The end comes first: later questions are for the next connection.
+            // The end comes first, because later questions are for the next connection.
             match select(select(&mut ends, &mut hangs), pin!(more)).await {
                 Either::Left((Either::Left((course, _)), _)) => {
                     return Ok(course.unwrap_or(Course::MovesOn));
@@ -167,7 +167,7 @@ impl<S: Server> Worker<S> {
     }
 }
 
-/// An answer has not come in time.
+/// The error for an answer that has not come in time.
 struct Overdue;
 
 /// Returns the operations whose callers still wait: each write by itself, and all reads together.
@@ -294,15 +294,15 @@ fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 
-/// A connection is made within this time, or not.
+/// Time within which a connection must be made.
 const CONNECT: Duration = Duration::from_secs(5);
-/// A server that has not even said within this time that it will not do it is gone, or frozen.
+/// Time without an answer, not even a refusal, after which a server counts as gone or frozen.
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 /// Half of the first pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(25);
-/// A connection that lasted for a shorter time was as good as none.
+/// Shortest time that a connection must last; a shorter one counts as a failure.
 const LASTS: Duration = Duration::from_secs(1);
-/// Maximum number of operations that are taken up at one time. By default, etcd allows 128 operations in a transaction.
+/// Largest number of operations that are taken up at one time. By default, etcd allows 128 operations in a transaction.
 const MOST_TOGETHER: usize = 64;
-/// The longest is 1.6 s.
+/// Largest number of doublings of the pause. The longest pause is 1.6 s.
 const MOST_DOUBLINGS: u32 = 6;

@@ -12,7 +12,7 @@ use crate::{Change, Entry, MOST_LISTED, RegisterKey, Version};
 
 /// Prefix of all keys.
 const PREFIX: &str = "actix-bully/";
-/// The first text that is behind all of them.
+/// The first text after all of these keys.
 const BEHIND: &str = "actix-bully0";
 
 /// A path of the gateway, and the body of the request.
@@ -21,7 +21,7 @@ pub(super) struct EtcdQuestion {
     pub(super) path: &'static str,
     pub(super) body: String,
     pub(super) writes: bool,
-    /// Longest answer to it, in bytes.
+    /// Longest allowed answer, in bytes.
     pub(super) most: usize,
 }
 
@@ -40,7 +40,7 @@ impl EtcdQuestion {
         Self::of("/v3/auth/authenticate", &body, false)
     }
 
-    /// Reads nothing; a member answers it if it has a majority.
+    /// Makes a question that reads nothing. A member answers it only if it has a majority.
     pub(super) fn probe() -> Self {
         let body = json!({ "key": bytes(PREFIX), "keys_only": true, "limit": "1" });
         Self::of("/v3/kv/range", &body, false)
@@ -51,7 +51,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/range", &body, false)
     }
 
-    /// Reads all of these keys at one instant.
+    /// Makes a question that reads all of these keys at one instant.
     pub(super) fn read_all(keys: &[RegisterKey]) -> Self {
         let range = |key| json!({ "request_range": { "key": name(key) } });
         let ranges: Vec<_> = keys.iter().map(range).collect();
@@ -60,7 +60,7 @@ impl EtcdQuestion {
         Self { most, ..asked }
     }
 
-    /// The revision alone would not do: those of a restored backup come again.
+    /// Makes a swap. It compares the value too, because a restored backup gives the same revisions again.
     pub(super) fn swap(key: &RegisterKey, expected: Option<&Entry>, value: &[u8]) -> Self {
         let key = name(key);
         let compare = match expected {
@@ -85,7 +85,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/txn", &body, true)
     }
 
-    /// Reads all keys below this one, in their order, and one more than the maximum.
+    /// Makes a question for all keys below this one, in their order, and for one more than the maximum.
     pub(super) fn list(prefix: &RegisterKey) -> Self {
         let most = MOST_LISTED.saturating_add(1);
         let body = json!({
@@ -99,14 +99,14 @@ impl EtcdQuestion {
         Self { most, ..asked }
     }
 
-    /// Watches all keys, so that any number of elections share one stream.
+    /// Makes a question that watches all keys, so that any number of elections share one stream.
     pub(super) fn watch() -> Self {
         let all = json!({ "key": bytes(PREFIX), "range_end": bytes(BEHIND), "prev_kv": true });
         Self::of("/v3/watch", &json!({ "create_request": all }), false)
     }
 }
 
-/// The comparison with an entry: its revision and its value.
+/// Returns the comparison with an entry: its revision and its value.
 fn is_still(key: &str, entry: &Entry) -> Value {
     json!([
         { "key": key, "target": "MOD", "result": "EQUAL", "mod_revision": entry.version.as_str() },
@@ -114,12 +114,12 @@ fn is_still(key: &str, entry: &Entry) -> Value {
     ])
 }
 
-/// The text does not answer the question.
+/// The error for a text that does not answer the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it answers something that etcd does not say: check that the endpoint is etcd's")]
 pub(super) struct Misread;
 
-/// A token, which stands for the login.
+/// Returns the token of a login from its answer.
 pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
     #[derive(Deserialize)]
     struct Login {
@@ -134,14 +134,14 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
     Ok(login.token)
 }
 
-/// The entry of a key, if it exists: its revision and value.
+/// The entry of a key, if the key has one: its revision and value.
 pub(super) type Found = Option<(u64, Vec<u8>)>;
 
-/// Revision and value of a key; `None` where it is missing.
+/// Returns revision and value of a key; `None` if the key has no entry.
 pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Found, Misread> {
     #[derive(Deserialize)]
     struct Answer {
-        // Required: without it this is an answer of something else.
+        // Required: an answer without it comes from another program.
         #[serde(rename = "header")]
         _header: EtcdHeader,
         #[serde(flatten)]
@@ -151,7 +151,7 @@ pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Found, Misread> 
     answer.range.of(key)
 }
 
-/// The same for each of these keys, in their order.
+/// Like [`entry`], for each of these keys, in their order.
 pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>, Misread> {
     #[derive(Deserialize)]
     struct Answer {
@@ -172,7 +172,7 @@ pub(super) fn entries(keys: &[RegisterKey], answer: &[u8]) -> Result<Vec<Found>,
         .collect()
 }
 
-/// Returns all keys below one, with their revisions and values. A key that does not belong to a register is left out.
+/// Returns all keys below a key, with their revisions and values. A key that does not belong to a register is left out.
 pub(super) fn below(prefix: &RegisterKey, answer: &[u8]) -> Result<Vec<Listed>, Misread> {
     #[derive(Deserialize)]
     struct Answer {
@@ -207,13 +207,13 @@ pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
 struct Range {
     #[serde(default)]
     kvs: Vec<KeyValue>,
-    /// Number of entries; absent where there is none.
+    /// Number of entries; absent if there are none.
     count: Option<Number>,
 }
 
 impl Range {
     fn of(mut self, key: &RegisterKey) -> Result<Found, Misread> {
-        // A record that is missed by mistake would be written anew: both have to say so.
+        // A record that is missed by mistake would be written anew, so both fields must agree.
         let found = match (self.kvs.pop(), self.count) {
             (None, None) => return Ok(None),
             (Some(found), Some(Number(1))) => found,
@@ -244,13 +244,13 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
 pub(super) enum WatchAnswer {
     /// These keys have changed, each with its change.
     Keys(Vec<(String, Change)>),
-    /// It begins to listen.
+    /// The stream begins to listen.
     Begun,
-    /// It ends, or does not begin.
+    /// The stream ends, or does not begin.
     Ended(String),
 }
 
-/// A line of a stream.
+/// Reads a line of a stream.
 pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     #[derive(Deserialize)]
     struct Streamed {
@@ -270,7 +270,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     }
     #[derive(Deserialize)]
     struct Event {
-        /// Absent for a write.
+        /// Kind of the change; absent for a write.
         #[serde(rename = "type")]
         kind: Option<String>,
         kv: KeyValue,
@@ -293,7 +293,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     if watch.created {
         return Ok(WatchAnswer::Begun);
     }
-    // A key of another application is not UTF-8, or not a register's key: it has no listener here.
+    // A key of another application is not UTF-8, or not the key of a register: it has no listener.
     let change = |event: Event| {
         let key = String::from_utf8(event.kv.key.0).ok()?;
         let key = key.strip_prefix(PREFIX)?.to_owned();
@@ -321,7 +321,7 @@ pub(super) struct Complaint {
 }
 
 impl Complaint {
-    /// Whatever it is: its first words are shown.
+    /// Reads any answer as an error. If it is not JSON of the gateway, its first words are shown.
     pub(super) fn read(answer: &[u8]) -> Self {
         serde_json::from_slice(answer).unwrap_or_else(|_| Self {
             code: None,
@@ -332,7 +332,7 @@ impl Complaint {
 
 impl<'de> Deserialize<'de> for Complaint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// In `error` are older releases' words, in `message` all have them; a stream has a `grpc_code`.
+        /// Older releases have the words in `error`, all releases have them in `message`; a stream has a `grpc_code`.
         #[derive(Deserialize)]
         struct Said {
             #[serde(alias = "grpc_code")]
@@ -359,7 +359,7 @@ struct EtcdHeader {
 struct KeyValue {
     key: Bytes,
     mod_revision: Number,
-    // Empty fields are left out.
+    // etcd leaves out empty fields.
     #[serde(default)]
     value: Bytes,
 }
@@ -396,9 +396,9 @@ fn name(key: &RegisterKey) -> String {
     bytes(format!("{PREFIX}{key}"))
 }
 
-/// The largest record is a third of it.
+/// Largest size of the body of an answer about one key, in bytes. The largest record takes a third of it.
 const MOST_BODY: usize = 16_384;
-/// More than a signed token with a long name has.
+/// Longest token. A signed token with a long name is shorter.
 const MOST_TOKEN: usize = 4_096;
 /// Longest part of a complaint that is shown, in characters.
 const MOST_WORDS: usize = 300;
