@@ -32,12 +32,10 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl LeaderEntry {
-    /// Returns the agent's name.
     pub(crate) fn id(&self) -> &AgentId {
         self.shared.id()
     }
 
-    /// See [`ElectionHandle::current`].
     pub(crate) fn current(&self) -> Status {
         self.shared.status()
     }

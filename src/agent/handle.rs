@@ -328,17 +328,14 @@ impl<E: Election> ElectionHandle<E> {
         Ok(())
     }
 
-    /// Returns the name of the agent's group.
     pub(crate) fn group_name(&self) -> &str {
         self.shared.group()
     }
 
-    /// Returns the members of its group.
     pub(crate) fn members(&self) -> Arc<Members> {
         self.shared.membership().members()
     }
 
-    /// Returns the counts of its group's messages.
     pub(crate) fn counts(&self) -> Counts {
         self.shared.membership().counts()
     }

@@ -302,7 +302,6 @@ impl LeadershipMachine {
         });
     }
 
-    /// Returns the present tenure.
     pub(super) fn tenure(&self) -> Option<AgentTenure> {
         self.state().phase.tenure()
     }

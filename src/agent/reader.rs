@@ -55,22 +55,18 @@ impl AgentReader {
         self.0.id()
     }
 
-    /// Returns the name of the agent's group.
     pub(crate) fn group(&self) -> &str {
         self.0.group()
     }
 
-    /// See [`ElectionHandle::is_leader`].
     pub(crate) fn is_leader(&self) -> bool {
         self.0.is_leader()
     }
 
-    /// See [`ElectionHandle::current`].
     pub(crate) fn current(&self) -> Status {
         self.0.status()
     }
 
-    /// See [`ElectionHandle::changes`].
     pub(crate) fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<> {
         changes(Arc::clone(&self.0))
     }
@@ -92,7 +88,6 @@ impl AgentReader {
         self.0.sample_also(show);
     }
 
-    /// See [`ElectionHandle::offers`].
     pub(crate) fn offers(&self) -> Offers {
         self.0.offers()
     }
@@ -112,7 +107,6 @@ impl AgentReader {
         self.0.keep_record(reason);
     }
 
-    /// Returns the past of the agent's group.
     pub(crate) fn past(&self) -> Arc<KeptHistory> {
         self.0.past()
     }

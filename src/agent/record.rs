@@ -186,12 +186,10 @@ impl SharedState {
         }
     }
 
-    /// Returns the past of the agent's group.
     pub(super) fn past(&self) -> Arc<KeptHistory> {
         KeptHistory::of(self.membership().kept())
     }
 
-    /// Returns the agent's record.
     pub(super) const fn record(&self) -> &AgentRecord {
         &self.record
     }

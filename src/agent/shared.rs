@@ -76,7 +76,6 @@ impl SharedState {
         }
     }
 
-    /// The values that the agent publishes beside its leadership.
     pub(super) fn vitals(&self) -> &Vitals {
         &self.vitals
     }
@@ -128,12 +127,11 @@ impl SharedState {
         Diagnosis::new(self.membership().name().to_owned(), facts)
     }
 
-    /// The requirements that the members of its group share.
+    /// Returns the requirements that the members of its group share.
     pub(super) fn requirements(&self) -> Option<Requirements> {
         self.membership().requirements()
     }
 
-    /// The assumptions of the agent's configuration.
     pub(super) fn assumed(&self) -> Assumptions {
         Assumptions::new(self.settings.kind(), self.settings.timings())
     }
@@ -204,7 +202,7 @@ impl SharedState {
         self.leadership.drain(by);
     }
 
-    /// Whether all work under the present leadership has ended.
+    /// Returns whether all work under the present leadership has ended.
     pub(super) fn is_drained(&self) -> bool {
         self.leadership.is_idle() && self.subscribers().is_drained()
     }
@@ -241,7 +239,6 @@ impl SharedState {
         }
     }
 
-    /// The span of the agent's log lines.
     pub(super) fn span(&self) -> Span {
         log::span(&*self.settings)
     }
@@ -276,7 +273,6 @@ impl SharedState {
         self.leadership.leave();
     }
 
-    /// Sets the score of the next incarnation.
     pub(super) fn set_score(&self, score: Option<Score>) {
         self.leadership
             .change_eligibility(|eligibility| eligibility.set_score(score));
@@ -306,7 +302,6 @@ impl SharedState {
             .read_eligibility(|eligibility| eligibility.has_tie(number))
     }
 
-    /// The score of the next incarnation.
     pub(super) fn score(&self) -> Option<Score> {
         self.leadership.read_eligibility(Eligibility::score)
     }
@@ -339,34 +334,32 @@ impl SharedState {
         series(&*self.settings).work_stalled();
     }
 
-    /// Time for which that tenure still holds, without another renewal.
+    /// Returns the time for which that tenure still holds, without another renewal.
     pub(super) fn remaining_of(&self, serial: u64) -> Remaining {
         self.leadership.remaining_of(self.now(), serial)
     }
 
-    /// Time for which the present leadership still holds, without another renewal.
+    /// Returns the time for which the present leadership still holds, without another renewal.
     pub(super) fn remaining(&self) -> Remaining {
         self.leadership.remaining(self.now())
     }
 
-    /// The present tenure.
     pub(super) fn tenure(&self) -> Option<AgentTenure> {
         self.leadership.tenure()
     }
 
-    /// Whether the work under the present leadership has to end.
+    /// Returns whether the work under the present leadership has to end.
     pub(super) fn is_draining(&self) -> bool {
         self.leadership.is_draining()
     }
 
     // ---- by readers -------------------------------------------------------------------------
 
-    /// The group's name.
     pub(super) fn group(&self) -> &str {
         self.membership().name()
     }
 
-    /// The group in which the agents' applications exchange messages.
+    /// Returns the group in which the agents' applications exchange messages.
     pub(super) fn companion(&self) -> Option<Group<AppMessage>> {
         self.membership().companion()
     }
@@ -380,7 +373,6 @@ impl SharedState {
         self.settings.id()
     }
 
-    /// The agent's group.
     pub(super) fn membership(&self) -> &dyn GroupMembership {
         self.settings.group()
     }
@@ -415,7 +407,7 @@ impl SharedState {
         while !self.leadership.is_gone() && updates.changed().await.is_ok() {}
     }
 
-    /// The newest status; a leadership that has run out is not shown.
+    /// Returns the newest status; a leadership that has run out is not shown.
     pub(super) fn status(&self) -> Status {
         let (status, leads) = self.leadership.status(self.now());
         if leads {

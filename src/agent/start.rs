@@ -302,7 +302,6 @@ struct PreparedAgent<E: Election> {
 }
 
 impl<E: Election> PreparedAgent<E> {
-    /// Returns the agent's supervisor.
     fn guardian(&self) -> GuardianBuilder<Agent<E>, AgentId> {
         let ending = Ending(Arc::clone(&self.shared));
         let guardian = Guardian::builder(self.spec.id.clone())

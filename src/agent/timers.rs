@@ -29,7 +29,6 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
         self.0.insert(index, (at, timer));
     }
 
-    /// Removes a timer.
     pub(super) fn cancel(&mut self, timer: T) {
         self.0.retain(|(_, set)| *set != timer);
     }
@@ -45,7 +44,6 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
         self.0.partition_point(|(at, _)| *at <= now)
     }
 
-    /// Returns the time when the first timer is due.
     pub(super) fn next(&self) -> Option<I> {
         self.0.first().map(|(at, _)| *at)
     }

@@ -11,7 +11,6 @@ use super::{Group, GroupState};
 pub(crate) struct WeakGroup<M: PeerMessage>(Weak<GroupState<M>>);
 
 impl<M: PeerMessage> WeakGroup<M> {
-    /// Returns the group, if it still exists.
     pub(crate) fn upgrade(&self) -> Option<Group<M>> {
         self.0.upgrade().map(Group)
     }

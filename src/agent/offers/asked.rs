@@ -4,7 +4,6 @@ use super::Offers;
 use crate::agent::shared::SharedState;
 
 impl SharedState {
-    /// Returns the offers of the agent's mode.
     pub(in crate::agent) fn offers(&self) -> Offers {
         self.settings.mode().offers(self.is_open())
     }

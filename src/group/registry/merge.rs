@@ -8,7 +8,6 @@ use super::{A_FEW, MemberEntry, Registry};
 use bully_core::driver::MembersReports as _;
 
 impl<M: PeerMessage> Registry<M> {
-    /// Merges the gathered changes.
     pub(super) fn merge(&mut self) {
         if self.staged.is_empty() && self.left.is_empty() {
             return;

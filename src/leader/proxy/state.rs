@@ -322,7 +322,6 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.agent.offers().keeps == Keeps::Store && !is_reached
     }
 
-    /// Returns the counts of the messages and their outcomes.
     pub(super) fn counts(&self) -> ProxyCounts {
         let inner = self.lock();
         ProxyCounts {

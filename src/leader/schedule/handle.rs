@@ -149,7 +149,6 @@ impl StatusRecord {
         self.status().misordered = misordered;
     }
 
-    /// Returns the counts so far.
     pub(super) fn counts(&self) -> TickCounts {
         let status = self.status();
         TickCounts {

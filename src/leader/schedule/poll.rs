@@ -147,7 +147,6 @@ impl Poll {
         }
     }
 
-    /// Notes an answer to this question.
     pub(super) fn note(&mut self, from: AgentId, outcome: PollOutcome) {
         match outcome {
             Ok(Known { mark, written }) => {

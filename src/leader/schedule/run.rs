@@ -247,7 +247,6 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Shows the progress.
     fn show(&self) {
         self.schedule.record.note(&self.machine);
         if let Some(stream) = &self.schedule.stream {

@@ -70,7 +70,6 @@ impl DueWindow {
         Offer::Misordered
     }
 
-    /// Notes the end of the stream.
     pub(super) fn end(&mut self) {
         self.has_ended = true;
     }

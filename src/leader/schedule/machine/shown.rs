@@ -25,7 +25,6 @@ impl ScheduleMachine<'_> {
         self.mark.begun
     }
 
-    /// Returns the next due time.
     pub(in crate::leader::schedule) fn upcoming(&self) -> Option<WallTime> {
         match &self.stage {
             ScheduleStage::Waiting(due) => *due,
