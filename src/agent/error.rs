@@ -54,7 +54,7 @@ pub enum StartError {
         "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or take `store(..)` out"
     )]
     StoreUnread,
-    /// The voters have no disk, but no voters were named.
+    /// The voters have no disk, but no voters were given.
     #[error("only voters do without a disk: call `quorum([..])` beside `diskless()`")]
     DisklessWithoutVoters,
     /// The election keeps leases, but this host has no clock for them.

@@ -127,8 +127,8 @@ impl LeadershipMachine {
                     && (has_lapsed || led != Some(term))
                 {
                     // Under the lock, so that no other thread can end this leadership before the group is told that it
-                    // has begun: the group would remember it forever. The group takes its own lock here, and never asks
-                    // for this one under it.
+                    // has begun: the group would remember it forever. The group takes its own lock in `note`, and never
+                    // asks for this lock while it holds its own.
                     note(leader);
                 }
             }

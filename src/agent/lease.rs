@@ -1,7 +1,7 @@
 //! An agent whose lease is in a store: the calls of its builder, and how an agent asks its register.
 //!
-//! Decided here: the agents of a group have one register, and their group names the lease. Not here: the rules
-//! ([`lease`](crate::elections::lease)), and the requests to a store ([`register`](crate::register)).
+//! Decided here: the agents of a group have one register, and the lease has the name of their group. Not here: the
+//! rules ([`lease`](crate::elections::lease)), and the requests to a store ([`register`](crate::register)).
 
 use std::{sync::Arc, time::Duration};
 

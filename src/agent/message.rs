@@ -75,7 +75,7 @@ impl DrainingToken {
         if !self.agent.connected() {
             return Err(CommandError::Ended);
         }
-        // do_send: one message for each piece of work that has ended, and a hand-over waits for it.
+        // do_send: one message for each work that has ended, and a hand-over waits for it.
         self.agent.do_send(self.message());
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The record that an agent keeps of its own election, if it is turned on.
 //!
 //! Decided here: a record that is off costs one relaxed read; heartbeats are not recorded; and when the leader is
-//! missing, a copy of the record is kept. Messages of applications do not pass through the machine, so they never come
-//! here. Not here: the limits of a record (`record::ring`), and its readers (`operate`).
+//! missing, a copy of the record is kept. Messages of applications do not pass through the machine, so they are never
+//! recorded. Not here: the limits of a record (`record::ring`), and its readers (`operate`).
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,

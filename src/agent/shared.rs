@@ -417,7 +417,7 @@ impl SharedState {
         }
     }
 
-    /// A receiver that wakes its holder when the status changes. Subscribe first, then read the status.
+    /// Returns a receiver that wakes its holder when the status changes. Subscribe first, then read the status.
     pub(super) fn updates(&self) -> Updates {
         self.leadership.updates()
     }

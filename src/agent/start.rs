@@ -133,7 +133,7 @@ impl<E: Election> AgentBuilder<E> {
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
         let settled = self.settle()?;
         let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
-        // Checked first: a start that is refused here takes neither the name nor the store.
+        // Checked first: a start that this check refuses takes neither the name nor the store.
         if let Some(store) = &settled.store {
             check_owner(store.identity(), &settled.group, &settled.id)?;
             E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;

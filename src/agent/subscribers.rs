@@ -32,7 +32,7 @@ pub(super) struct Subscribers {
     ended: Option<Incarnation>,
     /// Whether a task waits for the end of the leadership.
     has_expiry_task: bool,
-    /// The leader that the log named last.
+    /// The leader in the last log line.
     logged: Option<AgentId>,
 }
 
@@ -97,7 +97,7 @@ impl Subscribers {
             };
             let (agent, event) = (agent.clone(), event.clone());
             // `try_send` would lose nothing either, because a recipient that has just been upgraded has one slot of its
-            // own in a full mailbox. But each call would leave a handle there.
+            // own in a full mailbox. But each call would leave a handle in the mailbox.
             // do_send: as many as leaderships begin and end, and a subscriber must hear of a loss.
             to.do_send(Notice { agent, event });
             to.connected() || {
@@ -108,7 +108,7 @@ impl Subscribers {
         true
     }
 
-    /// Returns whether this event names another leader than the last log line, or the end of the known leader.
+    /// Returns whether this event reports another leader than the last log line, or the end of the known leader.
     pub(super) fn is_change(&mut self, event: &Event) -> bool {
         let now = match event {
             Event::NewLeader(leader) => Some(&leader.id),

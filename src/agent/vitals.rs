@@ -49,7 +49,7 @@ pub(super) struct VitalSigns {
     /// Time since which this agent knows of a change of the voters; the prospects have its epoch. Boxed: most groups
     /// never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
-    /// Time since which callers wait here for a change of the voters, and their number. Boxed: such calls are rare.
+    /// Time since which callers wait for a change of the voters, and their number. Boxed: such calls are rare.
     pub(super) asked: Option<Box<(Time, u32)>>,
     /// Time at which the save under way began.
     pub(super) saving_since: Option<Time>,
@@ -67,7 +67,7 @@ pub(super) struct VitalSigns {
     pub(super) strain: Option<Box<Strain>>,
 }
 
-/// The prospects of an agent. Most agents only have a policy, which needs no memory of its own.
+/// The prospects of an agent. An agent usually has only a policy, which needs no memory of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeptProspects {
     Idle(Option<Preemption>),
@@ -224,7 +224,7 @@ impl Vitals {
         }
     }
 
-    /// Notes that a caller waits here for a change of the voters.
+    /// Notes that a caller of this agent waits for a change of the voters.
     pub(super) fn note_ask(&self, now: Time) {
         let mut signs = self.signs();
         let (_, waiting) = &mut **signs.asked.get_or_insert_with(|| Box::new((now, 0)));

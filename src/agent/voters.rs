@@ -266,8 +266,9 @@ impl<E: Election> Agent<E> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Two configured lists of voters with different epochs may have a leader each. Then no agent warns that it has no
-    /// leader. The leader that is elected later looks for the other group.
+    /// Warns later of another group with another epoch. Two configured lists of voters with different epochs may have a
+    /// leader each. Then no agent warns that it has no leader. The leader that is elected later looks for the other
+    /// group.
     pub(super) fn look_at_epochs_later(&self, ctx: &mut Context<Self>) {
         if self.spec.leaders == Leaders::PerTerm {
             ctx.run_later(LEARNED, |agent, _| agent.warn_of_epochs());
@@ -301,7 +302,8 @@ fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
     has_contact && matches!(reason, ChangeError::NotSeen { .. })
 }
 
-/// The kind of member that an agent is: an agent with a store that is not in the list is a learner, and only follows.
+/// Returns the kind of member that an agent is. An agent with a store that is not in the list is a learner: it only
+/// follows.
 pub(crate) fn member_kind(
     requirements: &Requirements,
     id: &AgentId,

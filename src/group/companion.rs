@@ -1,9 +1,9 @@
 //! The companion of a group: a second group of the same agents, which carries the messages of applications.
 //!
-//! Decided here: its name, which no other group can have, and the form of its one message: bytes under a name. The
-//! bytes are decoded when the receiver knows the name. A bridge that carries a group also carries its companion, so an
-//! application's messages cross between hosts without another setting. A companion whose group sends no such message
-//! has no members, and nothing crosses for it.
+//! Decided here: the name of a companion, which no other group can have, and the form of its one message: bytes under a
+//! name. The bytes are decoded when the receiver knows the name. A bridge that carries a group also carries its
+//! companion, so an application's messages cross between hosts without another setting. A companion whose group sends
+//! no such message has no members, and nothing crosses for it.
 //!
 //! Not here: the meaning of the bytes, and which agent joins ([`leader`](crate::leader)).
 

@@ -185,7 +185,7 @@ impl<M: PeerMessage> Group<M> {
         self.registry().had_record(id, requirements)
     }
 
-    /// Returns the requirements that the group's agents in this process share; `None` while no agent has a name here.
+    /// Returns the requirements that the group's agents in this process share; `None` while none of them has a name.
     /// Each agent has its own store and clock: for these, this returns the requirements of the first agent.
     pub fn requirements(&self) -> Option<Requirements> {
         self.registry().requirements()

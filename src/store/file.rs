@@ -103,8 +103,8 @@ where
         Self::create_on(path.as_ref(), identity, Arc::new(Host))
     }
 
-    /// Opens the store of a node that ran before. Blocks for a sync: the record is written again, so that it is
-    /// known to be durable, and so that a failing disk is noticed at the start.
+    /// Opens the store of a node that ran before. Blocks for a sync: the record is written again, so that it is durable
+    /// in any case, and so that a failing disk is noticed at the start.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Former`], [`StoreError::Version`],

@@ -89,8 +89,8 @@ impl Deadline {
     }
 
     /// Moves the deadline. It costs no wake in `started`, in a handler of a queued message and in futures of
-    /// `ctx.wait`, because the actor's items are polled after those. It is correct with any context, also with that of
-    /// another actor.
+    /// `ctx.wait`, because the actor's items are polled after those. It is correct with any context, also with the
+    /// context of another actor.
     pub fn set_in<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>, at: Instant) {
         if self.0.store(at) && !self.0.is_polled_after(ctx) {
             self.0.wake();

@@ -1,6 +1,6 @@
 //! The reason why a feature is refused: the missing offer, and the setting that provides it.
 //!
-//! Decided here: the words.
+//! Decided here: the words of a refusal.
 
 use std::fmt;
 

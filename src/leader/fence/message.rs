@@ -1,6 +1,6 @@
 //! A message with the fence of the leader that sends it.
 //!
-//! Decided here: its form. Not here: whether it is admitted (`gate.rs`).
+//! Decided here: the form of such a message. Not here: whether the message is admitted (`gate.rs`).
 
 use actix::Message;
 use serde::{Deserialize, Serialize};

@@ -114,7 +114,7 @@ const FEW_BYTES: usize = 128;
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     let bounds = Bounds {
         depth: DEPTH,
-        // The number of bytes is known here, and no list or text is longer.
+        // The number of bytes is known, and no list or text is longer.
         items: bytes.len(),
         text: bytes.len(),
     };

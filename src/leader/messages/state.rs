@@ -56,8 +56,8 @@ pub(crate) trait Inbox: Send + Sync {
     /// Receives a message of that name from a member.
     fn receive(&self, here: &InboxContext<'_>, arrived: Arrived);
 
-    /// Handles a possible change: of a leadership, the members, the time, or the messages that wait here. Returns the
-    /// latest time for the next look.
+    /// Handles a possible change: of a leadership, the members, the time, or the messages that wait in this inbox.
+    /// Returns the latest time for the next look.
     fn look(&self, _: &InboxContext<'_>) -> Option<Time> {
         None
     }
@@ -151,7 +151,7 @@ impl EndpointState {
         &self.group
     }
 
-    /// Time since the endpoint was made.
+    /// Returns the time since the endpoint was made.
     pub(super) fn now(&self) -> Time {
         Time::ZERO.after(self.began.elapsed())
     }
@@ -209,7 +209,8 @@ impl EndpointState {
     where
         M: Message<Result: Send> + Send + 'static,
     {
-        // All recipients of an actor have the same hash, which differs from those of all other actors here.
+        // All recipients of an actor have the same hash, which differs from the hash of every other actor of this
+        // process.
         let mut actor = DefaultHasher::new();
         to.hash(&mut actor);
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
@@ -280,8 +281,8 @@ impl EndpointState {
         }
     }
 
-    /// Counts a message that is not of the type registered under its name here. The first message of each name is
-    /// logged.
+    /// Counts a message that is not of the type registered under its name at this agent. The first message of each name
+    /// is logged.
     pub(crate) fn note_undecoded(&self, name: &AgentId, from: &AgentId, reason: &str) {
         self.note_unreadable();
         if self.is_first(name) {

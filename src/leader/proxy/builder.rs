@@ -148,7 +148,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
     }
 }
 
-/// Shows the counts of a proxy together with those of its agent.
+/// Shows the counts of a proxy together with the counts of its agent.
 fn measure<M: LeaderMessage>(state: &Arc<ProxyState<M>>, name: &AgentId) {
     let agent = &state.agent;
     let meter = ProxyMeter::new(agent.group(), agent.id().as_str(), name.as_str());

@@ -14,8 +14,8 @@ use super::{
     state::{Answer, ProxyState},
 };
 
-/// Sends messages of one type to the leader of a group, here or on another host; made by [`builder`](Self::builder).
-/// Clones are the same proxy, and share its order.
+/// Sends messages of one type to the leader of a group, in this process or on another host; made by
+/// [`builder`](Self::builder). Clones are the same proxy, and share its order.
 ///
 /// In short, you can rely on this: the leader's actor handles a message at most once, in order. Without a leader a
 /// message waits, up to the buffer's limits. If a leader refuses a message because it does not lead any more, the

@@ -54,8 +54,8 @@ use serde::{Serialize, de::DeserializeOwned};
 /// A message that a [`LeaderProxy`] can send: any message of actix that can cross between hosts together with its
 /// answer.
 ///
-/// The types are those of a [`RemoteMessage`](crate::remote::RemoteMessage): flat, without maps. An answer of `()`
-/// is fine.
+/// The types follow the rules of a [`RemoteMessage`](crate::remote::RemoteMessage): flat, without maps. An answer of
+/// `()` is fine.
 pub trait LeaderMessage:
     Message<Result: Serialize + DeserializeOwned + Send> + Serialize + DeserializeOwned + Send + 'static
 {

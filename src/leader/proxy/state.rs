@@ -48,8 +48,8 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     /// Size of the longest message.
     pub(super) longest: usize,
     pub(super) bounds: ProxyBounds,
-    /// Whether a message may go to the actor here without the lock: the endpoint knows the own agent as the leader, and
-    /// no message waits. Written under the lock only.
+    /// Whether a message may go to the actor of this process without the lock: the endpoint knows the own agent as the
+    /// leader, and no message waits. Written under the lock only.
     is_direct: AtomicBool,
     /// Number of messages that went to the actor without the lock.
     direct: AtomicU64,
@@ -148,7 +148,7 @@ type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, ProxyError>>;
 
 /// The path of an answer.
 pub(super) enum Answer<M: LeaderMessage> {
-    /// The actor answers directly, here.
+    /// The actor of this process answers directly.
     Direct(oneshot::Receiver<Result<M::Result, MailboxError>>),
     /// The endpoint passes the answer on.
     Queued(u64, oneshot::Receiver<Result<M::Result, ProxyError>>),
@@ -227,8 +227,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         Ok(Answer::Queued(id, answered))
     }
 
-    /// Gives a message to the actor here, if this agent leads, no other message waits and the actor has room. Otherwise
-    /// returns the message.
+    /// Gives a message to the actor of this process, if this agent leads, no other message waits and the actor has
+    /// room. Otherwise returns the message.
     fn give_at_once(
         &self,
         message: M,
@@ -248,7 +248,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Notes whether the next message may go to the actor here; called under the lock.
+    /// Notes whether the next message may go to the actor of this process; called under the lock.
     pub(super) fn note_direct(&self, inner: &Inner<M>) {
         let is_next = inner.sender.is_clear() && inner.sender.wants(self.agent.id());
         self.is_direct.store(is_next && !inner.is_over, Release);

@@ -36,8 +36,8 @@ use super::{
 };
 
 impl<E: Election> ElectionHandle<E> {
-    /// A schedule that is due at every multiple of `interval` since the beginning of 1970 (UTC): with an hour, at each
-    /// full hour. The interval has whole milliseconds, at least 100.
+    /// Makes a schedule that is due at every multiple of `interval` since the beginning of 1970 (UTC): with an hour, at
+    /// each full hour. The interval has whole milliseconds, at least 100.
     ///
     /// The name identifies the schedule in the group: every agent starts it with the same name, rule and [`Misfire`],
     /// and only the leader runs it. See the [module](crate::leader::schedule).
@@ -49,13 +49,13 @@ impl<E: Election> ElectionHandle<E> {
         )
     }
 
-    /// A schedule by any rule; see [`every`](Self::every).
+    /// Makes a schedule by any rule; see [`every`](Self::every).
     pub fn schedule(&self, name: &str, times: impl DueTimes) -> ScheduleBuilder<E> {
         self.scheduled(name, Ok(ScheduleTimes::Rule(Box::new(times))))
     }
 
-    /// A schedule by any stream of due times. Use it if the due times follow no rule: reminders of users, rows of a
-    /// table. See [`every`](Self::every) for the rest.
+    /// Makes a schedule by any stream of due times. Use it if the due times follow no rule: reminders of users, rows of
+    /// a table. See [`every`](Self::every) for the rest.
     ///
     /// Each agent of the group reads its own stream, whether it leads or not. All streams must give the same due times:
     /// moments from the data, not the moments at which a stream was polled. They may come early and in any order.
@@ -93,8 +93,8 @@ impl<E: Election> ElectionHandle<E> {
         self.scheduled(name, Ok(ScheduleTimes::Stream(times.boxed())))
     }
 
-    /// A schedule by a cron expression, in UTC. See [`every`](Self::every), and [`Cron`](crate::leader::schedule::Cron)
-    /// for the expressions and for other time zones.
+    /// Makes a schedule by a cron expression, in UTC. See [`every`](Self::every), and
+    /// [`Cron`](crate::leader::schedule::Cron) for the expressions and for other time zones.
     #[cfg(feature = "cron")]
     #[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
     pub fn cron(&self, name: &str, expression: &str) -> ScheduleBuilder<E> {
@@ -102,7 +102,8 @@ impl<E: Election> ElectionHandle<E> {
         self.scheduled(name, cron.map(|cron| ScheduleTimes::Rule(Box::new(cron))))
     }
 
-    /// Settings of this agent for schedules, where the defaults are not enough: voters on several hosts set a store.
+    /// Makes the settings of this agent for schedules, if the defaults are not enough: voters on several hosts set a
+    /// store.
     pub fn schedules(&self) -> SchedulesBuilder<E> {
         SchedulesBuilder {
             agent: self.clone(),

@@ -238,7 +238,7 @@ impl ClockWatch {
 }
 
 impl OtherClocks {
-    /// Reads the clocks, and the moment at which they were known.
+    /// Returns the known clocks, and the moment at which they were known.
     async fn read(&self, watch: &ClockWatch) -> (KnownClocks, Now) {
         let others = self.keeper.clocks_now(&self.id).await;
         let alive = others.iter().filter(|other| other.is_alive).count();
@@ -310,13 +310,13 @@ impl WatchedClock {
         }
     }
 
-    /// A future that ends when the clock is set after this call.
+    /// Returns a future that ends when the clock is set after this call.
     pub(super) fn set(&self) -> Notified<'_> {
         self.watch.set.notified()
     }
 
-    /// The present moment. After a larger step the clock is trusted only once it was compared; until then the returned
-    /// time goes on as before.
+    /// Returns the present moment. After a larger step the clock is trusted only once it was compared; until then the
+    /// returned time goes on as before.
     pub(super) fn now(&self) -> Now {
         let now = self.watch.read();
         if let ClockTrust::Fits(Some(then)) = *self.watch.trust.borrow() {
@@ -337,7 +337,8 @@ impl WatchedClock {
         }
     }
 
-    /// Waits until schedules must not trust the clock. It uses no timer, because ten thousand schedules may wait here.
+    /// Waits until schedules must not trust the clock. It uses no timer, because ten thousand schedules may wait for
+    /// it.
     pub(super) async fn untrusted(&self) {
         let mut trust = self.watch.trust.subscribe();
         let fits = |trust: &ClockTrust| matches!(trust, ClockTrust::Fits(_));
@@ -361,7 +362,7 @@ impl Drop for WatchedClock {
     }
 }
 
-/// Difference of two clocks.
+/// Returns the difference of two clocks.
 fn apart(a: WallTime, b: WallTime) -> Duration {
     a.since(b).max(b.since(a))
 }

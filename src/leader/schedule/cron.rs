@@ -13,7 +13,7 @@ use super::{DueTimes, ScheduleError};
 /// Due times by a cron expression, in UTC or in a time zone.
 ///
 /// An expression has five fields: minute, hour, day of the month, month and day of the week. With six fields, the
-/// second comes first. Both kinds of days count as in POSIX: if both are named, one of them is enough. Names (`MON`,
+/// second comes first. Both kinds of days count as in POSIX: if both are given, one of them is enough. Names (`MON`,
 /// `JAN`), ranges, lists, steps, `L`, `W`, `#`, and `@daily` and similar names are supported.
 ///
 /// In a time zone with summer time, a time of day that does not exist is due when the clock is put forward. This holds

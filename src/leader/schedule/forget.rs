@@ -91,7 +91,7 @@ async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>)
     }
 }
 
-/// Returns the records that may be removed. Each of them belongs to the schedule in its key, which does not run here.
+/// Returns the records that may be removed. Each belongs to the schedule in its key, which does not run at this agent.
 fn forgotten<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],

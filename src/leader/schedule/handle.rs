@@ -35,7 +35,7 @@ impl ScheduleHandle {
         &self.name
     }
 
-    /// Returns the state of the schedule on this host, and the counts since it was started here.
+    /// Returns the state of the schedule on this host, and the counts since it was started on this host.
     pub fn status(&self) -> ScheduleStatus {
         *self.record.status()
     }
@@ -59,7 +59,7 @@ impl fmt::Debug for ScheduleHandle {
     }
 }
 
-/// A schedule on this host, at one moment. The counts are those of this host, since the schedule was started here.
+/// A schedule on this host, at one moment. The counts are those of this host, since the schedule was started on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScheduleStatus {

@@ -67,7 +67,7 @@ impl VoterLists {
         Self { epochs, lists }
     }
 
-    /// The list of a group whose voters never change.
+    /// Returns the list of a group whose voters never change.
     #[cfg(test)]
     pub(super) fn only(list: QuorumList) -> Self {
         Self::new(Epochs::Apart, [(0, list)].into())
@@ -166,7 +166,7 @@ impl VoterLists {
             .range(from..)
             .next()
             .map_or(*last, |(epoch, _)| *epoch);
-        // In an epoch that no agent here remembers, a leader may have written a mark.
+        // In an epoch that no agent of this group remembers, a leader may have written a mark.
         let is_known = written.is_none() || first == from.min(*last);
         let mut matter = self.lists.range(first..);
         let count = u64::try_from(self.lists.range(first..).count()).unwrap_or(u64::MAX);

@@ -1,7 +1,7 @@
 //! The record of one schedule in the store of a lease, as JSON, which operators can read in their store.
 //!
-//! Decided here: its format. A different record is not accepted. Not here: when it is written (`marks.rs`) and removed
-//! (`forget.rs`).
+//! Decided here: the format of the record. A different record is not accepted. Not here: when it is written
+//! (`marks.rs`) and removed (`forget.rs`).
 
 use serde::{Deserialize, Serialize};
 

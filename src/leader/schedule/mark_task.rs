@@ -77,7 +77,7 @@ impl MarkTasks {
         }
     }
 
-    /// The name of the store for an operator.
+    /// Returns the name of the store for an operator.
     pub(super) fn store(&self) -> &str {
         self.keeper.name()
     }

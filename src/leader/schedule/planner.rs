@@ -30,7 +30,7 @@ pub enum Misfire {
 }
 
 impl Misfire {
-    /// Longest time after the due time at which a tick may begin; `None`: without limit.
+    /// Returns the longest time after the due time at which a tick may begin; `None` without a limit.
     pub(super) fn bound(self) -> Option<Duration> {
         match self {
             Self::Skip => Some(ON_TIME),

@@ -174,8 +174,8 @@ impl ScheduleRecord {
         Ok(())
     }
 
-    /// Returns whether one more mark fits beside the marks that are kept and the marks of schedules that were started
-    /// here.
+    /// Returns whether one more mark fits beside the marks that are kept and the marks of schedules that this agent
+    /// started.
     pub(super) fn has_room(
         &self,
         more: &AgentId,

@@ -52,7 +52,7 @@ pub(super) struct ScheduleService {
     id: AgentId,
     /// Weak, because the agent keeps this service.
     agent: WeakAgentReader,
-    /// Incarnation of the agent's endpoint for messages. It is later than that of any former process.
+    /// Incarnation of the agent's endpoint for messages. It is later than in any former process.
     asker: Incarnation,
     answerers: Answerers,
     routes: Arc<AnswerRoutes>,
@@ -430,7 +430,7 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
-        // An answer to a former process of this agent, here or on another node, is dropped.
+        // An answer to a former process of this agent, on this or another node, is dropped.
         if round.incarnation == self.asker {
             self.routes.pass(ScheduleAnswer {
                 from,

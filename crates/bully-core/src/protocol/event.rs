@@ -1,9 +1,9 @@
 //! Events of a machine for the application.
 //!
-//! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of
-//! its own leadership only [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur;
-//! there is exactly one `Lost` for each `Acquired`; terms of [`NewLeader`](Event::NewLeader) never
-//! decrease within one incarnation (except under rules that compare no terms: those of ASTRA).
+//! Contract, at one agent: between [`Acquired`](Event::Acquired) and [`Lost`](Event::Lost) of its own leadership only
+//! [`Renewed`](Event::Renewed) and [`Draining`](Event::Draining) occur; there is exactly one `Lost` for each
+//! `Acquired`; terms of [`NewLeader`](Event::NewLeader) never decrease within one incarnation (except under the rules
+//! of ASTRA, which compare no terms).
 
 use std::fmt;
 

@@ -251,7 +251,7 @@ impl MembersReports for Members {
 
     fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.leader
-            // The end of an earlier incarnation does not end the leadership of a later one.
+            // The end of an earlier incarnation does not end the leadership of a later incarnation.
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 

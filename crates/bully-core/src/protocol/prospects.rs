@@ -21,7 +21,7 @@ pub struct Prospects {
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
     /// time for an agent that asked; a follower knows it for itself.
     pub takeover_at: Option<Time>,
-    /// Time at which a live leader yields, by this participant's policy; `None` where its election has no such policy.
+    /// Time at which a live leader yields, by this participant's policy; `None` if its election has no such policy.
     pub preemption: Option<Preemption>,
     /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
     pub recovers: Option<Recovering>,
@@ -31,7 +31,7 @@ pub struct Prospects {
     pub slow_answers: Option<Duration>,
     /// The time that a voter takes to write its record, if that is more than the timings assume.
     pub slow_writes: Option<Duration>,
-    /// Set if the wall clock of another voter differs too much from its own, where terms depend on these clocks.
+    /// Set if the wall clock of another voter differs too much from its own, and terms depend on these clocks.
     pub clock_gap: Option<ClockGap>,
     /// Set if it wants its disk measured once a minute, because the disk is slow or because it would take over from a
     /// leader.

@@ -31,7 +31,7 @@ impl Roster {
         }
     }
 
-    /// The names and their order; the other fields of a member may be out of date.
+    /// Returns the names in their order; the other fields of a member may be out of date.
     pub(super) fn names(&self) -> &[Member] {
         &self.list
     }

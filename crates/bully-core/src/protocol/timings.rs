@@ -1,9 +1,8 @@
 //! The durations of an election: validated, with presets for different places.
 //!
-//! Every relation that a promise depends on is checked by the [builder](TimingsBuilder), so timings
-//! that exist are valid. Relations are named after their sources: T > 2 d is the condition of every
-//! election by time-out (Garcia-Molina 1982); those of the lease belong to the quorum mode
-//! (`elections::quorum::proof`).
+//! The [builder](TimingsBuilder) checks every relation that a promise depends on, so existing timings are always valid.
+//! Relations have the names of their sources: T > 2 d is the condition of every election by time-out (Garcia-Molina
+//! 1982); the relations of the lease belong to the quorum mode (`elections::quorum::proof`).
 
 use std::time::Duration;
 
@@ -129,44 +128,45 @@ impl Timings {
         TimingsBuilder::new(self)
     }
 
-    /// d: longest time that a message and its handling may take, one way.
+    /// Returns d: the longest time that a message and its handling may take, one way.
     pub const fn delay_bound(&self) -> Duration {
         self.delay_bound
     }
 
-    /// T: time for which a candidate waits for members that do not answer; more than 2 d.
+    /// Returns T: the time for which a candidate waits for members that do not answer; more than 2 d.
     pub const fn deadline(&self) -> Duration {
         self.deadline
     }
 
-    /// H and L, the failure detector; `None` for the plain ASTRA rules.
+    /// Returns H and L, the failure detector; `None` for the plain ASTRA rules.
     pub const fn detector(&self) -> Option<Detector> {
         self.detector
     }
 
-    /// S: additional time that each lower rank waits before it starts an election; at least d.
+    /// Returns S: the additional time that each lower rank waits before it starts an election; at least d.
     pub fn step(&self) -> Duration {
         self.step
     }
 
-    /// J: the random part of a wait that several agents begin at the same moment.
+    /// Returns J: the random part of a wait that several agents begin at the same moment.
     pub fn jitter(&self) -> Duration {
         self.jitter
     }
 
-    /// E: length of one round of questions in quorum mode; more than 2 d (`answers-within-round`).
+    /// Returns E: the length of one round of questions in quorum mode; more than 2 d (`answers-within-round`).
     pub fn round(&self) -> Duration {
         self.round
     }
 
-    /// D: time for which an acknowledged heartbeat lets a leader consider itself leader, counted from when the
-    /// heartbeat was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
+    /// Returns D: the time for which an acknowledged heartbeat lets a leader consider itself leader, counted from when
+    /// the heartbeat was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
     pub fn lease(&self) -> Duration {
         self.lease
     }
 
-    /// P: time for which a voter that acknowledged supports no other agent, counted from its acknowledgement (quorum
-    /// mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (`promise-outlasts-lease`).
+    /// Returns P: the time for which a voter that acknowledged supports no other agent, counted from its
+    /// acknowledgement (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 %
+    /// (`promise-outlasts-lease`).
     pub fn promise(&self) -> Duration {
         self.promise
     }

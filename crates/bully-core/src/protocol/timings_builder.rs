@@ -1,7 +1,7 @@
 //! Makes and checks durations: every relation that a promise depends on.
 //!
-//! Relations are named after their sources: T > 2 d is the condition of every election by time-out
-//! (Garcia-Molina 1982); those of the lease belong to the quorum mode.
+//! Relations have the names of their sources: T > 2 d is the condition of every election by time-out (Garcia-Molina
+//! 1982); the relations of the lease belong to the quorum mode.
 
 use std::time::Duration;
 
@@ -30,20 +30,20 @@ impl TimingsBuilder {
         Self(preset)
     }
 
-    /// d: longest time that a message and its handling may take, one way; more than zero.
+    /// Sets d: the longest time that a message and its handling may take, one way; more than zero.
     pub const fn delay_bound(mut self, d: Duration) -> Self {
         self.0.delay_bound = d;
         self
     }
 
-    /// T: time for which a candidate waits for members that do not answer; more than 2 d.
+    /// Sets T: the time for which a candidate waits for members that do not answer; more than 2 d.
     pub const fn deadline(mut self, t: Duration) -> Self {
         self.0.deadline = t;
         self
     }
 
-    /// H and L: the time between two heartbeats of a leader (more than zero), and the length of a silence after which
-    /// the leader counts as gone (more than H + d).
+    /// Sets H and L: the time between two heartbeats of a leader (more than zero), and the length of a silence after
+    /// which the leader counts as gone (more than H + d).
     pub const fn detector(mut self, heartbeat: Duration, detection: Duration) -> Self {
         self.0.detector = Some(Detector {
             heartbeat,
@@ -52,26 +52,26 @@ impl TimingsBuilder {
         self
     }
 
-    /// S: additional time that each lower rank waits before it starts an election; at least d.
+    /// Sets S: the additional time that each lower rank waits before it starts an election; at least d.
     pub const fn step(mut self, s: Duration) -> Self {
         self.0.step = s;
         self
     }
 
-    /// J: the random part of a wait; zero is allowed.
+    /// Sets J: the random part of a wait; zero is allowed.
     pub const fn jitter(mut self, j: Duration) -> Self {
         self.0.jitter = j;
         self
     }
 
-    /// E: length of one round of questions in quorum mode; more than 2 d.
+    /// Sets E: the length of one round of questions in quorum mode; more than 2 d.
     pub const fn round(mut self, e: Duration) -> Self {
         self.0.round = e;
         self
     }
 
-    /// D and P: the lease and the promise of the quorum mode; D at least 3 H + 2 d, and P at
-    /// least D (1 + r) / (1 - r) with r = 11 %, which is 1.2472 D.
+    /// Sets D and P: the lease and the promise of the quorum mode; D at least 3 H + 2 d, and P at least
+    /// D (1 + r) / (1 - r) with r = 11 %, which is 1.2472 D.
     pub const fn lease(mut self, lease: Duration, promise: Duration) -> Self {
         self.0.lease = lease;
         self.0.promise = promise;

@@ -49,7 +49,7 @@ use url::PostgresUrl;
 /// server that takes over needs every confirmed write, and the former server must not take writes any more.
 /// - Use synchronous replication (`synchronous_standby_names`, and `synchronous_commit` at `on` or higher) to each
 ///   standby that may be promoted, or to a quorum of which the promotion asks a majority. The register sets
-///   `synchronous_commit` to `on` where it is lower than that.
+///   `synchronous_commit` to `on` if it is lower.
 /// - Stop the former primary or cut it off first, as Patroni and cloud services do. Two servers that take writes have a
 ///   leader each.
 /// - An asynchronous standby lacks the last writes: a renewal, a release, or a whole leadership. The holder may then

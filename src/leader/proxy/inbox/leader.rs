@@ -202,7 +202,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         Ok(())
     }
 
-    /// Refuses the rest of a run, including its messages that wait here.
+    /// Refuses the rest of a run, including its messages that wait for the actor.
     fn refuse(
         &self,
         inner: &mut Inner<M>,
@@ -321,7 +321,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// The answer to an agent that asks for a proxy name without a proxy: nothing here takes the message.
+/// Answers an agent that asks for a proxy name without a proxy: no actor of this agent takes the message.
 pub(crate) fn unregistered(
     state: &EndpointState,
     snapshot: &Snapshot<AppMessage>,
@@ -344,7 +344,7 @@ pub(crate) fn unregistered(
     state.send(&envelope.from, message).ok()
 }
 
-/// Returns whether a run was sent to this endpoint, and not to a former endpoint of this name, here or on another node.
+/// Returns whether a run was sent to this endpoint, and not to a former endpoint of this name, on this or another node.
 /// Only the endpoint that it was sent to can know the outcome.
 fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessage>) -> bool {
     // Uses the name under which this node is known now: the sender saw the endpoint under that name.

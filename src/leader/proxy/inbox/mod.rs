@@ -92,7 +92,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Sends a frame. Returns whether there was room: `false` if the actor here takes no more.
+    /// Sends a frame. Returns whether there was room: `false` if the actor of this process takes no more.
     fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) -> bool {
         let (to, run, first, count) = match next {
             Next::Batch {
@@ -267,7 +267,7 @@ impl<M: LeaderMessage> ProxyState<M> {
 }
 
 impl<M: LeaderMessage> Inner<M> {
-    /// Notes that the actor here has a message whose sender waits for the answer.
+    /// Notes that the actor of this process has a message whose sender waits for the answer.
     fn ask_here(&mut self, id: u64, answered: oneshot::Receiver<Result<M::Result, MailboxError>>) {
         if let Some(ask) = self.asks.remove(&id) {
             drop(actix::spawn(async move {
@@ -330,7 +330,7 @@ fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Life> {
     })
 }
 
-/// Returns the identity of the endpoint here.
+/// Returns the identity of this agent's endpoint.
 fn own_life(endpoint: &EndpointState) -> Life {
     Life {
         node: endpoint.node(),

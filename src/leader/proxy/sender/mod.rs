@@ -65,7 +65,7 @@ struct Run {
     asked: Time,
 }
 
-/// The successor that a former leader has named.
+/// The successor that a former leader has reported.
 #[derive(Debug, PartialEq, Eq)]
 enum Redirect {
     /// No redirect since the own agent's view has changed.
@@ -134,7 +134,7 @@ impl<P> Sender<P> {
         Ok((id, dropped))
     }
 
-    /// Returns a number for a message that takes no room here.
+    /// Returns a number for a message that takes no room in the buffer.
     pub(super) fn next_id(&mut self) -> u64 {
         self.ids = self.ids.saturating_add(1);
         self.ids
@@ -245,7 +245,7 @@ impl<P> Sender<P> {
     }
 
     /// Returns the next thing to send at this moment, if there is one. Call it until it returns nothing;
-    /// [`wakes_at`](Self::wakes_at) then says when to call it next.
+    /// [`wakes_at`](Self::wakes_at) then returns the time of the next call.
     pub(super) fn next(
         &mut self,
         now: Time,
