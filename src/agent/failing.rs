@@ -18,7 +18,8 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A shorter leadership counts for the next wait. It is longer than a minute, because its agent may have waited for a
+/// Length below which a leadership counts as short. It is more than a minute, since a short one may include a minute's
+/// wait.
 /// minute.
 const SHORT: Duration = Duration::from_secs(120);
 

@@ -75,8 +75,8 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.diagnosis()
     }
 
-    /// Starts a record of the election messages and events of this agent, within these limits; `None` stops it. It is
-    /// off by default. A start deletes the earlier record, but not the copy of
+    /// Starts a record of the election messages and events of this agent, within these limits; `None` stops it. By
+    /// default nothing is recorded. A start deletes the earlier record, but not the copy of
     /// [`recorded_without_leader`](Self::recorded_without_leader). After a stop the record can still be read.
     ///
     /// Heartbeats and messages of applications are not recorded. When the leader is missing for so long that the agent

@@ -63,8 +63,8 @@ impl SharedState {
         }
     }
 
-    /// Returns whether the store of the lease names that agent, in another process. If a store cannot list its agents,
-    /// only the hand-over itself shows whether the store knows the agent.
+    /// Returns whether the store of the lease has a record of that agent, in another process. If a store cannot list
+    /// its agents, only the hand-over itself shows whether the store knows the agent.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

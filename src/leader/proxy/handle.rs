@@ -223,7 +223,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
                 Some(answered) => answered,
                 None => sent.await,
             };
-            // If the message is dropped without an answer, its sender gets `Closed`.
+            // If `answer` is dropped unused, the sender of the message gets `Closed`.
             if let Ok(result) = answered {
                 answer.send(result).ok();
             }

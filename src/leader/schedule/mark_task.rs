@@ -82,7 +82,7 @@ impl MarkTasks {
         self.keeper.name()
     }
 
-    /// Asks the store for the agent, which leads. If no answer comes, the agent asks again.
+    /// Asks the store on behalf of the agent, which leads. If no answer comes, the agent asks again.
     pub(super) fn ask(&self, said: ScheduleMessage) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &*running {
