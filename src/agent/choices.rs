@@ -254,12 +254,12 @@ impl Choices {
         let mut config = Arc::clone(config);
         if self.settings().next().is_some() {
             // Copied if agents share it: the others keep their settings.
-            let own = Arc::make_mut(&mut config);
-            set(&mut own.timings, self.timings.as_ref());
-            set(&mut own.preemption, self.preemption.as_ref());
-            set(&mut own.drain, self.drain.as_ref());
-            set(&mut own.cooldown, self.cooldown.as_ref());
-            own.margin = self.margin;
+            let config = Arc::make_mut(&mut config);
+            set(&mut config.timings, self.timings.as_ref());
+            set(&mut config.preemption, self.preemption.as_ref());
+            set(&mut config.drain, self.drain.as_ref());
+            set(&mut config.cooldown, self.cooldown.as_ref());
+            config.margin = self.margin;
         }
         AnyConfig::Available(config)
     }

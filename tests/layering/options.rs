@@ -8,7 +8,7 @@ use std::fs;
 
 use super::touches::{MACHINES, Missing, all_of, has_word, is_published, read, root};
 
-/// An option without a setter in the builder, and why.
+/// An option that no call of the builder sets, and why.
 const NO_SETTER: Reasons = &[
     ("QuorumConfig", "voters", "`quorum` takes them"),
     (
@@ -56,14 +56,14 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
     let mut missing = Missing::default();
     let configs = configs();
     assert!(configs.len() >= 7, "only {} elections", configs.len());
-    let (builder, fuzzing) = (read("src/agent/bully.rs"), read("fuzz/src/core.rs"));
+    let (choices, fuzzing) = (read("src/agent/choices.rs"), read("fuzz/src/core.rs"));
     for Config {
         name,
         tests,
         options,
     } in &configs
     {
-        let is_set = setters(&builder, name);
+        let set = setters(&choices, name);
         let made = made(&fuzzing, name);
         for Field { field, kind } in options {
             let option = format!("{name}::{field}");
@@ -71,9 +71,9 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
             if !is_named(&all_of(tests), field, kind) {
                 missing.add(&option, tests);
             }
-            if let Some(set) = &is_set {
-                let has = set.iter().any(|set| set == field);
-                places.push((has, "a setter in src/agent/bully.rs", NO_SETTER));
+            if let Some(set) = set {
+                let has = set.contains(&format!("config.{field}"));
+                places.push((has, "its mode in src/agent/choices.rs", NO_SETTER));
             }
             let is_time = kind.contains("Duration") || kind == "Timings";
             if let Some(made) = made.as_ref().filter(|_| !is_time) {
@@ -175,25 +175,19 @@ fn is_named(tests: &str, field: &str, kind: &str) -> bool {
         || is_own_type && has_word(tests, kind)
 }
 
-/// The options of that configuration that the builder sets; `None` if the builder has none of that kind. Its
-/// setters give `configure` one closure for each kind, in the order of its parameters.
-fn setters(builder: &str, config: &str) -> Option<Vec<String>> {
-    let kinds = builder
-        .lines()
-        .filter(|line| line.contains("impl FnOnce(&mut "));
-    let place = kinds
-        .map(|line| line.contains(&format!("&mut {config})")))
-        .position(|is_it| is_it)?;
-    let calls = builder.split("self.configure(").skip(1);
-    let closure = |call: &str| {
-        let closures = call
-            .lines()
-            .map(str::trim)
-            .filter(|line| line.starts_with('|'));
-        let (option, _) = closures.take(4).nth(place)?.split_once(" = ")?;
-        Some(option.split_once("config.")?.1.to_owned())
+/// The code that puts the builder's calls into that configuration; `None` if the builder makes none of that kind.
+fn setters<'a>(choices: &'a str, config: &str) -> Option<&'a str> {
+    let mode = match config {
+        "BullyConfig" => "available",
+        "AstraConfig" => "astra",
+        "QuorumConfig" => "quorum",
+        "LeaseConfig" => "lease",
+        _ => return None,
     };
-    Some(calls.filter_map(closure).collect())
+    let (_, body) = choices
+        .split_once(&format!("    fn {mode}(&self"))
+        .expect("the function of this mode");
+    Some(body.split_once("\n    }\n").expect("its end").0)
 }
 
 /// What fuzzing makes of that configuration; `None` if no such machine is fuzzed.
