@@ -1,4 +1,4 @@
-//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) ask for, whatever their order.
+//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in whatever order they come.
 //!
 //! Decided here: how the mode and its settings are combined, once, at the start; which calls contradict each other; and
 //! which settings a mode has. The setters (`bully.rs`, `lease.rs`) only record their calls.
@@ -22,7 +22,7 @@ use super::{StartError, lease::Attachment, offers::ElectionMode};
 /// The calls so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
-    /// The calls that choose a mode, the latest of each. The start is refused if there are two.
+    /// The calls that choose a mode, the latest of each. The start is refused if there are two modes.
     modes: Vec<Mode>,
     pub(crate) timings: Option<Timings>,
     pub(crate) preemption: Option<Preemption>,
@@ -81,7 +81,7 @@ pub(super) struct Resolved<E: Election> {
     pub(super) mode: Option<ElectionMode>,
 }
 
-/// The [`Resolve`] function of elections whose configuration has all their settings.
+/// The [`Resolve`] function for elections whose configuration has all their settings.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "a builder calls it where another election's calls may contradict each other"
@@ -97,7 +97,7 @@ pub(super) fn as_configured<E: Election>(
     })
 }
 
-/// Combines the calls of a builder. No other function does that.
+/// Combines the calls of a builder. No other function combines them.
 pub(super) fn resolve(
     base: (&AnyConfig, Basis),
     choices: &Choices,
@@ -137,7 +137,7 @@ impl Choices {
         self.modes.push(mode);
     }
 
-    /// Returns the configuration that the calls ask for.
+    /// Returns the configuration that the calls choose.
     pub(crate) fn config(
         &self,
         (config, basis): (&AnyConfig, Basis),
@@ -196,7 +196,7 @@ impl Choices {
 
     /// Returns the names of the calls that made a setting.
     fn settings(&self) -> impl Iterator<Item = &'static str> {
-        // Every field is named, so that the compiler reports a new one.
+        // Every field is listed, so that the compiler reports a new field.
         let Self {
             modes: _,
             timings,
@@ -222,7 +222,7 @@ impl Choices {
             .filter_map(|(call, is_made)| is_made.then_some(call))
     }
 
-    /// Refuses any other setting beside a call that makes all settings at once.
+    /// Refuses any other setting together with a call that makes all settings at once.
     fn refuse_beside(&self, all: &'static str) -> Result<(), StartError> {
         self.refuse(all, |_| true)
     }
@@ -253,7 +253,7 @@ impl Choices {
         };
         let mut config = Arc::clone(config);
         if self.settings().next().is_some() {
-            // Copied if agents share it: the others keep their settings.
+            // Copied if agents share it, so that the other agents keep their settings.
             let config = Arc::make_mut(&mut config);
             set(&mut config.timings, self.timings.as_ref());
             set(&mut config.preemption, self.preemption.as_ref());
@@ -265,7 +265,7 @@ impl Choices {
     }
 
     fn astra(&self) -> Result<AnyConfig, StartError> {
-        // The ASTRA rules have neither.
+        // The ASTRA rules have neither a preemption nor a margin.
         self.refuse("astra", |call| matches!(call, "preemption" | "margin"))?;
         let mut config = AstraConfig::default();
         set(&mut config.timings, self.timings.as_ref());
@@ -291,7 +291,7 @@ impl Choices {
     }
 
     fn lease(&self) -> Result<AnyConfig, StartError> {
-        // It is named after the group, once the group is known.
+        // The lease is named after the group, once the group is known.
         let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());
@@ -307,5 +307,5 @@ fn set<T: Clone>(setting: &mut T, made: Option<&T>) {
     }
 }
 
-/// The cluster if none is named.
+/// The cluster if no cluster is given.
 const CLUSTER: &str = "default";
