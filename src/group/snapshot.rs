@@ -186,8 +186,8 @@ impl<M: PeerMessage> Snapshot<M> {
         self.count_sent(sent);
     }
 
-    /// Like [`deliver_here`](Self::deliver_here), but leaves the [counting](Self::count_sent) to the caller. Returns
-    /// the number of messages.
+    /// Delivers a message from another host in the same way, but leaves the [counting](Self::count_sent) to the caller.
+    /// Returns the number of messages.
     pub(crate) fn hand(
         &self,
         envelope: Envelope<M>,
