@@ -186,8 +186,8 @@ impl<M: PeerMessage> Snapshot<M> {
         self.count_sent(sent);
     }
 
-    /// Delivers a message from another host in the same way, but leaves the [counting](Self::count_sent) to the caller.
-    /// Returns the number of messages.
+    /// Delivers a message from another host to members of this process that are not confirmed to be down, and leaves
+    /// the [counting](Self::count_sent) to the caller. Returns the number of messages.
     pub(crate) fn hand(
         &self,
         envelope: Envelope<M>,
