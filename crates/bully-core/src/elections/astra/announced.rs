@@ -1,10 +1,11 @@
 //! An agent that has won its election and announced itself, while another agent may still lead.
 //!
-//! Decided here: `lead-after-the-former`. A leader that is outranked leads on until the better agent announces itself,
-//! so that scores which change often leave no gap. It stops when it receives the announcement, and reports that; only
-//! then the better agent leads. Without a message of the former leader, the better agent leads after one more deadline.
-//! By then the former leader has heard the announcement and its own answer has arrived, if the deadline exceeds twice
-//! the delay. The new leader announces itself to the former one again.
+//! Decided here: `lead-after-the-former`. An outranked leader leads on until the better agent announces itself, so
+//! that frequent changes of scores leave no time without a leader. The former leader stops when it receives the
+//! announcement, and reports that it stopped; only then does the better agent lead. If no message of the former
+//! leader comes, the better agent leads after one more deadline. If the deadline exceeds twice the delay, the former
+//! leader has received the announcement by then, and its own answer has arrived. The new leader then announces itself
+//! to the former one again.
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -13,12 +14,12 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Score, Term, Time};
 
-/// It does not consider itself leader yet.
+/// The state of such an agent. The agent does not consider itself leader yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Announced {
     pub term: Term,
     pub score: Score,
-    /// The leader of before.
+    /// The leader that may still lead.
     former: Leader,
     due: Time,
 }
@@ -44,7 +45,8 @@ impl Announced {
         Next::Become(Change::Acquire(self.term, self.score))
     }
 
-    /// Answers as a leader: the former leader stops for this agent, and a better agent waits for its message.
+    /// Answers as a leader does. The answer makes a former leader stop for this agent, and tells a better agent that
+    /// it has to wait.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         answer(self.term, self.score, from, elect, step)
     }
@@ -58,7 +60,8 @@ impl Announced {
         Next::follow(said)
     }
 
-    /// The former leader has stopped, by its own message or another agent's: for this agent, or for no agent.
+    /// Leads if a `Resign` of the former leader has arrived, from the former leader itself or passed on by another
+    /// agent. The message must name this agent as successor, or name no agent.
     pub(super) fn on_resign(&self, from: &AgentId, resign: &Resign, step: &Step<'_>) -> Next {
         let is_vacant = match &resign.successor {
             Some(successor) => *successor == step.core.me.id,
@@ -89,7 +92,7 @@ impl Announced {
         self.lead()
     }
 
-    /// Others follow it already: they hear of its new score, or that it does not lead.
+    /// Announces the new score to the agents that follow this one already, or tells them that it does not lead.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         if let Some(score) = score {
             self.score = score;
@@ -101,9 +104,9 @@ impl Announced {
     }
 }
 
-/// Returns the answer of an agent that has announced itself. A better agent receives it, too: this agent leads on until
-/// the better one announces itself. As written, ASTRA's leader says `ok` and is silent then: the asker never learns of
-/// it.
+/// Returns the answer of an agent that has announced itself. It also sends `Elected` to an asker that ranks above,
+/// because this agent leads on until that asker announces itself. By ASTRA's original rules the leader only says
+/// `ok`, so the asker never learns of the leader.
 pub(super) fn answer(
     term: Term,
     score: Score,
@@ -119,7 +122,7 @@ pub(super) fn answer(
     Next::Stay
 }
 
-/// Announces in the next term that this agent leads.
+/// Announces that this agent leads in the next term.
 pub(super) fn announce(step: &mut Step<'_>) -> Result<(Term, Score), Change> {
     let (Some(term), Some(score)) = (step.core.highest_term.next(), step.core.me.score) else {
         step.ignore("it cannot be elected, or the terms have come to their end");

@@ -18,25 +18,25 @@ pub(super) enum Next {
 /// The next role of an agent, with its data.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// No leader is known: it holds an election in its slot, at once if that is the first. `gone` is a
-    /// member that looks up in the snapshot and is known not to be.
+    /// No leader is known. The agent holds an election in its slot, or at once if its slot is the first. `gone` is an
+    /// agent that the snapshot shows as up although its end is known.
     Vacant { gone: Option<AgentId> },
-    /// No leader is known: it holds an election in this slot, or when it is asked.
+    /// No leader is known. The agent holds an election in this slot, or when another agent asks it.
     Idle { slot: Option<usize> },
-    /// It holds an election. It need not ask the agents of `failed_election`.
+    /// The agent holds an election. It need not ask the agents of `failed_election`, which rank below it.
     HoldElection { failed_election: BTreeSet<AgentId> },
-    /// It lets an agent go first that ranks above it.
+    /// The agent waits for an agent that ranks above it.
     Defer {
         to: AgentId,
         failed_election: BTreeSet<AgentId>,
     },
-    /// It follows a leader of that score.
+    /// The agent follows a leader with this score.
     Follow(Leader, Score),
-    /// It announces itself, and leads.
+    /// The agent announces itself, and leads.
     Lead,
-    /// It announces itself, and leads when that agent leads no more.
+    /// The agent announces itself, and leads when the agent `former` no longer leads.
     Announce { former: Leader },
-    /// It leads in this term, which it has announced.
+    /// The agent leads in this term, which it has announced.
     Acquire(Term, Score),
 }
 
@@ -47,13 +47,13 @@ impl Next {
         Self::Stay
     }
 
-    /// An election by an agent that knows no election of an agent that ranks below it.
+    /// Begins an election in which all other voters are asked.
     pub(super) const fn hold_election() -> Self {
         let failed_election = BTreeSet::new();
         Self::Become(Change::HoldElection { failed_election })
     }
 
-    /// An election by an agent that an agent below it has just asked.
+    /// Begins an election in which the asker is not asked: it has just asked this agent, and ranks below it.
     pub(super) fn hold_election_above(asker: &AgentId) -> Self {
         let failed_election = BTreeSet::from([asker.clone()]);
         Self::Become(Change::HoldElection { failed_election })

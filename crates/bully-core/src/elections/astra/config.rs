@@ -6,17 +6,17 @@ use crate::protocol::Timings;
 
 /// The parameters of an ASTRA election; the same at every member.
 ///
-/// A leader always gives way to any higher-ranked agent: these rules know neither a
-/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. The leader leads on until that agent
-/// announces itself, after the deadline. No setting gives the original rules, by which a group may have no leader
-/// for the deadline after each change of a score ([`astra`](super)).
+/// A leader always leaves the leadership to a higher-ranked agent: these rules have neither a
+/// [`Preemption`](crate::elections::policy::Preemption) nor a margin. The leader leads on until that agent announces
+/// itself, after the deadline. No setting gives the original rules of ASTRA. By those rules a group may have no
+/// leader for the deadline after each change of a score ([`astra`](super)).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AstraConfig {
     /// Waits and deadlines. Default: [`Timings::astra`], whose deadline is ASTRA's 2 seconds.
     ///
-    /// The failure detector of these timings is not used: no heartbeats are sent here.
+    /// The failure detector of these timings is not used: agents with these rules send no heartbeats.
     pub timings: Timings,
-    /// Longest time in which the work of a leader that steps down must end. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
     /// Time in which an agent that stepped down lets the others go first. It ends early if the agent's score is set
     /// or the agent is told to campaign. Default: 60 s.

@@ -1,7 +1,7 @@
-//! An agent that received `ok`, or was asked by an agent that ranks above it: it awaits `elected`.
+//! An agent that awaits `elected`, because it received `ok` or was asked by an agent that ranks above it.
 //!
-//! ASTRA's agent waits without an end. Here an announcement that does not come starts another
-//! election, because the agent that was deferred to may have crashed.
+//! ASTRA's agent waits without a limit. This agent starts another election if the announcement does not come, because
+//! the agent that it waits for may have crashed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Time};
 
-/// Lets an agent go first that ranks above it.
+/// The state of an agent that waits for an agent of a higher rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Deferring {
     to: AgentId,
@@ -40,8 +40,8 @@ impl Deferring {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// As written, ASTRA's agent starts another election each time it is asked while it waits: up to 2^k of them. This
-    /// agent answers, and goes on waiting.
+    /// Answers, and goes on waiting. By ASTRA's original rules, an agent that is asked while it waits starts another
+    /// election each time: up to 2^k elections.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             self.failed_election.remove(from);
@@ -52,7 +52,7 @@ impl Deferring {
         Next::Stay
     }
 
-    /// Its score may have been lower when it asked.
+    /// Removes the sender from `failed_election`: its score may have been lower when it asked.
     pub(super) fn on_ok(&mut self, from: &AgentId, step: &Step<'_>) -> Next {
         self.failed_election.remove(from);
         Next::ignore(step, "it defers already")
@@ -65,7 +65,7 @@ impl Deferring {
         Next::follow(said)
     }
 
-    /// Agents that asked may rank above this agent now.
+    /// Forgets the agents that asked: they may rank above this agent now.
     pub(super) fn on_score(&mut self) -> Next {
         self.failed_election.clear();
         Next::Stay
@@ -85,7 +85,8 @@ impl Deferring {
                 .set_timer(BullyTimer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
-        // Its score is the same since, or there would be none: those rank below still.
+        // The own score has not changed since they asked, or the set would be empty. So these agents still rank
+        // below.
         let failed_election = std::mem::take(&mut self.failed_election);
         Next::Become(Change::HoldElection { failed_election })
     }

@@ -1,7 +1,7 @@
 //! An agent that holds no election and does not lead: it follows a leader, or is idle.
 //!
-//! Decided here: the causes of an election. ASTRA's agent believes every `elected`. Here it asks again, rather than
-//! believe an agent that ranks below itself or below its leader.
+//! Decided here: the causes of an election. ASTRA's agent believes every `elected`. This agent holds an election
+//! instead if the announcer ranks below the agent itself or below its leader.
 
 use super::{
     BullyTimer, Elect, Resign, Step,
@@ -10,10 +10,10 @@ use super::{
 use crate::protocol::{After, AgentId, Event, Leader, Score, Time};
 use crate::{elections::message::Announcement, parts::slot};
 
-/// Without a leader, and without an election of its own.
+/// The state of an agent without a leader and without an election of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Idle {
-    /// When the slot of this agent begins; `None` if another agent has to start.
+    /// Time at which the slot of this agent begins; `None` if another agent has to start.
     slot: Option<Time>,
 }
 
@@ -65,13 +65,13 @@ impl Idle {
                 .set_timer(BullyTimer::Campaign, due.since(step.now));
             return Next::Stay;
         }
-        // An agent that cools down has the last slot: all the others had theirs.
+        // An agent that cools down has the last slot, so the slots of all others have passed.
         step.end_cooldown();
         Next::hold_election()
     }
 }
 
-/// With a leader.
+/// The state of an agent with a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub leader: Leader,
@@ -102,7 +102,7 @@ impl Following {
         let is_other = self.leader.id != *said.from;
         let is_weaker = is_other && (said.score, said.from) < (self.score, &self.leader.id);
         if is_weaker && is_answer && said.term < self.leader.term {
-            // The leader of before leads on until it hears of the next one: to ask it again is of no use.
+            // The former leader leads on until it hears of the next one. A question to it would change nothing.
             return Next::ignore(step, "an answer of the leader of before");
         }
         if is_weaker && !step.competes() {
@@ -111,7 +111,7 @@ impl Following {
                 self.switch(said, step);
             }
         } else if is_weaker || step.outranks(said.score, said.from) {
-            // A weaker agent may have won because messages were late: it is asked, not believed.
+            // The weaker agent may have won because messages were late, so this agent asks and does not follow it.
             step.notify_no_leader(self.leader.term);
             return Next::hold_election();
         } else {
@@ -123,7 +123,7 @@ impl Following {
     fn switch(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) {
         let leader = said.leader();
         self.score = said.score;
-        // A leader that announces itself again changes nothing for the application.
+        // A repeated announcement of the same leader changes nothing for the application.
         if self.leader != leader {
             *self = Self::enter(leader, said.score, step);
         }
@@ -137,7 +137,7 @@ impl Following {
         }
     }
 
-    /// The agent's own score has changed, or its cool-down is over.
+    /// Holds an election if this agent outranks its leader now: its score has changed, or its cool-down has ended.
     pub(super) fn challenge(&self, step: &mut Step<'_>) -> Next {
         if step.outranks(self.score, &self.leader.id) {
             self.on_end(step)
@@ -146,7 +146,7 @@ impl Following {
         }
     }
 
-    /// The end of the leadership, as far as this agent knows.
+    /// Reports the end of the leadership to the application, and holds an election.
     pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
         step.notify_no_leader(self.leader.term);
         Next::hold_election()
@@ -168,14 +168,16 @@ impl Following {
         if !step.competes() || !successor.is_some_and(|id| step.core.me.is_up(id)) {
             return Next::Become(Change::Vacant { gone });
         }
-        // The successor was called and goes first: all others are one slot later, but none later than the last slot.
+        // The successor was called and leads first. All other slots are one later, but none is later than the last
+        // slot.
         let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
         let slot = ahead.map(|ahead| ahead.saturating_add(1));
         Next::Become(Change::Idle { slot })
     }
 
-    /// Handles the message of a leader that is not followed any more. If it stopped for this agent, which gave way
-    /// since, the next leader waits for that message: `lead-after-the-former`.
+    /// Handles a `Resign` of an agent that this agent no longer follows. If the message names this agent, but this
+    /// agent follows the next leader by now, it passes the message on: the next leader waits for it
+    /// (`lead-after-the-former`).
     pub(super) fn on_resign_of_former(&self, resign: &Resign, step: &mut Step<'_>) -> Next {
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
         if !is_named || resign.term < step.core.floor || !step.core.me.is_voter() {

@@ -1,7 +1,7 @@
-//! An agent that is holding an election, as ASTRA's belief `holding("election")` says.
+//! An agent that holds an election: ASTRA's belief `holding("election")`.
 //!
-//! The agent has asked every voter that may be there, except those of `failed_election`. It wins if no voter
-//! answers `ok` before the deadline of 2 seconds, through which ASTRA's agent sleeps.
+//! The agent has asked every voter that may be up, except the voters in `failed_election`. It wins if no voter
+//! answers `ok` before the deadline of 2 seconds. ASTRA's agent sleeps until that deadline.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Member, Presence, Round, Score, Time};
 
-/// An election that this agent is holding.
+/// The state of an election that this agent holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HoldingElection {
     round: Round,
-    /// ASTRA's beliefs of that name: the agents that asked this one, and rank below its present score.
+    /// ASTRA's beliefs `failed_election(X)`: the agents that asked this one, and rank below its present score.
     failed_election: BTreeSet<AgentId>,
     deadline: Time,
-    /// The present leader by its own announcement, and its score. Boxed, because a larger state would also enlarge
-    /// every agent of the default rules.
+    /// The present leader as it announced itself, and its score. Boxed, because a larger state would also enlarge
+    /// every agent with the default rules.
     former: Option<Box<(Leader, Score)>>,
 }
 
 impl HoldingElection {
-    /// Asks the other voters. Leads at once if there is no voter to ask, and gives up if this agent does not
-    /// compete.
+    /// Asks the other voters. If there is no voter to ask, this agent leads at once. If it does not compete, it gives
+    /// up.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,
         step: &mut Step<'_>,
@@ -54,7 +54,7 @@ impl HoldingElection {
         } else if failed_election.is_empty() {
             return Err(Change::Lead); // alone: no other agent to wait for
         }
-        // No agent yields by these rules, so the agent waits for the deadline even if all others rank below it.
+        // By these rules no agent answers that it ranks below, so this agent waits for the deadline in every case.
         step.out.set_timer(BullyTimer::Deadline, wait);
         Ok(Self {
             round,
@@ -68,14 +68,14 @@ impl HoldingElection {
         step.out.cancel_timer(BullyTimer::Deadline);
     }
 
-    /// Answers another agent that holds an election. This agent starts no second election.
+    /// Answers another agent that holds an election. This agent does not start a second election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if step.outranks(elect.score, from) {
             step.answer_ok(from, elect);
             self.failed_election.insert(from.clone());
             return Next::Stay;
         }
-        // The other agent would answer `ok`, so this one need not wait for that answer.
+        // The sender ranks above and would answer `ok`, so this agent need not wait for that answer.
         self.defer(from)
     }
 
@@ -102,7 +102,7 @@ impl HoldingElection {
     ) -> Next {
         if step.outranks(said.score, said.from) {
             let known = self.former.as_ref().map(|known| known.0.term);
-            // The answer of an earlier leader may come after the announcement of the next one.
+            // The late answer of an earlier leader may come after the announcement of the next leader.
             if !is_answer || known.is_none_or(|term| term <= said.term) {
                 self.former = Some(Box::new((said.leader(), said.score)));
             }
@@ -111,7 +111,7 @@ impl HoldingElection {
         Next::follow(said)
     }
 
-    /// Forgets the leader that has resigned, unless it names a successor: the successor may lead at once.
+    /// Forgets the leader that has resigned, unless its message names a successor: the successor may lead at once.
     pub(super) fn on_resign(&mut self, from: &AgentId, resign: &Resign) -> Next {
         if resign.successor.is_none() {
             let former = &mut self.former;

@@ -1,8 +1,8 @@
 //! An agent that leads.
 //!
-//! Decided here: when it stops. It stops when a better agent announces itself, not when that agent asks
-//! (`lead-on`). It stops before it sends anything that lets another agent lead. So two agents never lead at the
-//! same time, as long as the deadline exceeds twice the delay ([`announced`](super::announced)).
+//! Decided here: when it stops. It stops when a better agent announces itself, not when that agent asks (`lead-on`).
+//! It stops before it sends any message that lets another agent lead. So two agents never lead at the same time, as
+//! long as the deadline exceeds twice the delay ([`announced`](super::announced)).
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -19,19 +19,19 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub term: Term,
-    /// The score that it announces. If it lost its score and steps down, this is the last one.
+    /// The score that it announces. If it lost its score and steps down, this is its last score.
     score: Score,
     handover: Option<Handover>,
 }
 
 impl Tenure {
-    /// Announces itself, in the next term.
+    /// Announces itself in the next term, and leads.
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
         let (term, score) = announce(step)?;
         Ok(Self::begin(term, score, step))
     }
 
-    /// Begins to lead in a term that it has announced.
+    /// Begins to lead in a term that is already announced.
     pub(super) fn begin(term: Term, score: Score, step: &mut Step<'_>) -> Self {
         step.out.notify(Event::Acquired { term });
         Self {
@@ -52,7 +52,7 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership before any other message is sent.
+    /// Reports the end of the leadership. It is called before any other message is sent.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
         step.out.notify(Event::Lost { term, reason });
@@ -68,7 +68,7 @@ impl Tenure {
             return self.announce_again(step);
         }
         self.lose(LostReason::Superseded, step);
-        // The announcer may wait for this message: `lead-after-the-former`.
+        // The announcer may be waiting for this message: `lead-after-the-former`.
         let successor = Some(said.from.clone());
         step.out
             .send(said.from, Resign::plain(self.term, successor));
@@ -86,8 +86,8 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
-        // After a rise, every agent below this leader stays below. After a fall, the leader may be outranked, and a
-        // better agent asks.
+        // A risen score needs no announcement: every agent that ranked below still does. After a fall, another agent
+        // may outrank this leader; it learns of the fall and asks.
         if score < before {
             return self.announce_again(step);
         }
@@ -125,7 +125,7 @@ impl Tenure {
 
     /// Ends the leadership and sends `Resign`; then the agent cools down.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
-        // Chosen again, because the named agent may have gone while the work ended.
+        // Chosen again, because the agent that was named first may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);
@@ -141,7 +141,7 @@ impl Tenure {
             let slot = step.slot(None);
             Next::Become(Change::Idle { slot })
         } else {
-            // No other agent is there, so this one leads again, in the last slot.
+            // No other agent is up, so this one leads again, in the last slot.
             Next::Become(Change::Vacant { gone: None })
         }
     }

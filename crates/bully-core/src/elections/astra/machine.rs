@@ -1,6 +1,7 @@
 //! The one match over role and input, and the only place that changes the role.
 //!
-//! A role returns a consequence ([`Next`]). Roles are entered and left here, so that no timer of a former role runs on.
+//! A role returns a consequence ([`Next`]). Roles are entered and left in this file, so that no timer of a former
+//! role goes on.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -16,7 +17,7 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Birth, Incarnation, Input, InputOf, Members, Role, Score};
 
-/// One of six roles, each with its data.
+/// The six roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     Idle(Idle),
@@ -27,7 +28,7 @@ pub(super) enum State {
     Leading(Tenure),
 }
 
-/// Before its start an agent has no state: it learns its score, and nothing else happens.
+/// Handles an input. Before its start an agent has no state and only keeps its score.
 pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mut Step<'_>) {
     let next = match (state.as_mut(), input) {
         (Some(state), input) => state.on_input(input, step),
@@ -39,7 +40,8 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
         (None, _) => Next::ignore(step, "it has not started"),
     };
     if let Next::Become(change) = next {
-        // First, or it would cancel a timer that the next role has set under the same name.
+        // The former role is left first. Otherwise it would cancel a timer that the next role has set under the same
+        // name.
         if let Some(former) = state {
             former.leave(step);
         }
@@ -47,8 +49,8 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
     }
 }
 
-/// One agent has to start, by ASTRA's goal `!bully_election()`. An agent that comes back starts by itself: it may be
-/// the highest in rank, and no other agent would ask.
+/// Handles a start. Some agent has to begin, by ASTRA's goal `!bully_election()`. An agent that restarts begins by
+/// itself, because it may rank highest, and then no other agent would ask it.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     step.core.note_members(members);
     match step.core.me.birth {
@@ -57,7 +59,8 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     }
 }
 
-/// The role that is entered in the end: an agent that is alone leads instead of asking, and so on.
+/// Enters the role and returns it. A change may lead to another one: for example, an agent that has no other agent to
+/// ask leads.
 fn enter(mut change: Change, step: &mut Step<'_>) -> State {
     loop {
         let entered = match change {
@@ -167,7 +170,7 @@ impl State {
         match message {
             BullyMessage::Elect(elect) => self.on_elect(from, &elect, step),
             BullyMessage::Ok(ok) => self.on_ok(from, &ok, step),
-            // Agents with the default rules may be in the group, and send heartbeats.
+            // Agents with the default rules may be in the group, and they send heartbeats.
             BullyMessage::Elected(Elected {
                 term,
                 score,
@@ -225,7 +228,8 @@ impl State {
             return Next::ignore(step, "an observer leads no agent");
         }
         step.core.see(said.term);
-        // The answer of a leader that is outranked is for the election that asked.
+        // A leader that ranks below this agent answers an election. Its answer counts only while this agent holds
+        // one.
         let asks = matches!(self, Self::HoldingElection(_));
         if is_answer && !asks && step.outranks(said.score, said.from) {
             return Next::ignore(step, "an answer to an election that is over");
@@ -254,7 +258,7 @@ impl State {
             | Self::Announced(_) => {}
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls no agent: the first one has raised the floor.
+        // A second copy of the message calls no agent, because the first copy has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         step.core.note_resigned(resign.term);
         match self {
@@ -275,7 +279,7 @@ impl State {
             Self::Following(following) => following.on_members(step),
             Self::Deferring(deferring) => deferring.on_members(step),
             Self::Announced(announced) => announced.on_members(step),
-            // An end decides no election: that is won at its deadline only.
+            // The end of a member decides no election. An election is won only at its deadline.
             Self::Idle(_) | Self::HoldingElection(_) | Self::Leading(_) => Next::Stay,
         }
     }
@@ -326,7 +330,7 @@ impl State {
             return Next::Stay;
         }
         match self {
-            // By these rules an agent starts only on a command; a score has no effect.
+            // By these rules an idle agent starts only on a command, so a score has no effect.
             Self::Idle(_) => Next::Stay,
             Self::Following(following) => following.challenge(step),
             Self::Announced(announced) => announced.on_score(score, step),

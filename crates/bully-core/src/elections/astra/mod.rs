@@ -7,17 +7,17 @@
 //! alone decide, and an agent has to start the election.
 //!
 //! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at most one
-//! agent leads at a time. Where scores change, the messages of a link have to arrive in order. When no message is
-//! on its way any more, every agent follows the highest in rank, if some agent was told to campaign. A leader that
-//! hangs may consider itself leader without a limit in time, because no agent waits for its heartbeats. The default
-//! rules ([`bully`](super::bully)) notice such a leader, and need no agent to start them.
+//! agent leads at a time. Where scores change, the messages of a link have to arrive in order. When no message is on
+//! its way any more, every agent follows the highest-ranked agent, provided that some agent was told to campaign. A
+//! leader that hangs may consider itself leader without a limit in time, because no agent waits for its heartbeats.
+//! The default rules ([`bully`](super::bully)) notice such a leader, and need no command to start.
 //!
-//! Scores may change more often than an election takes. An outranked leader leads on until the better agent
-//! announces itself. The better agent leads when it has heard that the former leader stopped. So no agent leads for
-//! one message delay, or for one more deadline if the former leader does not answer.
+//! Scores may change more often than an election takes. An outranked leader leads on until the better agent announces
+//! itself. The better agent leads when it has received the message that the former leader stopped. So the group has
+//! no leader for one message delay, or for one more deadline if the former leader does not answer.
 //!
-//! No setting gives the original rules of ASTRA. By the original rules, an agent that holds an election forgets its
-//! leader, and a leader that a weaker agent asks holds an election itself. So a group may have no leader for the
+//! No setting gives the original rules of ASTRA. By those rules, an agent that holds an election forgets its leader,
+//! and a leader that is asked by a weaker agent holds an election itself. So a group may have no leader for the
 //! deadline T after each change of a score.
 //!
 //! # One election, and one failover
@@ -40,13 +40,13 @@
 //!      │◀───────────── Ok ┤                             a defers; b sits the deadline out
 //!      │◀──────── Elected ┤                             b leads
 //! ```
-//! The end of a leader is known if it crashed in the same process as others, or if a bridge was told of the end.
-//! Otherwise no agent notices the end until an agent campaigns.
+//! The end of a leader is known if the leader was in the same process as other agents, or if a bridge was told of the
+//! end. Otherwise no agent notices the end until an agent campaigns.
 //!
 //! # ASTRA's rules, and their repair
 //! | rule | as the ASTRA agent has it | here | decided in |
 //! |---|---|---|---|
-//! | `hold-election` | `+!bully_election() : score(S) & participants(L)`: `+holding("election")`, drop one `leader(X)`, send `elect(me, S)` to all with `receiver ~= me \| failed_election(receiver)` | asks every other voter that may be there and is *not* believed `failed_election`; has no leader meanwhile | `holding.rs` |
+//! | `hold-election` | `+!bully_election() : score(S) & participants(L)`: `+holding("election")`, drop one `leader(X)`, send `elect(me, S)` to all with `receiver ~= me \| failed_election(receiver)` | asks every other voter that may be up and is *not* believed `failed_election`; has no leader meanwhile | `holding.rs` |
 //! | `win-at-deadline` | `system.sleep(2000)`; if still `holding("election")`: send `elected(me)` to all; drop all `failed_election(X)` | the deadline belongs to one election, so an old deadline that wakes late wins nothing; the winner no longer holds an election, and follows itself even if it was not among the participants | `holding.rs`, `leader.rs` |
 //! | `answer-from-above` | `elect(name, S)`, if `S < my_score`: `+failed_election(name)`, send `result("ok")`; `!!bully_election()` if not holding | equal scores are decided by the name; an agent that holds an election or defers does not begin another; a leader announces itself to the asker | `follower.rs`, `holding.rs`, `deferring.rs`, `leader.rs` |
 //! | `give-way-from-below` | – | an agent that ranks below the asker is silent; if it holds an election, it stops and defers | `holding.rs` |
@@ -60,7 +60,7 @@
 //!
 //! # Role × input
 //! − is a traced no-op. "Above" and "below" compare the sender's rank with that of this agent. An agent that cannot
-//! be elected, or cools down, ranks below all others.
+//! be elected, or cools down (it has stepped down a short time ago), ranks below all others.
 //!
 //! | input | idle | following | holding an election | deferring | announced | leading |
 //! |---|---|---|---|---|---|---|
@@ -79,8 +79,8 @@
 //! | `StepDown`, `Drained` | − | − | − | − | − | drain; resign |
 //!
 //! An agent that cannot ask (it is not eligible, or cools down) decides by the term if two leaders announce
-//! themselves. Before `Start` every input is ignored. The driver drops a message of an agent that is not a member,
-//! or of an incarnation that is over.
+//! themselves. Before `Start` every input is ignored. The driver drops a message of an agent that is not a member, or
+//! of an incarnation that has ended.
 
 mod announced;
 mod change;
@@ -113,11 +113,10 @@ use crate::protocol::{
 
 type Step<'a> = step::StepOf<'a, AstraConfig>;
 
-/// The name of the default rules, which speak the same messages: hosts with these rules and hosts with the default
-/// rules have always understood each other.
+/// The name of the default rules. Both sets of rules use the same messages, so a group may mix hosts of both.
 const RULES: Rules = Rules::new("available");
 
-/// One agent's side of an ASTRA election; see the [module's page](self).
+/// The part of one agent in an ASTRA election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Astra {
     core: step::Core<AstraConfig>,
@@ -156,7 +155,8 @@ impl Election for Astra {
         _: MemberKind,
     ) -> Result<Requirements, MembershipError> {
         Ok(Requirements {
-            // A leader leads until a higher agent stops it, and neither side of a partition hears the other.
+            // A leader leads until a higher-ranked agent stops it, and the two sides of a partition do not hear each
+            // other.
             leaders: Leaders::PerSide,
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
@@ -181,7 +181,7 @@ impl Election for Astra {
     fn view(&self, _now: Time) -> View {
         let view = View::new(role(self.state.as_ref()), self.core.highest_term);
         match &self.state {
-            // No agent waits for heartbeats, so nothing limits the time for which it considers itself leader.
+            // No agent waits for heartbeats, so nothing limits the time in which this agent considers itself leader.
             Some(State::Leading(tenure)) => {
                 view.leads(self.core.me.as_leader(tenure.term), Time::MAX)
             }
