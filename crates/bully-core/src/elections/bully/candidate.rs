@@ -1,7 +1,7 @@
 //! An agent that holds an election: it has sent `Elect`, and awaits answers.
 //!
-//! Decided here: which agents it asks, the meaning of their answers, and when it has won. An answer counts only for the
-//! round that it echoes.
+//! Decided here: which agents it asks, what their answers mean, and when it has won. An answer counts only for the
+//! round whose number it repeats.
 
 use std::collections::BTreeSet;
 
@@ -19,28 +19,28 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Member, Presence, Round, Time};
 
-/// An election that this agent holds.
+/// The state of an election that this agent holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidate {
     round: Round,
     pub(super) asked: Asked,
     /// Asked agents that have not answered this round.
     pending: BTreeSet<AgentId>,
-    /// Agents that are known to rank below this agent while it has its score.
+    /// Agents that rank below this agent, as far as it knows, while its score stays the same.
     outranked: BTreeSet<AgentId>,
     due: Time,
     grace: Grace,
 }
 
-/// Which agents a candidate asks.
+/// The agents that a candidate asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Asked {
-    /// The leader that it found, and no other agent; it is followed meanwhile if it was before.
+    /// Only the leader that it found. If it followed that leader before, it follows it meanwhile.
     Leader {
         id: AgentId,
         following: Option<Followed>,
     },
-    /// Every voter that may be there.
+    /// Every voter that may be up.
     Voters,
 }
 
@@ -55,13 +55,14 @@ impl Asked {
 }
 
 impl Candidate {
-    /// A leader that is well is left alone by all others: two messages in all.
+    /// Asks only the leader that it knows. If that leader is up, the question costs two messages in all, and no other
+    /// agent is asked.
     pub(super) fn ask_leader(
         id: AgentId,
         following: Option<Followed>,
         step: &mut Step<'_>,
     ) -> Self {
-        // There and back: a leader that is there has answered by then.
+        // Time for the question and the answer. A leader that is up has answered by then.
         let wait = step.core.config.timings.delay_bound().saturating_mul(2);
         let round = step.next_round();
         if let Some(score) = step.core.me.score {
@@ -79,7 +80,8 @@ impl Candidate {
         }
     }
 
-    /// Asks every voter that may be there and is not known to rank below. Without any, it has won.
+    /// Asks every voter that may be up, except the voters that rank below as far as is known. If there is no such
+    /// voter, this agent has won.
     pub(super) fn ask_voters(
         outranked: BTreeSet<AgentId>,
         grace: Grace,
@@ -92,7 +94,7 @@ impl Candidate {
             return Err(Change::TakeSlot { attempt, gone });
         };
         let me = &step.core.me;
-        // A suspicion may be wrong, and a voter never seen may be there: both are asked.
+        // A suspected voter may be up after all, and so may a voter that was never seen. Both are asked.
         let is_asked = |voter: &&Member| {
             voter.id != me.id && voter.presence != Presence::Down && !outranked.contains(&voter.id)
         };
@@ -128,7 +130,7 @@ impl Candidate {
         }
     }
 
-    /// *Early decision*: no remaining agent might rank above this one, so it need not wait for the deadline.
+    /// *Early decision*: if no remaining agent can rank above this one, it need not wait for the deadline.
     fn decide(&self) -> Next {
         if self.pending.is_empty() {
             Next::Become(Change::Lead)
@@ -137,7 +139,7 @@ impl Candidate {
         }
     }
 
-    /// The leader that was asked first is silent, gone, or no leader: every voter is asked.
+    /// Asks every voter, because the leader that was asked first is silent, is gone, or does not lead.
     fn widen(&mut self) -> Next {
         Next::Become(Change::AskVoters {
             outranked: std::mem::take(&mut self.outranked),
@@ -154,8 +156,8 @@ impl Candidate {
         }))
     }
 
-    /// *Election suppression*: another agent holds an election, too. This agent begins no other election, but it
-    /// answers.
+    /// *Election suppression*: another agent holds an election, too. This agent answers, and does not begin another
+    /// election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
@@ -163,7 +165,7 @@ impl Candidate {
         }
         step.answer_ok(from, elect);
         self.outranked.insert(from.clone());
-        // The question from below is as good as an answer.
+        // A question from an agent that ranks below serves as its answer.
         if self.asked == Asked::Voters && self.pending.remove(from) {
             self.decide()
         } else {
@@ -179,7 +181,7 @@ impl Candidate {
     }
 
     pub(super) fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &Step<'_>) -> Next {
-        // First: which agents were asked does not matter once a leader has stopped for this agent.
+        // Checked first: once a leader has stopped for this agent, it does not matter which agents were asked.
         if step.is_release(yielded, self.round) {
             return Next::Become(Change::Lead);
         }
@@ -188,7 +190,7 @@ impl Candidate {
         }
         self.outranked.insert(from.clone());
         match &self.asked {
-            // A leader announces itself, or releases. A leader that only yields leads no longer.
+            // A leader would announce itself or release the leadership. An agent that only yields leads no longer.
             Asked::Leader { id, .. } if id == from => self.widen(),
             Asked::Leader { .. } => Next::ignore(step, "it was not asked"),
             Asked::Voters => {
@@ -217,7 +219,7 @@ impl Candidate {
         if step.challenges(said.score, said.from) && answer != Some(self.round) {
             return Next::ignore(step, "it ranks below, and has not heard the question yet");
         }
-        // It has heard the question and leads on: its policy decides, not this agent's rank.
+        // The leader has received the question and leads on: its policy decides, not this agent's rank.
         Next::Become(Change::follow(said))
     }
 
@@ -228,7 +230,7 @@ impl Candidate {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
-        // Taken out: the application learns of the end below, and must not learn of it twice.
+        // Taken out, because the application learns of the end below and must learn of it only once.
         let resigned = match &mut self.asked {
             Asked::Leader { following, .. } => following.take(),
             Asked::Voters => None,
@@ -244,7 +246,8 @@ impl Candidate {
         }
     }
 
-    /// An agent that is certainly down, or a member no longer, counts as having answered.
+    /// Handles a new snapshot. An agent that is certainly down, or that is no longer a member, counts as having
+    /// answered.
     pub(super) fn on_members(&mut self, step: &Step<'_>) -> Next {
         let me = &step.core.me;
         let (attempt, gone) = match &self.asked {
@@ -262,7 +265,7 @@ impl Candidate {
             Asked::Leader {
                 id,
                 following: None,
-                // It never followed that leader, so it must not announce itself unasked.
+                // It never followed that leader, so it must not announce itself without asking first.
             } if !me.is_up(id) => (Attempt::Ask, id),
             Asked::Leader { .. } => return Next::Stay,
         };
@@ -272,7 +275,8 @@ impl Candidate {
         })
     }
 
-    /// A round belongs to one score: another score begins another round, in which no agent is known to rank below.
+    /// Begins another round, because a round belongs to one score. In the new round, no agent is assumed to rank
+    /// below.
     pub(super) fn on_score(&mut self) -> Next {
         Next::Become(match &mut self.asked {
             Asked::Leader { id, following } => Change::AskLeader {
@@ -283,7 +287,7 @@ impl Candidate {
         })
     }
 
-    /// It cannot be elected any more: if it followed a leader, it still follows.
+    /// Ends the candidacy of an agent that cannot be elected any more. If it followed a leader, it still follows.
     pub(super) fn withdraw(&self) -> Next {
         Next::Become(match self.following() {
             Some(followed) => Change::Follow(followed.leader.clone(), followed.score),
@@ -301,9 +305,9 @@ impl Candidate {
         }
         let is_late = step.now.since(self.due) > step.core.config.timings.delay_bound();
         match self.asked {
-            // Late or not: to ask all agents announces nothing yet.
+            // A question to all agents announces nothing, so a late timer does no harm.
             Asked::Leader { .. } => self.widen(),
-            // It slept through its own deadline: an agent that gave way may lead by now.
+            // This agent slept through its own deadline. An agent that gave way may lead by now.
             Asked::Voters if is_late && self.grace == Grace::Unused => {
                 Next::Become(Change::AskVoters {
                     outranked: BTreeSet::new(),

@@ -1,8 +1,8 @@
-//! The agents that asked a patient leader for the leadership, and that wait until they were up for long enough
-//! ([`Preemption::After`](super::Preemption::After)).
+//! The agents that asked a patient leader for the leadership ([`Preemption::After`](super::Preemption::After)). They
+//! wait until they have been up for long enough.
 //!
-//! Decided here: the time that each of them waits. All that asked are remembered, each with its own time: a challenger
-//! asks a leader once, so a forgotten challenger would never lead.
+//! Decided here: the time for which each of them waits. Every agent that asked is remembered with its own time: a
+//! challenger asks a leader only once, so a forgotten challenger would never lead.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,14 +10,14 @@ use super::Step;
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Members, Time};
 
-/// Agents that rank above a leader, each with the time from which on it may lead.
+/// Agents that rank above a leader, each with the time from which it may lead.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Challengers(BTreeMap<AgentId, Challenger>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Challenger {
     incarnation: Incarnation,
-    /// Time from which it has been up for long enough; `None` while it may be gone.
+    /// Time from which the challenger has been up for long enough; `None` while it may be gone.
     due: Option<Time>,
 }
 
@@ -31,7 +31,7 @@ impl Challengers {
         self.next().is_some()
     }
 
-    /// The time of a challenger runs from its first question in an incarnation.
+    /// Adds a challenger. Its waiting time runs from its first question in an incarnation.
     pub(super) fn add(
         &mut self,
         id: &AgentId,
@@ -49,8 +49,9 @@ impl Challengers {
         self.set_timer(step);
     }
 
-    /// A challenger that may be gone begins anew when it is there again: it has to be steady. It is not forgotten,
-    /// because it knows nothing of the suspicion and will not ask again. A later incarnation will ask.
+    /// Handles the presence of the challengers in a new snapshot. A challenger that may be gone begins its waiting
+    /// time anew when it is up again. It is not forgotten, because it does not know that it was suspected and will
+    /// not ask again. A challenger with a later incarnation is forgotten, and will ask again.
     pub(super) fn drop_unsteady(&mut self, members: &Members, steady: Duration, now: Time) {
         self.0.retain(|id, challenger| {
             let Some(member) = members.get(id) else {
@@ -74,7 +75,7 @@ impl Challengers {
         due
     }
 
-    /// The timer is for the first of them.
+    /// Sets the timer for the challenger that may lead first.
     pub(super) fn set_timer(&self, step: &mut Step<'_>) {
         match self.next() {
             Some(due) => step.out.set_timer(BullyTimer::Preempt, due.since(step.now)),
@@ -82,7 +83,7 @@ impl Challengers {
         }
     }
 
-    /// Returns the time at which the first of them may lead.
+    /// Returns the time at which the first challenger may lead.
     pub(super) fn next(&self) -> Option<Time> {
         self.0
             .values()

@@ -9,12 +9,12 @@ use super::{
 use crate::protocol::{AgentId, Leader, Round, Score};
 use crate::{elections::message::Announcement, parts::slot};
 
-/// A role's answer to an input.
+/// The consequence of an input in a role.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The role stays.
     Stay,
-    /// The machine enters another role, or the same anew.
+    /// The machine enters another role, or the same role anew.
     Become(Change),
     /// The machine enters another role, which takes the same input.
     Again(Change),
@@ -23,30 +23,30 @@ pub(super) enum Next {
 /// The next role of an agent, with its data.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// The leadership is vacant: the agent acts in its slot, at once if that is the first. `gone` is a
-    /// member that looks up in the snapshot and is known not to be.
+    /// The leadership is vacant. The agent acts in its slot, or at once if its slot is the first. `gone` is an agent
+    /// that the snapshot shows as up although its end is known.
     TakeSlot {
         attempt: Attempt,
         gone: Option<AgentId>,
     },
-    /// The leadership is vacant: the agent acts in that slot; without one it waits to be asked.
+    /// The leadership is vacant. The agent acts in this slot; without a slot it waits until another agent asks.
     Vacant(Option<SlotPlan>),
-    /// It asks the leader that it knows, and no other agent.
+    /// The agent asks only the leader that it knows.
     AskLeader {
         id: AgentId,
         following: Option<Followed>,
     },
-    /// It asks every voter that may be there and is not known to rank below it.
+    /// The agent asks every voter that may be up, except the voters that rank below it as far as it knows.
     AskVoters {
         outranked: BTreeSet<AgentId>,
         grace: Grace,
     },
-    /// It lets another agent go first.
+    /// The agent waits for another agent to lead.
     WaitFor(Deference),
     Follow(Leader, Score),
-    /// It follows a leader, and asks it for the leadership.
+    /// The agent follows a leader, and asks it for the leadership.
     FollowAndAsk(Leader, Score),
-    /// It announces itself.
+    /// The agent announces itself.
     Lead,
 }
 
@@ -55,18 +55,18 @@ pub(super) enum Change {
 pub(super) struct SlotPlan {
     pub slot: usize,
     pub attempt: Attempt,
-    /// The first slot begins after this time.
+    /// Time before the first slot begins.
     pub head_start: Duration,
 }
 
-/// The agent for which another one waits, the time, and the action at its end.
+/// The agent that this agent waits for, the time of the wait, and the action at its end.
 #[derive(Debug)]
 pub(super) struct Deference {
     pub to: AgentId,
     pub wait: Duration,
-    /// The agent's action if the other one does not announce itself.
+    /// Action of this agent if the other one does not announce itself.
     pub attempt: Attempt,
-    /// The round that it gave up for that: a leader's release may still arrive.
+    /// The round that this agent gave up for the wait: a leader may still release the leadership in that round.
     pub round: Option<Round>,
 }
 
@@ -79,7 +79,7 @@ impl Next {
 }
 
 impl Change {
-    /// Asks every voter, knowing of none that it ranks below this agent.
+    /// Asks every voter, because no voter is known to rank below this agent.
     pub(super) const fn ask_voters() -> Self {
         Self::AskVoters {
             outranked: BTreeSet::new(),
@@ -87,12 +87,12 @@ impl Change {
         }
     }
 
-    /// Waits as long as an election may take.
+    /// Waits for another agent, for as long as an election may take.
     pub(super) fn wait_for(to: &AgentId, step: &Step<'_>) -> Self {
         Self::WaitFor(Deference {
             to: to.clone(),
             wait: step.core.config.timings.victory_wait(),
-            // After this time another agent may lead: this agent must not announce itself unasked.
+            // Another agent may lead after this time, so this agent must not announce itself without asking first.
             attempt: Attempt::Ask,
             round: None,
         })
@@ -102,7 +102,7 @@ impl Change {
         Self::Follow(said.leader(), said.score)
     }
 
-    /// Returns whether the agent has no leader after it, and is none.
+    /// Returns whether the agent neither follows a leader nor leads after this change.
     pub(super) const fn ends_following(&self) -> bool {
         match self {
             Self::TakeSlot { .. }
@@ -123,14 +123,14 @@ impl Change {
 }
 
 impl Attempt {
-    /// Returns the change of an agent with that slot while the leadership is vacant; without a slot it waits.
+    /// Returns the change of an agent with this slot while the leadership is vacant. Without a slot the agent waits.
     pub(super) fn in_slot(self, slot: Option<usize>) -> Change {
         match (slot, self) {
             (Some(0), Self::Announce) => Change::Lead,
             (Some(0), Self::Ask) => Change::ask_voters(),
             (slot, attempt) => Change::Vacant(slot.map(|slot| SlotPlan {
                 slot,
-                // In such a late slot, another agent may have announced itself to others.
+                // By the time of such a late slot, another agent may have announced itself to some agents.
                 attempt: if slot < slot::LAST {
                     attempt
                 } else {

@@ -1,4 +1,4 @@
-//! The parameters of the bully rules: the waits, and when a leader gives way.
+//! The parameters of the bully rules: the waits, and when a leader leaves the leadership to a better agent.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use crate::protocol::{Score, Timings};
 pub struct BullyConfig {
     /// Waits and intervals.
     pub timings: Timings,
-    /// When a leader gives way to an agent of a higher rank. Default: [`Preemption::Immediately`].
+    /// When a leader leaves the leadership to an agent of a higher rank. Default: [`Preemption::Immediately`].
     pub preemption: Preemption,
-    /// Least difference by which a challenger's score must exceed the leader's. Default: none; between equal scores
-    /// the name decides. No part may be negative.
+    /// Least difference by which a challenger's score must exceed the leader's score. Default: none; between equal
+    /// scores the name decides. No part may be negative.
     pub margin: Option<Score>,
-    /// Longest time in which the work of a leader that steps down must end. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
-    /// Time in which an agent that stepped down lets others go first. It ends early if the agent's score is set or
-    /// the agent is told to campaign. Default: 60 s.
+    /// Time after a step-down in which the agent does not compete with the others. It ends early if the agent's score
+    /// is set or the agent is told to campaign. Default: 60 s.
     ///
     /// An agent that cools down still has a slot, eight slots further back, and asks first: perhaps no other agent
     /// is there, or all agents that are there cool down. So a cool-down delays the next leader by at most 8 S + T +
@@ -28,10 +28,10 @@ pub struct BullyConfig {
 }
 
 impl BullyConfig {
-    /// Checks all parameters. An agent whose configuration does not pass does not start.
+    /// Checks all parameters. An agent with a configuration that fails this check does not start.
     ///
     /// # Errors
-    /// [`NegativeMargin`] where a part of the margin is negative.
+    /// [`NegativeMargin`] if a part of the margin is negative.
     pub fn check(&self) -> Result<(), NegativeMargin> {
         NegativeMargin::check(self.margin)
     }

@@ -1,6 +1,6 @@
-//! `later-process-leads`: the behaviour of an agent while most of its peers know a later process of its name.
+//! `later-process-leads`: the behaviour of an agent while most of its peers know a later process with its name.
 //!
-//! Decided here: how it gives up in each role. It is not eligible meanwhile; `elections/step.rs` decides that.
+//! Decided here: how the agent gives up in each role. It is not eligible meanwhile; `elections/step.rs` decides that.
 
 use super::{
     Step,

@@ -1,9 +1,9 @@
 //! An agent that holds no election and does not lead: it follows a leader, or the leadership is vacant.
 //!
-//! Decided here: when a silent leader is given up, and how an agent acts on a vacant leadership. The *fast path*:
-//! an agent that followed a leader and learns of its end announces itself unasked, if it is the first in its own
-//! snapshot. The others wait for their slots. At boot or after a restart an agent announces itself unasked only in
-//! a closed group, where the snapshot knows all agents.
+//! Decided here: when a silent leader counts as gone, and how an agent acts on a vacant leadership. The *fast path*:
+//! an agent that followed a leader and learns of its end announces itself without asking, if it ranks first in its
+//! own snapshot. The others wait for their slots. At boot or after a restart an agent announces itself without asking
+//! only in a closed group, where the snapshot contains all agents.
 
 use super::{
     Elect, Step,
@@ -19,7 +19,7 @@ use crate::{
     parts::slot,
 };
 
-/// No leader is known, and this agent holds no election.
+/// The state of an agent that knows no leader and holds no election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vacant {
     /// `None`: this agent is not eligible, and waits for an announcement.
@@ -43,7 +43,7 @@ impl Vacant {
             let after = After::jittered(wait, timings.jitter());
             step.out.set_timer(BullyTimer::Campaign, after);
             Slot {
-                // The driver draws the jitter, so the clock is compared with the time without jitter.
+                // The driver adds the jitter to the timer, so the clock is compared with the time without jitter.
                 due: step.now.after(wait),
                 position: plan.slot,
                 attempt: plan.attempt,
@@ -52,7 +52,7 @@ impl Vacant {
         Self { slot }
     }
 
-    /// Returns the time of its slot, if it has one.
+    /// Returns the time of this agent's slot, if it has a slot.
     pub(super) fn acts_at(&self) -> Option<Time> {
         self.slot.map(|slot| slot.due)
     }
@@ -66,7 +66,7 @@ impl Vacant {
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
-            // An agent that is not eligible never leads, so it does not become `Waiting`.
+            // An agent that is not eligible never leads, so it does not wait in the role `Waiting`.
             let is_eligible = step.core.is_eligible();
             return if is_eligible {
                 Next::Become(Change::wait_for(from, step))
@@ -75,7 +75,7 @@ impl Vacant {
             };
         }
         step.answer_ok(from, elect);
-        // Only the first in rank answers a question with a question of its own, so that one question does not make
+        // Only the agent that ranks first answers a question with its own question. Otherwise one question would make
         // all agents ask.
         match step.core.me.ahead(None, 1) {
             Some(0) => Next::Become(Change::AskVoters {
@@ -132,22 +132,22 @@ impl Vacant {
         let timings = &step.core.config.timings;
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(slot.due) > slack;
-        // The slot of an agent that cools down is behind all others. Their slots are over by now.
+        // The slot of an agent that cools down comes after all others. All other slots have passed by now.
         step.end_cooldown();
         Next::Become(match slot.attempt {
             Attempt::Announce if !is_late => Change::Lead,
-            // The agent woke late in its slot: another agent may lead by now.
+            // The agent woke late in its slot, so another agent may lead by now.
             Attempt::Announce | Attempt::Ask => Change::ask_voters(),
         })
     }
 }
 
-/// An agent that follows a leader.
+/// The state of an agent that follows a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following(pub(super) Followed);
 
 impl Following {
-    /// `known` is the leader that it had before, and that the application knows.
+    /// Begins to follow a leader. `known` is the leader of which the application was told last.
     pub(super) fn enter(
         leader: Leader,
         score: Score,
@@ -201,10 +201,11 @@ impl Following {
         let is_leader =
             leader.id == *from && (incarnation, elect.seen) >= (leader.incarnation, leader.term);
         if is_leader {
-            // A leader that asks no longer leads. (If it asked before it led, it had not yet seen its term.)
+            // A leader that asks for the leadership no longer leads. (If it asked before it led, it had not yet seen
+            // its term.)
             return Next::Again(Change::Vacant(None));
         }
-        // The rank does not matter: a live leader alone decides whether it gives way.
+        // The rank does not matter: the live leader alone decides whether it leaves the leadership to a better agent.
         step.answer_ok(from, elect);
         Next::Stay
     }
@@ -218,8 +219,7 @@ impl Following {
         step: &mut Step<'_>,
     ) -> Next {
         if is_called {
-            // The leadership is vacant in between, so that the application learns of the end before this agent
-            // leads.
+            // The role is left as vacant first, so that the application learns of the end before this agent leads.
             return Next::Again(Change::Vacant(None));
         }
         step.core.note_resigned(resign.term);
@@ -249,7 +249,8 @@ impl Following {
         }
     }
 
-    /// Asks the leader if this agent may challenge it: its score has changed, or its cool-down is over.
+    /// Asks the leader if this agent may challenge it. Called when the agent's score has changed or its cool-down has
+    /// ended.
     pub(super) fn challenge(&self, step: &Step<'_>) -> Next {
         if step.challenges(self.0.score, &self.0.leader.id) {
             Next::Become(self.clone().ask())
@@ -270,7 +271,7 @@ impl Following {
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(self.0.due) > slack;
-        // This agent slept itself, so heartbeats may be in its mailbox.
+        // This agent itself slept, so heartbeats may be in its mailbox.
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);
@@ -280,7 +281,7 @@ impl Following {
     }
 }
 
-/// Expects to hear the leader within the detection time. Returns the end of that time.
+/// Expects a message of the leader within the detection time. Returns the end of that time.
 fn watch(step: &mut Step<'_>) -> Time {
     let timings = &step.core.config.timings;
     let Some(detector) = timings.detector() else {
@@ -297,7 +298,7 @@ pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>
     let attempt = Attempt::Announce;
     let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
     match me.ahead(Some(from), slot::LAST - 1) {
-        // The named successor was told to lead, and goes first.
+        // The named successor was told to lead, and comes first.
         Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
         _ => Change::TakeSlot {
             attempt,

@@ -1,9 +1,9 @@
 //! An agent that leads.
 //!
-//! Decided here: when it gives the leadership up, and to which agent. It stops before it sends anything that lets
-//! another agent lead. It leaves in order: `Draining`, then the work ends, then the leadership ends, then `Resign`.
-//! The successor announces itself without waiting for any time-out. The former leader cools down. Otherwise the
-//! leadership would come back to it at once.
+//! Decided here: when it gives the leadership up, and to which agent. It stops before it sends any message that lets
+//! another agent lead. A leader that steps down leaves in this order: `Draining`, the end of the work, the end of the
+//! leadership, `Resign`. The successor announces itself without waiting for a time-out. The former leader then cools
+//! down. Otherwise the leadership would come back to it at once.
 
 use std::time::Duration;
 
@@ -26,16 +26,16 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub(super) term: Term,
-    /// The score that it announces. If it lost its score and steps down, this is the last one.
+    /// The score that it announces. If it lost its score and steps down, this is its last score.
     score: Score,
     next_heartbeat: Time,
     pub(super) handover: Option<Handover>,
-    /// Higher-ranked agents that asked and have to wait by the policy.
+    /// Higher-ranked agents that asked for the leadership and have to wait by the policy.
     pub(super) challengers: Challengers,
 }
 
 impl Tenure {
-    /// Announces itself, in the next term.
+    /// Announces itself in the next term, and leads.
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
         let score = step.core.me.score.filter(|_| step.core.is_eligible());
         let (Some(term), Some(score)) = (step.core.highest_term.next(), score) else {
@@ -71,18 +71,18 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership before any other message is sent.
+    /// Reports the end of the leadership. It is called before any other message is sent.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
-        // Later messages of an earlier leader stay stale, even if no leader is followed for a while.
+        // Later messages of an earlier leader are still ignored, even if this agent follows no leader for a while.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
 
     // ---- messages of other agents ----
 
-    /// Answers a challenger, or gives way. The challenger has to outrank this leader by the margin. The policy
-    /// decides when it may lead.
+    /// Answers a challenger, or leaves the leadership to it. The challenger has to outrank this leader by the margin.
+    /// The policy decides when the challenger may lead.
     pub(super) fn on_elect(
         &mut self,
         from: &AgentId,
@@ -91,8 +91,7 @@ impl Tenure {
         step: &mut Step<'_>,
     ) -> Next {
         let config = &step.core.config;
-        // The announced score counts, not the present one: a leader may lead on for a while after it lost its
-        // score.
+        // The announced score counts, not the present one: a leader that lost its score may lead on for a while.
         let is_challenged = (elect.score, from) > (self.score, &step.core.me.id)
             && config.is_enough(elect.score, self.score);
         match config.preemption {
@@ -104,7 +103,7 @@ impl Tenure {
             }
             Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
         }
-        // The term is raised first, so that the asker does not take the answer for stale.
+        // The term is raised first, so that the asker does not treat the answer as stale.
         self.renew_above(elect.seen, step);
         let elected = Elected::plain(self.term, self.score, Some(elect.round));
         step.out.send(from, elected);
@@ -123,8 +122,8 @@ impl Tenure {
                 clock: None,
             },
         );
-        // Both ways take two delays. If no announcement comes in that time plus one step, the leadership is vacant
-        // and only this agent knows it. So this agent may announce itself unasked.
+        // The release and the announcement take one delay each. If no announcement comes in that time plus one step,
+        // the leadership is vacant, and only this agent knows it. So this agent may announce itself without asking.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {
@@ -135,7 +134,7 @@ impl Tenure {
         }))
     }
 
-    /// Decides between two leaders that meet after a partition, or that both took a vacant leadership.
+    /// Decides between two leaders, which met after a partition or both took a vacant leadership.
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
@@ -145,7 +144,7 @@ impl Tenure {
             return Next::Stay;
         }
         let bullies = step.core.config.preemption == Preemption::Immediately;
-        // After a partition the lower-ranked leader may have the higher term. Rank decides which leader stays.
+        // After a partition the lower-ranked leader may have the higher term. The rank decides which leader leads on.
         if said.term > self.term && bullies && step.outranks(said.score, said.from) {
             self.renew_above(said.term, step);
             return Next::Stay;
@@ -155,13 +154,14 @@ impl Tenure {
         Next::Again(Change::Vacant(None))
     }
 
-    /// `later-process-leads`: gives up, because most of the others know a later process of this agent's name.
+    /// Gives up by the rule `later-process-leads`, because most of the others know a later process with this agent's
+    /// name.
     pub(super) fn give_up_name(&self, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::NameTwice, step);
         Next::Become(Change::Vacant(None))
     }
 
-    /// Raises its term above the seen one, without a gap, so that its followers accept it.
+    /// Raises this leader's term above a seen term, so that its followers accept it. It leads on meanwhile.
     pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
         let above = step.core.highest_term.max(seen).next();
         let Some(term) = above.filter(|_| seen > self.term) else {
@@ -180,7 +180,7 @@ impl Tenure {
         step.out.send_all(elected);
     }
 
-    /// Announces a changed score. An agent that ranks above it now will ask.
+    /// Announces a changed score. An agent that ranks above the new score will ask.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) {
         match score {
             Some(score) => {
@@ -219,7 +219,7 @@ impl Tenure {
     /// Ends the leadership, then sends `Resign`. This is final for the term.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
-        // Chosen again, because the named agent may have gone while the work ended.
+        // Chosen again, because the agent that was named first may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(term);
@@ -231,13 +231,13 @@ impl Tenure {
         step.out.send_all(Resign::plain(term, successor));
         let attempt = Attempt::Ask;
         if !is_left {
-            // No other agent is there, so this one leads again, in the last slot.
+            // No other agent is up, so this one leads again, in the last slot.
             return Next::Become(Change::TakeSlot {
                 attempt,
                 gone: None,
             });
         }
-        // The successor may not have received the `Resign`: then the others miss its heartbeats first.
+        // If the successor did not receive the `Resign`, the others first have to miss its heartbeats.
         let timings = &step.core.config.timings;
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())
@@ -253,11 +253,11 @@ impl Tenure {
     // ---- time ----
 
     pub(super) fn on_heartbeat_due(&mut self, step: &mut Step<'_>) -> Next {
-        // Timings without a detector set no such timer, because no agent waits for these heartbeats.
+        // Timings without a detector set no such timer, because then no agent waits for heartbeats.
         let Some(detector) = step.core.config.timings.detector() else {
             return Next::Stay;
         };
-        // Timers are hints: only the clock says that a heartbeat is due.
+        // A timer is only a hint: the clock decides whether a heartbeat is due.
         if step.now < self.next_heartbeat {
             let left = self.next_heartbeat.since(step.now);
             step.out.set_timer(BullyTimer::Heartbeat, left);
@@ -273,11 +273,11 @@ impl Tenure {
         Next::Stay
     }
 
-    /// Gives up after a stall. If the leader slept for longer than the others wait, they may have another leader
-    /// already.
+    /// Gives up after a stall. If this leader slept for longer than the others wait for a silent leader, they may
+    /// follow another leader already.
     fn wake_from_stall(&self, step: &mut Step<'_>) -> Next {
         if self.handover.is_some() {
-            return self.hand_over(step); // it was leaving anyway, and must not lead again
+            return self.hand_over(step); // it was stepping down already, and must not lead again
         }
         self.lose(LostReason::Stalled, step);
         Next::Become(Change::TakeSlot {
@@ -297,7 +297,7 @@ impl Tenure {
         }
     }
 
-    /// Notes the ends of challengers in the new snapshot.
+    /// Takes over the presence of the challengers from the new snapshot.
     pub(super) fn on_members(&mut self, step: &mut Step<'_>) {
         if !self.challengers.is_empty() {
             self.drop_unsteady(step);
@@ -312,7 +312,7 @@ impl Tenure {
         }
     }
 
-    /// Hands over to a challenger that has been there for long enough.
+    /// Hands over to a challenger that has been up for long enough.
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
         // The leadership must not go to an agent that may be gone by now.
         self.drop_unsteady(step);
@@ -330,7 +330,7 @@ impl Tenure {
     }
 }
 
-/// Whether that member, as far as is known, is better than this leader by the margin.
+/// Returns whether this member is better than the leader by the margin, as far as is known.
 fn is_better(member: &Member, step: &Step<'_>) -> bool {
     let me = &step.core.me;
     match (member.score, me.score) {

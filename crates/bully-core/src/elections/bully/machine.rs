@@ -1,7 +1,7 @@
 //! The one match over role and input, and the only place that changes the role.
 //!
-//! A role returns a consequence ([`Next`]). Roles are entered and left here, so that no timer of a former role runs on,
-//! and the application learns of each leader and of each end once.
+//! A role returns a consequence ([`Next`]). Roles are entered and left in this file, so that no timer of a former
+//! role goes on, and the application learns of each leader and of each end only once.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Role, Round, Score};
 
-/// One of four roles, each with its data; a follower has a leader, or the leadership is vacant.
+/// The four roles, each with its data. A follower has a leader, or the leadership is vacant.
 ///
 /// ```text
 ///            slot came: ask                    all answered, or T passed
@@ -36,13 +36,13 @@ use crate::protocol::{AgentId, Incarnation, Input, InputOf, Leader, Members, Rol
 pub(super) enum State {
     Vacant(Vacant),
     Following(Following),
-    /// Boxed: it is by far the largest, and the rarest.
+    /// Boxed: a candidate's state is by far the largest, and the rarest.
     Candidate(Box<Candidate>),
     Waiting(Waiting),
     Leading(Tenure),
 }
 
-/// Before its start an agent has no state: it learns its score, and nothing else happens.
+/// Handles an input. Before its start an agent has no state and only keeps its score.
 pub(super) fn handle(slot: &mut Option<State>, input: &InputOf<Bully>, step: &mut Step<'_>) {
     if let Some(state) = slot {
         state.handle(input, step);
@@ -56,8 +56,9 @@ pub(super) fn handle(slot: &mut Option<State>, input: &InputOf<Bully>, step: &mu
     }
 }
 
-/// Handles a start, at boot and after a crash alike: the leader in the snapshot is asked, or followed by an agent that
-/// cannot lead itself. Without a leader, only a closed group knows that no member is missing.
+/// Handles a start, at boot or after a crash. The agent asks the leader in the snapshot, or follows it if the agent
+/// itself cannot lead. If the snapshot has no leader, only in a closed group can the agent know that no member is
+/// missing.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     step.core.note_members(members);
     let me = &step.core.me;
@@ -73,13 +74,14 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     }
     match members.get(&leader.id).and_then(|member| member.score) {
         Some(score) => Change::Follow(leader.clone(), score),
-        // Without its score no other announcement can be compared with it; its own next announcement has it.
+        // Without the leader's score, no other announcement can be compared with it. The leader's next announcement
+        // has the score.
         None => Change::Vacant(None),
     }
 }
 
-/// Enters the final role: an agent whose slot is the first acts at once, and so on. `known` is the leader that the
-/// application knows last.
+/// Enters a role and returns it. A change may lead to another one: for example, an agent whose slot is the first acts
+/// at once. `known` is the leader of which the application was told last.
 fn enter(change: Change, known: Option<&Leader>, step: &mut Step<'_>) -> State {
     let known = match known {
         Some(leader) if change.ends_following() => {
@@ -148,7 +150,8 @@ impl State {
     }
 
     fn change(&mut self, change: Change, step: &mut Step<'_>) {
-        // First, or it would cancel a timer that the next role has set under the same name.
+        // The former role is left first. Otherwise it would cancel a timer that the next role has set under the same
+        // name.
         match self {
             Self::Vacant(vacant) => vacant.leave(step),
             Self::Following(_) => Following::leave(step),
@@ -221,7 +224,7 @@ impl State {
         answer: Option<Round>,
         step: &mut Step<'_>,
     ) -> Next {
-        // First, because nearly every message is a heartbeat of the leader that is followed.
+        // Checked first, because nearly every message is a heartbeat of the leader that this agent follows.
         if let Self::Following(following) = self
             && following.refresh(said, step)
         {
@@ -230,7 +233,8 @@ impl State {
         if !step.core.me.is_voter_named(said.from) {
             return Next::ignore(step, "an observer leads no agent");
         }
-        // A winner takes a term above all that it has seen, those it refuses to follow included.
+        // A winner takes a term above every term that it has seen, including the terms of leaders that it refuses to
+        // follow.
         step.core.see(said.term);
         match self {
             Self::Vacant(_) => Vacant::on_announcement(said, step),
@@ -265,7 +269,7 @@ impl State {
         step.core.see(ok.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
-            // A peer that has followed a higher term would take this leader for stale.
+            // A peer that has followed a higher term would ignore this leader's announcements as stale.
             Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
                 step.ignore("an answer to another round");
@@ -305,7 +309,7 @@ impl State {
             return Next::ignore(step, "not the leader that is followed");
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls no agent: the first one has raised the floor.
+        // A second copy of the message calls no agent, because the first copy has raised the floor.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         match self {
             Self::Following(_) => Following::on_resign(from, resign, is_called, step),
@@ -360,7 +364,7 @@ impl State {
         }
     }
 
-    /// It competes again.
+    /// Acts as an agent that competes again.
     fn on_cooldown_over(&self, step: &Step<'_>) -> Next {
         match self {
             Self::Vacant(_) => Vacant::take_slot(),
@@ -403,7 +407,7 @@ impl State {
             Self::Following(following) => return following.challenge(step),
             Self::Candidate(candidate) if score.is_some() => return candidate.on_score(),
             Self::Candidate(candidate) => return candidate.withdraw(),
-            // It may outrank the awaited agent now, and would otherwise wait for the whole time.
+            // This agent may outrank the awaited agent now. Without a question it would wait for the whole time.
             Self::Waiting(_) if score.is_some() => return Next::Become(Change::ask_voters()),
             Self::Waiting(_) => return Next::Become(Change::Vacant(None)),
             Self::Leading(tenure) => tenure.on_score(score, step),

@@ -1,17 +1,18 @@
 //! The bully election: the highest-ranked agent that can be reached leads.
 //!
-//! One machine joins two sources: the repaired rules of the ASTRA agent, and a bully election with heartbeats,
-//! terms, crash and recovery. Where the two disagree, the second source wins. [`astra`](super::astra) has the ASTRA
-//! rules alone.
+//! One machine joins two sources: the repaired rules of the ASTRA agent, and a bully election with heartbeats, terms,
+//! crash and recovery. Where the two disagree, the second source is followed. [`astra`](super::astra) contains the
+//! ASTRA rules alone.
 //!
-//! **What you can rely on** (the *available* mode). After the last change, and once messages take no longer than
-//! the delay bound, each connected group has one leader: the highest in rank there. It is not guaranteed that only
-//! one agent leads at every instant. Every side of a partition elects a leader; a start, a crash, a recovery, a
-//! hand-over or a change of score may cause two leaders for at most two message delays. The
+//! **What you can rely on** (the *available* mode). After the last change, and once messages take no longer than the
+//! delay bound, each connected part of the group has one leader: the highest-ranked agent of that part. It is not
+//! guaranteed that only one agent leads at every instant. Every side of a partition elects a leader. A start, a
+//! crash, a recovery, a hand-over or a change of score may cause two leaders for at most two message delays. The
 //! [`Term`](crate::protocol::Term) orders the leaderships that one observer sees; it is not a fence.
 //!
-//! **A leader that hangs** considers itself leader for the detection time L without a step ([`View::valid_until`]),
-//! which is the time that the others wait for a silent leader. Its next step begins by giving the leadership up.
+//! **A leader that hangs** considers itself leader for the detection time L after its last step
+//! ([`View::valid_until`]). L is also the time for which the others wait for a silent leader. The next step of a
+//! leader that hung begins by giving the leadership up.
 //!
 //! # One election, and one failover
 //! ```text
@@ -38,20 +39,20 @@
 //! | `defer-on-ok` | an `Ok` counts for the round that it answers, and never ends a leadership | `candidate.rs` |
 //! | `decide-early` | a candidate wins when every voter that is not certainly down has yielded, or at the deadline T | `candidate.rs` |
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
-//! | `stale-is-ignored` | an announcement of an older (term, rank) than the leader's changes nothing; the sender of an announcement of an ended term learns which term it has to exceed | `rules.rs` |
-//! | `yield-on-outranked` | a leader that ranks below is asked to yield, not followed; it gives way by its policy | `rules.rs`, `leader.rs` |
-//! | `renew-above` | a leader that hears of a higher term takes a term above it, without a gap, so that its followers accept it | `leader.rs` |
-//! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself unasked | `follower.rs`, `change.rs` |
-//! | `rank-staggered-slots` | an agent with k others ahead of it waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
+//! | `stale-is-ignored` | an announcement with an older (term, rank) than the leader's changes nothing; if the term of an announcement has ended, its sender learns which term it has to exceed | `rules.rs` |
+//! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, and does not follow it; that leader's policy decides when it stops | `rules.rs`, `leader.rs` |
+//! | `renew-above` | a leader that hears of a higher term takes a term above it and leads on, so that its followers accept it | `leader.rs` |
+//! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself without asking | `follower.rs`, `change.rs` |
+//! | `rank-staggered-slots` | an agent that ranks below k others waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
 //! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
-//! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was there for long enough; then the leader hands over to it | `challengers.rs`, `leader.rs` |
+//! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was up for long enough; then the leader hands over to it | `challengers.rs`, `leader.rs` |
 //! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the former leader cools down | `leader.rs`, `follower.rs` |
-//! | `later-process-leads` | an agent neither leads nor is a candidate while most of the other agents that are up know a later process of its name (a second one was started). It begins again when they hear this process | `disowned.rs`, `protocol/disowned.rs` |
-//! | `grace-period` | an agent that was stalled itself discards its suspicion once, and waits again | `follower.rs`, `candidate.rs`, `waiting.rs` |
+//! | `later-process-leads` | an agent neither leads nor is a candidate while most of the other agents that are up know a later process of its name (a second process was started with that name). It begins again when they hear this process | `disowned.rs`, `protocol/disowned.rs` |
+//! | `grace-period` | an agent that was stalled itself does not trust its suspicion: it waits a second time, but only once | `follower.rs`, `candidate.rs`, `waiting.rs` |
 //!
 //! # Role × input
-//! The default behaviour, where leaders give way at once. "Above" and "below" compare the sender's rank with that
-//! of this agent. − is a traced no-op.
+//! The table shows the default behaviour, where leaders leave the leadership to a better agent at once. "Above" and
+//! "below" compare the sender's rank with that of this agent. − is a traced no-op.
 //!
 //! | input | follower with a leader | follower, leadership vacant | candidate | waiting | leader |
 //! |---|---|---|---|---|---|
@@ -72,26 +73,27 @@
 //! | `SetScore` | above the leader: ask it | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
 //!
-//! An agent that is not eligible (an observer, a voter without a score) follows any voter that announces itself,
-//! and has no slot. Such a voter answers `Yield`, or `Ok` while it follows. A voter that cools down after a
-//! step-down answers in the same way, and waits for the agent to which it yields. But it has a slot, the last of
-//! all, and competes from that slot on, because all agents that are left may cool down. Before `Start` every input
-//! is ignored. The driver drops a message of an agent that is not a member, or of an incarnation that is over.
+//! An agent that is not eligible (an observer, a voter without a score) follows any voter that announces itself, and
+//! has no slot. Such a voter answers `Yield`, or `Ok` while it follows. A voter that cools down after a step-down
+//! answers in the same way, and waits for the agent to which it yields. But it has a slot, the last one, and competes
+//! from that slot on, because all agents that are left may cool down. Before `Start` every input is ignored. The
+//! driver drops a message of an agent that is not a member, or of an incarnation that has ended.
 //!
 //! A repeated `Elect` is harmless in every role, because no role counts questions. The first `Elect` may change the
 //! role; the second one is answered in the new role and changes nothing more. A second answer to the same round
-//! changes nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then it is
-//! a new question: at worst that leader gives way, and announces itself again if no announcement comes.
+//! changes nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then it is a
+//! new question. In the worst case that leader stops for the asker, and announces itself again if no announcement
+//! comes.
 //!
 //! # Two processes of one name
-//! The later process takes part. A peer that knows it refuses the earlier process, which follows the rule
-//! `later-process-leads`. A peer that the later process never reached stays with the earlier one. Both report that
-//! the name is used twice. When the later process has ended, the peers hear the earlier one again at the next
-//! attempt to link, within about a second. Voters without disks act in the opposite way: the *later* process
-//! abstains ([`quorum`](super::quorum), `N6`), because the earlier one may have voted. With disks, a vote belongs
-//! to one incarnation and one store.
+//! The later process takes part. A peer that knows the later process refuses the earlier one, and the earlier one
+//! follows the rule `later-process-leads`. A peer that the later process never reached still accepts the earlier one.
+//! Both processes report that the name is used twice. When the later process has ended, the peers hear the earlier
+//! one again at the next attempt to link, within about a second. Voters without disks act in the opposite way: the
+//! *later* process abstains ([`quorum`](super::quorum), `N6`), because the earlier one may have voted. With disks, a
+//! vote belongs to one incarnation and one store.
 //!
-//! Not here: votes, leases and fencing tokens. Two leaders in a partition do not break this promise.
+//! Not here: votes, leases and fencing tokens. Two leaders in a partition do not contradict what this page promises.
 
 mod candidate;
 mod challengers;
@@ -132,10 +134,10 @@ use crate::protocol::{
 
 type Step<'a> = step::StepOf<'a, BullyConfig>;
 
-/// Name of these rules between hosts. The ASTRA rules have the same name.
+/// Name of these rules in messages between hosts. The ASTRA rules have the same name.
 const RULES: Rules = Rules::new("available");
 
-/// One agent's side of a bully election; see the [module's page](self).
+/// The part of one agent in a bully election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bully {
     core: step::Core<BullyConfig>,
@@ -179,7 +181,8 @@ impl Election for Bully {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // A leader leads if it hears of none above it, and neither side of a partition hears the other.
+            // A leader leads as long as it hears of no leader above it, and the two sides of a partition do not hear
+            // each other.
             leaders: Leaders::PerSide,
             // For the fast path: the highest-ranked survivor announces itself before the others ask.
             notify: NotifyOrder::HighestRankFirst,

@@ -1,4 +1,4 @@
-//! Rules that several roles apply: which announcement an agent follows, and which answer still counts.
+//! Rules that several roles apply: which announcement an agent follows, and which answers still count.
 
 use super::{
     BullyConfig, Preemption, Step,
@@ -13,7 +13,7 @@ use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
 pub(super) struct Followed {
     pub leader: Leader,
     pub score: Score,
-    /// If the leader is silent until then, it counts as gone.
+    /// Time until which the leader must be heard. After it, a silent leader counts as gone.
     pub due: Time,
     pub grace: Grace,
 }
@@ -21,14 +21,14 @@ pub(super) struct Followed {
 /// The action of an agent in its slot while the leadership is vacant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Attempt {
-    /// The agent announces itself unasked: it followed the leader whose end it knows (the fast path).
+    /// The agent announces itself without asking: it followed the leader whose end it knows (the fast path).
     Announce,
     /// The agent holds an election.
     Ask,
 }
 
 impl Attempt {
-    /// The attempt of an agent that starts. Only a closed group knows that no member is missing.
+    /// Returns the attempt of an agent that starts. Only in a closed group does it know that no member is missing.
     pub(super) fn at_start(members: &Members) -> Self {
         if members.is_closed() {
             Self::Announce
@@ -39,14 +39,14 @@ impl Attempt {
 }
 
 impl BullyConfig {
-    /// Whether `score` is better than `than` by the margin, if there is one.
+    /// Returns whether `score` exceeds `than` by the margin; always true if there is no margin.
     pub(super) fn is_enough(&self, score: Score, than: Score) -> bool {
         self.margin.is_none_or(|margin| score.exceeds(than, margin))
     }
 }
 
 impl Step<'_> {
-    /// Whether this agent is better than that leader by the margin, and so may ask for the leadership.
+    /// Returns whether this agent is better than that leader by the margin, and so may ask for the leadership.
     pub(super) fn challenges(&self, score: Score, id: &AgentId) -> bool {
         let config = &self.core.config;
         config.preemption != Preemption::Never
@@ -58,7 +58,7 @@ impl Step<'_> {
                 .is_some_and(|own| config.is_enough(own, score))
     }
 
-    /// Returns the reaction to a void announcement; `None` if the announcement counts.
+    /// Returns the reaction to an announcement that does not count; `None` if it counts.
     pub(super) fn refuse(
         &mut self,
         said: &Announcement<'_>,
@@ -69,7 +69,8 @@ impl Step<'_> {
                 Some(Next::ignore(self, "an older announcement"))
             }
             None if said.term < self.core.floor => {
-                // The sender may lead, but in a term above those that this agent has followed or that have ended.
+                // The sender may lead, but only in a term above those that this agent has followed and those that
+                // have ended.
                 let seen = self.core.highest_term.max(self.core.floor);
                 self.out.send(said.from, Behind { seen });
                 Some(Next::Stay)
@@ -82,7 +83,7 @@ impl Step<'_> {
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {
-                // The announcement is newer than any other leader that this agent follows.
+                // The announcement is newer than the leader that this agent follows, so an earlier leader is dropped.
                 let is_same = |followed: &&Followed| followed.leader.id == *said.from;
                 Change::AskLeader {
                     id: said.from.clone(),
@@ -98,8 +99,8 @@ impl Step<'_> {
         })
     }
 
-    /// Whether a leader has stopped for this agent, which still waits for an answer in the round `open`. The leader
-    /// may have answered an earlier round (a slow network). That counts while no later term is known.
+    /// Returns whether a leader has stopped for this agent, which still waits for an answer in the round `open`. In a
+    /// slow network, the leader may have answered an earlier round. That answer counts while no later term is known.
     pub(super) fn is_release(&self, yielded: &Yield, open: Round) -> bool {
         yielded.released.is_some_and(|term| {
             open == yielded.round
@@ -128,7 +129,7 @@ impl Followed {
     fn is_newer_than(&self, said: &Announcement<'_>) -> bool {
         let leader = &self.leader;
         if leader.id == *said.from {
-            // The score does not count here: a leader whose score fell announces it in the same term.
+            // The score does not count: a leader whose score fell announces the new score in the same term.
             (leader.term, leader.incarnation) > (said.term, said.incarnation)
         } else {
             (leader.term, self.score, &leader.id) > (said.term, said.score, said.from)

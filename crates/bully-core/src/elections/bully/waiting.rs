@@ -1,4 +1,4 @@
-//! An agent that lets another one go first, and awaits its `Elected`.
+//! An agent that waits for the announcement of another agent.
 
 use super::{
     Elect, Step,
@@ -11,13 +11,14 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Round, Time};
 
-/// Waits for the announcement of an agent that holds an election, or to which the leadership was left.
+/// The state of an agent that waits for `Elected` of an agent that holds an election, or to which the leadership was
+/// left.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Waiting {
     to: AgentId,
     /// The action of this agent if no announcement comes.
     attempt: Attempt,
-    /// The round that it gave up for this: a leader's release may still arrive.
+    /// The round that this agent gave up for the wait: a leader may still release the leadership in that round.
     round: Option<Round>,
     due: Time,
     grace: Grace,
@@ -43,9 +44,9 @@ impl Waiting {
         if !step.outranks(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from || step.now >= self.due {
-            // The other agent asks, and ranks below: there is nothing to wait for. The same holds once the wait is over
-            // by the clock. Its timer is late where the host was suspended, and without this the asker would have to
-            // wait although no agent holds an election.
+            // The awaited agent itself asks and ranks below, so no announcement will come. The same holds when the
+            // wait has ended by the clock. Its timer is late if the host was suspended. Without this case the asker
+            // would have to wait although no agent holds an election.
             return Next::Again(Change::Vacant(None));
         } else {
             step.answer_ok(from, elect);
@@ -84,7 +85,7 @@ impl Waiting {
     }
 
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
-        // Timers are hints: only the clock decides that the wait is over.
+        // A timer is only a hint: the clock decides whether the wait has ended.
         if step.now < self.due {
             step.out
                 .set_timer(BullyTimer::Victory, self.due.since(step.now));
@@ -95,8 +96,8 @@ impl Waiting {
         if !is_late || self.grace == Grace::Used {
             return self.give_up();
         }
-        // It slept: the announcement may be in its mailbox, or under way. No agent can know which one leads by now, so
-        // this agent asks afterwards; the question does no harm to a leader.
+        // This agent slept: the announcement may be in its mailbox or on its way, and which agent leads is unknown.
+        // So this agent asks after a second wait. The question does not disturb a leader.
         let wait = timings.delay_bound().saturating_mul(2);
         step.out.set_timer(BullyTimer::Victory, wait);
         (self.grace, self.attempt) = (Grace::Used, Attempt::Ask);
