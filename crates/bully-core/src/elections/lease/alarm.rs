@@ -1,25 +1,25 @@
 //! The timers of a lease, each with the time at which it is due.
 //!
-//! Decided here: only the clock decides that a time is up; a timer that fires early is set again. Not here: the action
-//! then.
+//! Decided here: only the clock decides whether a time has come; a timer that fires early is set again. Not here: the
+//! action at that time.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{BullyTimer, Out};
 use crate::protocol::{After, Time};
 
-/// The timers that run, and when each is due.
+/// The timers that run, each with the time at which it is due.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Alarms(BTreeMap<BullyTimer, Time>);
 
 impl Alarms {
-    /// Sets that timer to that span from now; this replaces its former setting.
+    /// Sets this timer to this span from now. A former setting is replaced.
     pub(super) fn set(&mut self, timer: BullyTimer, now: Time, span: Duration, out: &mut Out) {
         self.0.insert(timer, now.after(span));
         out.set_timer(timer, span);
     }
 
-    /// Sets that timer to that time, unless it is set to it; `jitter` may be added to it.
+    /// Sets this timer to this time, unless it is already set to it. The driver may add up to `jitter`.
     pub(super) fn set_to(
         &mut self,
         timer: BullyTimer,
@@ -39,7 +39,7 @@ impl Alarms {
         }
     }
 
-    /// Returns whether its time has come, now that it fired: then it no longer runs.
+    /// Called when the timer has fired. Returns whether its time has come; if so, the timer no longer runs.
     pub(super) fn is_due(&mut self, timer: BullyTimer, now: Time, out: &mut Out) -> bool {
         let Some(due) = self.0.get(&timer).copied() else {
             return false;

@@ -1,6 +1,6 @@
 //! The writes that an agent has sent to its register, as far as it remembers them.
 //!
-//! Decided here: which writes are remembered; which of them counts when the store confirms it or shows its record;
+//! Decided here: which writes are remembered; which of them count when the store confirms one or shows its record;
 //! when the next write is due. Not here: the content of a write ([`core`](super::core)).
 
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::elections::message::{
 };
 use crate::protocol::Time;
 
-/// Number of attempts that are remembered. It is much larger than the number of renewals in a lease.
+/// Largest number of attempts that are remembered. It is much larger than the number of renewals in a lease.
 const ATTEMPTS: usize = 32;
 
-/// A swap that was sent.
+/// A compare-and-swap that was sent to the register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SwapAttempt {
     pub request: u64,
@@ -32,13 +32,13 @@ impl Core {
         self.attempts.push_back(attempt);
     }
 
-    /// Removes and returns the attempt of that number, if it is remembered.
+    /// Removes and returns the attempt with this number, if it is remembered.
     pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
         let at = self.attempts.iter().position(|a| a.request == request)?;
         self.attempts.remove(at)
     }
 
-    /// Returns the latest attempt that could have written that record.
+    /// Returns the latest attempt that could have written this record.
     pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
         let wrote = |attempt: &&SwapAttempt| match &attempt.record {
             Swapped::Lease(own) => own == record,
@@ -53,7 +53,7 @@ impl Core {
             .any(|attempt| attempt.request == request)
     }
 
-    /// Returns the time when the attempt of that number was sent, if it is an attempt to write the lease.
+    /// Returns the time when the attempt with this number was sent, if it is an attempt to write the lease.
     pub(super) fn sent_at(&self, request: u64) -> Option<Time> {
         let of_lease = |attempt: &&SwapAttempt| {
             attempt.request == request && matches!(attempt.record, Swapped::Lease(_))
@@ -61,8 +61,9 @@ impl Core {
         self.attempts.iter().find(of_lease).map(|it| it.sent)
     }
 
-    /// `renews-when-answered`: sets the timer of the next renewal after an answer. It is due now, but not earlier
-    /// than H after the answered attempt. If a later attempt is under way, that one decides.
+    /// `renews-when-answered`: sets the timer of the next renewal after an answer. The renewal is due now, but not
+    /// earlier than H after the sending of the answered attempt. If a later attempt is under way, the answer to that
+    /// attempt sets the timer.
     pub(super) fn renew_after(&mut self, now: Time, request: u64, sent: Time, out: &mut Out) {
         let is_later = |other: &SwapAttempt| {
             other.request > request && matches!(other.record, Swapped::Lease(_))
@@ -106,8 +107,8 @@ impl Core {
         self.sight = Some(Sight::of(cell, looked, self.sight.as_ref(), &self.config));
     }
 
-    /// `a-gap-begins-anew`: whether the last record was seen without a gap. An attempt of an agent that does not
-    /// lead counts only if nothing could happen unseen between its last read and the answer.
+    /// `a-gap-begins-anew`: returns whether the last record was seen without a gap. The attempt of an agent that does
+    /// not lead counts only if nothing could happen unseen between its last read and the answer.
     pub(super) fn is_unbroken(&self) -> bool {
         let sight = self.sight.as_ref();
         sight.is_some_and(Sight::is_continuous)

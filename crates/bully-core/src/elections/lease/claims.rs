@@ -1,9 +1,8 @@
 //! Claims: how a better agent asks a live holder for the lease, and how an agent that has seen a higher term reports
 //! it.
 //!
-//! Decided here: when an agent writes a claim, which claim counts, and when the holder heeds it. The claim is a
-//! record of its own, so it never makes a renewal fail. Not here: the hand-over itself
-//! ([`leader`](super::leader)).
+//! Decided here: when an agent writes a claim, which claim counts, and when the holder acts on it. The claim is a
+//! second record, so it never makes a renewal fail. Not here: the hand-over itself ([`leader`](super::leader)).
 
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use crate::elections::message::{
 };
 use crate::protocol::{AgentId, Score, Term, Time};
 
-/// The claim as it was last seen, and for how long its agent has renewed it.
+/// The claim as this agent last saw it, and the time for which the claim has been renewed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Claims {
     seen: Option<SeenClaim>,
@@ -28,7 +27,7 @@ struct SeenClaim {
     content: Result<Option<ClaimRecord>, RecordError>,
     /// Time of its last change.
     changed: Time,
-    /// When this agent was first seen to renew it without a gap; `None` before it renewed it once.
+    /// Time since which the claim has been renewed without a gap; `None` before this agent has seen a renewal.
     renewed_since: Option<Time>,
     first: Time,
 }
@@ -57,7 +56,7 @@ impl Claims {
         };
         let goes_on = is_same_agent && now.since(seen.changed) <= config.claim_lasts();
         if goes_on {
-            // A record that was only found may be as old as the store.
+            // A claim that was only found, and not seen to change, may be as old as the store.
             seen.renewed_since.get_or_insert(seen.first);
         } else {
             (seen.renewed_since, seen.first) = (None, now);
@@ -65,14 +64,14 @@ impl Claims {
         (seen.version, seen.content, seen.changed) = (version, content, now);
     }
 
-    /// The claim, if it was renewed of late.
+    /// Returns the claim, if it was renewed a short time ago.
     fn fresh(&self, now: Time, config: &LeaseConfig) -> Option<&ClaimRecord> {
         let seen = self.seen.as_ref()?;
         let is_fresh = now.since(seen.changed) <= config.claim_lasts();
         seen.content.as_ref().ok()?.as_ref().filter(|_| is_fresh)
     }
 
-    /// The agent of another name that claims the lease, and its score.
+    /// Returns the agent that claims the lease, if it is not this agent, and its score.
     pub(super) fn claimant(
         &self,
         now: Time,
@@ -84,7 +83,8 @@ impl Claims {
         (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
     }
 
-    /// `heed-the-claim`: returns the agent to hand over to, if the policy allows it now, and the time at which it will.
+    /// `heed-the-claim`: returns the agent to which the holder hands over, and the time from which its policy allows
+    /// it.
     pub(super) fn heeded(
         &self,
         now: Time,
@@ -105,7 +105,8 @@ impl Claims {
             .then(|| (claim.nonce.id.clone(), due))
     }
 
-    /// `claim-if-better`: the version over which this agent writes its claim now, if it does.
+    /// `claim-if-better`: returns the version that this agent's claim replaces, if the agent has to write a claim
+    /// now.
     pub(super) fn to_write(
         &self,
         now: Time,
@@ -124,8 +125,8 @@ impl Claims {
         (asks && is_due && is_first && seen.content.is_ok()).then_some(&seen.version)
     }
 
-    /// `exceed-what-was-seen`: returns the version over which this agent writes that it has seen a higher term, if no
-    /// agent has written that and this agent did not write just now.
+    /// `exceed-what-was-seen`: returns the version that this agent's report of a higher term replaces. Returns `None`
+    /// if a claim already names that term, or if this agent has just written.
     pub(super) fn to_object(
         &self,
         now: Time,
@@ -141,7 +142,7 @@ impl Claims {
         (is_due && !is_said).then_some(&seen.version)
     }
 
-    /// The highest term that the present claim names.
+    /// Returns the highest term that the present claim names.
     pub(super) fn highest(&self) -> Option<Term> {
         let claim = self.seen.as_ref()?.content.as_ref().ok()?.as_ref();
         claim.map(|claim| claim.seen)
@@ -151,7 +152,7 @@ impl Claims {
         self.written = Some(now);
     }
 
-    /// This agent's claim was applied.
+    /// Notes that this agent's claim was applied.
     pub(super) fn applied(&mut self, record: ClaimRecord, version: Version, now: Time) {
         self.seen = Some(SeenClaim {
             version,
@@ -164,7 +165,7 @@ impl Claims {
 }
 
 impl LeaseConfig {
-    /// Returns whether `one` outranks `than` by more than the margin, or by anything at all without one.
+    /// Returns whether `one` outranks `than`, and by more than the margin if there is one.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
         let margin = self.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))

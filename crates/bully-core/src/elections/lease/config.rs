@@ -1,4 +1,4 @@
-//! The parameters of the lease rules: the names of the lease, the waits, and when a live leader gives way.
+//! The parameters of the lease rules: the names of the lease, the waits, and when a live leader hands over.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     parts::detector_of,
 };
 
-/// The parameters of an election by a lease in a store. An agent whose configuration does not pass the
+/// The parameters of an election by a lease in a store. An agent with a configuration that fails the
 /// [check](Self::check) does not start.
 ///
 /// ```
@@ -25,25 +25,26 @@ pub struct LeaseConfig {
     /// Names of the lease: the same at every member, and different from those of every other election.
     pub name: LeaseName,
     /// Waits and intervals. Default: [`Timings::default`]. They need a failure detector. H is the interval at which
-    /// the holder renews, D the lease, d the longest time that a question to the store, or its answer, may take.
+    /// the holder renews the lease, D the length of the lease, and d the longest time that a question to the store, or
+    /// its answer, may take.
     pub timings: Timings,
-    /// When a live leader gives way. Default: [`Preemption::After`] 10 s.
+    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s.
     pub preemption: Preemption,
-    /// Least difference by which a better agent's score must exceed the leader's. Default: none; between equal
+    /// Least difference by which a better agent's score must exceed the leader's score. Default: none; between equal
     /// scores the name decides.
     pub margin: Option<Score>,
-    /// Longest time in which the work of a leader that steps down must end. Default: D - 2 d, so that the work ends
-    /// within the lease even if the store does not answer meanwhile.
+    /// Longest time between the step-down of a leader and the end of its work. Default: D - 2 d, so that the work
+    /// ends within the lease even if the store does not answer meanwhile.
     pub drain: Option<Duration>,
-    /// Time in which an agent lets others go first after it stepped down at its user's command. It ends early if
-    /// the agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
+    /// agent's score is set or the agent is told to campaign. Default: 60 s.
     pub cooldown: Duration,
-    /// Time that an agent that does not lead waits for an update of the register before it reads again. Default and
-    /// minimum: H + 2 d + J. A longer poll costs the store less, and delays the detection of a silent end by the
+    /// Time for which an agent that does not lead waits for an update of the register before it reads again. Default
+    /// and minimum: H + 2 d + J. A longer poll costs the store less, and delays the detection of a silent end by the
     /// same amount.
     ///
-    /// A register that reports each write, with the version that it replaced, is read every 30 s while the holder
-    /// renews, whatever the value here.
+    /// Some registers report each write, with the version that it replaced. Such a register is read every 30 s while
+    /// the holder renews, whatever the value of this field is.
     pub poll: Option<Duration>,
     /// Reading of the wall clock when the agent's own clock showed zero, in milliseconds since 2024 began in UTC.
     /// `None` without a wall clock, as in a simulation. An agent puts its own reading here.
@@ -55,10 +56,10 @@ pub struct LeaseConfig {
 const YEAR_2024: i64 = 1_704_067_200_000;
 
 impl LeaseConfig {
-    /// Returns the defaults for the lease of that group in that cluster.
+    /// Returns the defaults for the lease of this group in this cluster.
     ///
     /// # Errors
-    /// [`IdError`] when `cluster` or `group` is not a valid name by the rules of an [`AgentId`].
+    /// [`IdError`] if `cluster` or `group` is not a valid name by the rules of an [`AgentId`].
     pub fn new(cluster: &str, group: &str) -> Result<Self, IdError> {
         Ok(Self {
             name: LeaseName {
@@ -75,7 +76,7 @@ impl LeaseConfig {
         })
     }
 
-    /// Checks every relation.
+    /// Checks every relation between the parameters.
     ///
     /// # Errors
     /// [`LeaseError`] with the values that do not fit together.
@@ -95,14 +96,14 @@ impl LeaseConfig {
         }
     }
 
-    /// Returns the longest time from the silent death of a leader until all agents that can reach the store know
-    /// the next leader. `ahead` is the number of other agents that rank above the winner and are dead without any
-    /// agent knowing.
+    /// Returns the longest time from the silent death of a leader until all agents that can reach the store know the
+    /// next leader. `ahead` is the number of other agents that rank above the winner and have died without any agent
+    /// knowing it.
     ///
-    /// The last renewal is seen after poll + 2 d. Then the lease has to be over by any clock, the winner's slot
-    /// comes, the winner writes (2 d), and the others read. The time is longer while answers of the store take more
-    /// than H / 2. Where agents have seen a longer lease in the store than their own, it is longer by 1.25 times
-    /// the difference.
+    /// The last renewal is seen after poll + 2 d. Then the lease has to end by every clock, the winner's slot comes,
+    /// the winner writes (2 d), and the others read. The time is longer while answers of the store take more than H /
+    /// 2. If agents have seen a longer lease in the store than their own, the time grows by 1.25 times the
+    /// difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let slots = self.poll().saturating_mul(ahead.min(8));
@@ -123,8 +124,8 @@ impl LeaseConfig {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
-    /// Whether an answer that took that long leaves no gap, even if the next read is sent one poll after the answer
-    /// arrived.
+    /// Returns whether an answer that took this long leaves no gap, even if the next read is sent one poll after the
+    /// answer arrived.
     pub(super) fn is_short(&self, took: Duration) -> bool {
         took.saturating_mul(2) <= self.heartbeat()
     }
@@ -146,19 +147,19 @@ impl LeaseConfig {
         self.gap().saturating_mul(2)
     }
 
-    /// Longest time, by this agent's clock, that the holder's lease may last if the holder's clock is slower.
+    /// Longest time, by this agent's clock, for which the holder's lease may last if the holder's clock is slower.
     pub(super) fn patience(&self, lease: Duration) -> Duration {
         Timings::least_promise(lease.max(self.timings.lease()))
     }
 
-    /// Time that the others leave to the agent for which a lease was released. In it that agent can read the record
-    /// by itself and write.
+    /// Time for which the other agents leave a released lease to the agent for which it was released. In that time
+    /// the agent can read the record by itself and write.
     pub(super) fn wait(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(6);
         self.poll().saturating_add(delays)
     }
 
-    /// Longest time in which the work of a leader that steps down must end.
+    /// Longest time between the step-down of a leader and the end of its work.
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or_else(|| {
             let t = &self.timings;
@@ -166,7 +167,7 @@ impl LeaseConfig {
         })
     }
 
-    /// Sets the wall clock's reading at the zero of the agent's own clock, in milliseconds since 1970 began.
+    /// Sets the reading of the wall clock at the zero of the agent's own clock, in milliseconds since 1970 began.
     pub(super) fn set_wall_clock(&mut self, wall_at_zero: i64) {
         self.wall_at_zero = Some(wall_at_zero.saturating_sub(YEAR_2024));
     }
@@ -202,7 +203,7 @@ pub enum LeaseError {
         "reading after {poll:?} is sooner than the next renewal can be seen: make it at least {least:?}"
     )]
     Poll {
-        /// The time that a reader waits.
+        /// The time for which a reader waits.
         poll: Duration,
         /// H + 2 d + J.
         least: Duration,

@@ -1,7 +1,7 @@
 //! The data that an agent has in every role, and the questions to its register.
 //!
-//! Decided here: numbers and nonces of questions, the next term, and which version a write may replace. Not here:
-//! the changes after an answer ([`machine`](super::machine)).
+//! Decided here: the numbers and nonces of questions, the next term, and which version a write may replace. Not here:
+//! what changes after an answer ([`machine`](super::machine)).
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -36,27 +36,27 @@ pub(super) struct Core {
     pub alarms: Alarms,
     pub sight: Option<Sight>,
     pub claims: Claims,
-    /// The highest-ranked agent of other processes in the store's list, by the latest report of the register.
+    /// The highest-ranked agent of other processes in the store's list, as the register last reported it.
     pub contender: Option<Rank>,
-    /// The nonce of the record whose holder was given up. That holder is not followed again until the record
-    /// changes.
+    /// The nonce of the record whose holder this agent no longer follows. The agent does not follow that holder again
+    /// until the record changes.
     pub doubted: Option<Nonce>,
-    /// The last time at which it knew a leader, or was the leader. Slots do not begin before it.
+    /// The last time at which this agent knew a leader or led itself. Slots do not begin before that time.
     pub vacant_since: Time,
-    /// The release that this agent has to write until the store has confirmed it. The agent no longer leads.
+    /// The release that this agent writes until the store has confirmed it. The agent no longer leads.
     pub releasing: Option<Releasing>,
-    /// Number of questions that were asked in this incarnation. Each question has its number.
+    /// Number of questions in this incarnation. Each question has a number.
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
     pub reads: Reads,
 }
 
-/// The release of a leadership that has ended.
+/// The release of the lease after a leadership that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Releasing {
     term: Term,
     to: Option<AgentId>,
-    /// The number of the last attempt.
+    /// The number of the last attempt to write the release.
     request: u64,
 }
 
@@ -73,8 +73,8 @@ impl Releasing {
 impl Core {
     pub(super) fn new(me: Participant, config: &Arc<LeaseConfig>) -> Self {
         Self {
-            // An answer to a former incarnation may wait in the mailbox. The incarnation in the upper bits keeps
-            // its number apart from the numbers of this incarnation.
+            // The mailbox may still contain an answer to a former incarnation. The incarnation in the upper bits
+            // separates the numbers of that incarnation from the numbers of this one.
             requests: me.incarnation.0 << 32,
             me,
             config: Arc::clone(config),
@@ -120,8 +120,8 @@ impl Core {
         out.ask(RegisterQuestion::Swap(Box::new(swap)));
     }
 
-    /// Asks for the lease in that term, to take it or to renew it. Returns the number of the attempt, or `None` if
-    /// no version is known that may be replaced.
+    /// Asks for the lease in this term, to take it or to renew it. Returns the number of the attempt, or `None` if no
+    /// version is known that may be replaced.
     pub(super) fn hold(
         &mut self,
         now: Time,
@@ -138,7 +138,7 @@ impl Core {
         self.write(now, term, Some(holder), None, out)
     }
 
-    /// Writes that the leadership is over; see [`releasing`](Self::releasing).
+    /// Writes that the leadership has ended; see [`releasing`](Self::releasing).
     pub(super) fn release(&mut self, now: Time, out: &mut Out) {
         let Some(Releasing { term, to, .. }) = self.releasing.clone() else {
             return;
@@ -151,8 +151,8 @@ impl Core {
         }
     }
 
-    /// Writes the release again if the answer to a later question `shown` still shows this agent as the holder: the
-    /// release came too late, or was lost.
+    /// Writes the release again if the answer to a later question, `shown`, still shows this agent as the holder: the
+    /// release came too late or was lost.
     pub(super) fn release_again(&mut self, now: Time, shown: Option<u64>, out: &mut Out) {
         let attempt = self.releasing.as_ref().map(|releasing| releasing.request);
         if !self.shows_me() {
@@ -185,7 +185,7 @@ impl Core {
         Some(request)
     }
 
-    /// `claim-if-better`: asks a lower-ranked holder for the lease, at the interval of its renewals.
+    /// `claim-if-better`: claims the lease of a lower-ranked holder, at most once per renewal interval.
     pub(super) fn claim(&mut self, now: Time, out: &mut Out) {
         let holder = self.sight.as_ref().and_then(Sight::holder);
         let (Some(holder), Some(score)) = (holder, self.me.eligible()) else {
@@ -201,8 +201,8 @@ impl Core {
         }
     }
 
-    /// `exceed-what-was-seen`: tells the holder that a term above its own was seen. No agent follows it before it
-    /// has a higher term.
+    /// `exceed-what-was-seen`: writes that this agent has seen a term above the holder's term. No agent follows the
+    /// holder before it has a higher term.
     pub(super) fn object(&mut self, now: Time, out: &mut Out) {
         let shown = self.sight.as_ref().and_then(Sight::record);
         if shown.is_none_or(|record| record.holder.is_none() || record.term >= self.highest) {
@@ -247,7 +247,7 @@ impl Core {
 
     // ---- answers -----------------------------------------------------------------------------
 
-    /// Whether the record shows this incarnation as the holder.
+    /// Returns whether the record shows this incarnation as the holder.
     pub(super) fn shows_me(&self) -> bool {
         let holder = self.sight.as_ref().and_then(Sight::holder);
         holder.is_some_and(|holder| {
@@ -255,8 +255,8 @@ impl Core {
         })
     }
 
-    /// Returns the details that a leader publishes about itself. Those of this agent are known at once, those of
-    /// another leader with its next renewal.
+    /// Returns the details that a leader publishes about itself. The details of this agent are known at once, the
+    /// details of another leader with its next renewal.
     pub(super) fn about(&self, leader: &Leader) -> Option<&About> {
         let is_it =
             |holder: &&Holder| holder.id == leader.id && holder.incarnation == leader.incarnation;
@@ -267,7 +267,7 @@ impl Core {
         holder.filter(is_it)?.about.as_ref()
     }
 
-    /// Notes both records as a read has shown them.
+    /// Notes both records as an answer has shown them.
     pub(super) fn observe(
         &mut self,
         looked: Looked,
@@ -311,8 +311,8 @@ impl Core {
 
     // ---- conclusions -------------------------------------------------------------------------
 
-    /// `term-above-all`: returns a term above every term that was seen, whatever the record says now, and not below
-    /// the reading of the wall clock. So it exceeds the terms from before a backup.
+    /// `term-above-all`: returns a term above every term that this agent has seen, whatever the record shows now. The
+    /// term is not below the reading of the wall clock. So it exceeds the terms that were used before a backup.
     pub(super) fn next_term(&self, now: Time) -> Option<Term> {
         let shown = self.sight.as_ref().and_then(Sight::record);
         let shown = shown.map_or(Term::ZERO, |record| record.term);
@@ -324,8 +324,8 @@ impl Core {
         Some(counted.max(Term(wall)))
     }
 
-    /// Returns the holder that the record shows, unless it is this agent, its end is known, its term is old, or it
-    /// was given up.
+    /// Returns the holder that the record shows. Returns `None` if the holder is this agent, if its end is known, if
+    /// its term is old, or if this agent no longer follows it.
     pub(super) fn shown_leader(&self) -> Option<Leader> {
         let record = self.sight.as_ref()?.record()?;
         let holder = record.holder.as_ref()?;
@@ -334,7 +334,7 @@ impl Core {
             .members
             .get(&holder.id)
             .is_some_and(|member| member.is_stale(holder.incarnation));
-        // Terms never go back: a term below a known one shows that the store went back.
+        // Terms never go back: if the record's term is below a known term, the store went back to a backup.
         let is_old = record.term < self.highest;
         let is_doubted = self.doubted.as_ref() == Some(&record.nonce);
         (holder.id != self.me.id && !is_over && !is_old && !is_doubted).then(|| Leader {
@@ -350,11 +350,11 @@ impl Core {
         self.doubted = record.map(|record| record.nonce.clone());
     }
 
-    /// Returns the time at which this agent takes the lease if nothing changes until then, and the jitter that may
-    /// be added.
+    /// Returns the time at which this agent takes the lease if nothing changes until then, and the jitter that the
+    /// driver may add.
     pub(super) fn slot(&self, now: Time) -> Option<(Time, Duration)> {
         if self.releasing.is_some() {
-            return None; // it has yet to give back what it held
+            return None; // it has yet to release its own lease
         }
         self.me.eligible()?;
         let sight = self.sight.as_ref()?;
@@ -363,7 +363,7 @@ impl Core {
         let own = (&me.id, me.incarnation);
         let free = sight.free_at(own, config, has_ended)?;
         if sight.is_for(&me.id) {
-            return Some((free, Duration::ZERO)); // it was chosen, so no other agent goes first
+            return Some((free, Duration::ZERO)); // the lease was released for it, so no other agent goes first
         }
         let gone = sight.holder().map(|holder| &holder.id);
         let at = me.slot(gone, self.cooldown.is_active(now))?;
@@ -374,14 +374,14 @@ impl Core {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
         let at = at.saturating_add(usize::from(outranked || self.reads.is_slow(config)));
-        // An agent ahead may see the same record later, by up to the interval between two reads.
+        // A higher-ranked agent may see the same record later, by up to the interval between two reads.
         let wait = slot::delay(config.poll(), at);
         let begins = free.max(self.vacant_since);
         Some((begins.after(wait), config.timings.jitter()))
     }
 
-    /// `confirmed-end-frees`: whether the end of exactly that incarnation was seen or reported. A lower number than
-    /// the last ended incarnation proves nothing: it may belong to another process.
+    /// `confirmed-end-frees`: returns whether the end of exactly this incarnation was seen or reported. If the
+    /// incarnation has a lower number than the last ended one, that proves nothing: it may belong to another process.
     fn has_ended(&self, holder: &Holder) -> bool {
         let member = self.me.members.get(&holder.id);
         member.is_some_and(|member| member.was_end_told(holder.incarnation))

@@ -1,7 +1,7 @@
-//! The holder: how long it considers itself leader, and to which agent it hands over.
+//! The holder: how long it considers itself leader, and to which agent it hands the lease over.
 //!
-//! Decided here: when a leadership is prolonged, when it ends early, and when it is handed over. Not here: how its
-//! end is published ([`machine`](super::machine)).
+//! Decided here: when the lease of a leadership is prolonged, when the leadership ends early, and when it is handed
+//! over. Not here: how its end is published ([`machine`](super::machine)).
 
 use std::time::Duration;
 
@@ -16,13 +16,14 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
-    /// The score with which it leads. It is kept while the leader drains because it lost its own score.
+    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
+    /// work).
     pub score: Score,
-    /// The agent considers itself leader until then, without another answer of the store.
+    /// Time until which the agent considers itself leader without another answer of the store.
     pub until: Time,
-    /// The last attempt that was applied. Answers to earlier questions are out of date.
+    /// The number of the last applied attempt. Answers to earlier questions are out of date.
     applied: u64,
-    /// The time at which it hands over to an agent that claims the lease.
+    /// The time at which the leader hands over to an agent that claims the lease.
     pub takeover_at: Option<Time>,
     pub leaving: Option<Leaving>,
 }
@@ -34,15 +35,15 @@ pub(super) struct Leaving {
     pub cooldown: Duration,
 }
 
-/// The meaning of a record for the agent that leads.
+/// The meaning of a record for a leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shows {
-    /// The agent is the holder, by an attempt of its own.
+    /// The agent itself is the holder, by one of its attempts.
     Me,
-    /// No record, or a record from before this leadership: the store went back to a backup, or the record was
-    /// deleted.
+    /// No record, or a record from before this leadership: the record was deleted, or the store went back to a
+    /// backup.
     Past,
-    /// Another leadership.
+    /// The record belongs to another leadership.
     Another,
 }
 
@@ -58,7 +59,7 @@ impl Leading {
         }
     }
 
-    /// Whether its lease is not yet over.
+    /// Returns whether the lease has not ended yet.
     pub(super) fn has_lease(&self, now: Time) -> bool {
         now < self.until
     }
@@ -74,7 +75,7 @@ impl Leading {
         self.applied = self.applied.max(request);
     }
 
-    /// Whether that answer, or an unasked report, may be older than this leader's knowledge.
+    /// Returns whether this answer, or a report without a question, may be older than this leader's knowledge.
     pub(super) fn is_late(&self, request: Option<u64>) -> bool {
         request.is_none_or(|request| request < self.applied)
     }
@@ -89,14 +90,14 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // Only an agent that has waited for longer than this lease could write such a record.
+            // No agent writes such a record before this lease has ended, so the record is from before this leadership.
             Shows::Past
         } else {
             Shows::Another
         }
     }
 
-    /// Tells the application to end its work, unless it was told before.
+    /// Tells the application to end its work, unless it was told already.
     pub(super) fn drain(
         &mut self,
         core: &Core,
@@ -110,9 +111,9 @@ impl Leading {
         self.leaving = Some(Leaving { handover, cooldown });
     }
 
-    /// `released-for-whom-it-names`: returns the agent to hand over to. This is the wanted agent, unless this
-    /// process knows that it cannot lead. Otherwise it is the highest-ranked agent among those that this process
-    /// knows, that claim the lease, or that the store lists.
+    /// `released-for-whom-it-names`: returns the agent to hand over to. This is the wanted agent, unless this process
+    /// knows that it cannot lead. Otherwise it is the highest-ranked agent among the members of this process, the agent
+    /// that claims the lease, and the agent that the store lists.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
             let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
@@ -128,7 +129,7 @@ impl Leading {
         });
         let known = core.me.successor(None);
         let known = known.and_then(|id| core.me.members.get(&id)?.rank());
-        // This process knows more about a member than the store's list says.
+        // This process knows more about a member than the store's list does.
         let is_no_member = |rank: &&Rank| core.me.members.get(&rank.id).is_none();
         let listed = core.contender.as_ref().filter(is_no_member).cloned();
         claimant.max(known).max(listed).map(|rank| rank.id)
@@ -148,7 +149,7 @@ impl Leading {
         }
     }
 
-    /// Whether the time for the work is over. If not, sets the timer to the rest of it.
+    /// Returns whether the time for the work has ended. If not, sets the timer to the rest of that time.
     pub(super) fn has_drained(&self, now: Time, out: &mut Out) -> bool {
         let leaving = self.leaving.as_ref();
         leaving

@@ -1,5 +1,5 @@
-//! Role × input: the reaction of each role to the application, the group and the clock. The reaction to the register:
-//! [`shown`](super::shown).
+//! Role × input: the reaction of each role to the application, the group and the clock. The reaction to the register
+//! is in [`shown`](super::shown).
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ impl Lease {
         }
     }
 
-    /// `lease-ends-by-clock`: every step begins with this, so no effect of a former leader can leave.
+    /// `lease-ends-by-clock`: every step begins with this check, so that no effect of a former leader can leave.
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && !leading.has_lease(now)
@@ -75,13 +75,13 @@ impl Lease {
             (BullyTimer::Detect, _) => self.look(now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
                 leading.renew(&mut self.core, now, out);
-                self.core.read(now, out); // for what is claimed
+                self.core.read(now, out); // to see a claim
                 let again = self.core.reads.again(&self.core.config);
                 self.core.alarms.set(timer, now, again, out);
             }
             (BullyTimer::Campaign, State::Vacant) => self.take(now, out),
             (BullyTimer::Lease, State::Following(_)) => {
-                // Nothing changed for a lease, or nothing was seen of it.
+                // The record did not change for the length of a lease, or was not seen at all.
                 self.core.doubt();
                 self.reconsider(now, out);
             }
@@ -105,7 +105,7 @@ impl Lease {
         match (&mut self.state, score) {
             (State::Leading(_), None) => self.on_step_down(now, None, Duration::ZERO, out),
             (State::Leading(leading), Some(score)) if leading.leaving.is_none() => {
-                leading.score = score; // the next renewal says it
+                leading.score = score; // the next renewal writes it
             }
             (_, _) => self.reconsider(now, out),
         }
@@ -134,7 +134,8 @@ impl Lease {
     }
 
     fn note(&mut self, members: Arc<Members>) {
-        // A starting agent knows no term: its leadership would seem stale to others in this process.
+        // A starting agent knows no term. If it led in a low term, other agents in this process would treat the term
+        // as stale.
         self.core.see(members.term());
         self.core.me.members = members;
     }

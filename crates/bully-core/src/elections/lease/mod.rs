@@ -1,15 +1,15 @@
 //! A lease in a store, for groups with more agents than should talk to each other.
 //!
 //! The participants send each other no messages for the election. They share one *register*: a record with
-//! compare-and-swap in a store that the application runs anyway, such as a database. The record names an agent as
-//! its holder. The holder renews the record, and leads. The others read it. If it is not renewed for long enough,
-//! one of them takes it over.
+//! compare-and-swap in a store that the application runs anyway, such as a database. The record names an agent as its
+//! holder. The holder leads, and renews the record. The others read it. If it is not renewed for long enough, one of
+//! the others takes it over.
 //!
 //! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's
-//! compare-and-swap is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with
-//! each leadership, so it is a fencing token. If the record is deleted, or the store goes back to a backup, the
-//! term still increases, as long as no wall clock that was used was ahead of one used later. When the store does
-//! not answer, no agent leads after D. When it answers again, one agent leads again.
+//! compare-and-swap is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with each
+//! leadership, so it is a fencing token. If the record is deleted, or the store goes back to a backup, the term still
+//! increases, as long as no wall clock that was used earlier was ahead of a wall clock that is used later. When the
+//! store does not answer, no agent leads after D. When it answers again, one agent leads again.
 //!
 //! The register is not a member of the group. A machine sends it a [`RegisterQuestion`] by the effect `Ask`, and
 //! receives a [`RegisterShown`] by the input `Told`.
@@ -32,26 +32,26 @@
 //! | rule | behaviour of an agent | decided in |
 //! |---|---|---|
 //! | `nonce-of-one-attempt` | each attempt to write has its own number within its incarnation | `core.rs` |
-//! | `lease-from-send-time` | the lease starts at the time when the applied attempt was sent to the store, which is after the time that the attempt waited in this process | `core.rs`, `leader.rs` |
-//! | `renews-when-answered` | a renewal goes before a read. The next renewal is sent when the last one was answered, at least H after that one. A renewal without an answer is repeated after H, or after 2/3 D where answers are slow. So three answers have to fit into a lease: to a renewal, to a read, and to the next renewal | `attempts.rs`, `reads.rs` |
+//! | `lease-from-send-time` | the lease starts at the time when the applied attempt was sent to the store. The attempt may have waited in this process before | `core.rs`, `leader.rs` |
+//! | `renews-when-answered` | a renewal goes before a read. The next renewal is sent when the last one was answered, at least H after the sending of the last one. A renewal without an answer is repeated after H, or after 2/3 D where answers are slow. So three answers have to fit into a lease: to a renewal, to a read, and to the next renewal | `attempts.rs`, `reads.rs` |
 //! | `slow-waits` | an agent whose answers from the store take more than 3/4 H (the median of ten) does not claim the lease, and takes a free lease one step later: otherwise the leadership could move to an agent that cannot keep it | `reads.rs`, `core.rs` |
-//! | `lease-ends-by-clock` | each step first ends a lease that is over | `machine.rs` |
-//! | `unknown-is-no-success` | an attempt with an unknown outcome prolongs nothing: the agent reads | `shown.rs` |
+//! | `lease-ends-by-clock` | each step first ends a lease whose time has passed | `machine.rs` |
+//! | `unknown-is-no-success` | an attempt with an unknown outcome prolongs nothing: the agent reads the record | `shown.rs` |
 //! | `recognised-by-its-nonce` | an agent recognises its late-applied attempt by the nonce; the lease starts when that attempt was sent | `shown.rs`, `attempts.rs` |
-//! | `wait-for-the-unchanged` | a lease is over when its record has not changed for D (1 + r) / (1 - r) by the reader's clock, counted from the arrival of the first answer that showed the record | `sight.rs` |
+//! | `wait-for-the-unchanged` | a lease has ended when its record has not changed for D (1 + r) / (1 - r) by the reader's clock, counted from the arrival of the first answer that showed the record | `sight.rs` |
 //! | `longest-lease-seen` | D in that wait is the longest lease that the agent saw in the register, at least its own. This also holds while the register has no record, or a record of an earlier term, released or not: such a record says nothing about the leadership after it | `sight.rs` |
-//! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. The allowed gap is the poll plus twice the time of an answer (the median of ten), at least poll + H and at most poll + D. An answer that comes unasked carries the age of its read. The wait grows by the part of the allowed gap above poll + H | `reads.rs`, `sight.rs` |
+//! | `gap-from-sending` | a gap is the time from the sending of a read to the arrival of the next answer. The allowed gap is the poll plus twice the time of an answer (the median of ten), at least poll + H and at most poll + D. A report without a question carries the age of its read. The wait grows by the part of the allowed gap above poll + H | `reads.rs`, `sight.rs` |
 //! | `a-poll-after-a-quick-answer` | if an answer took at most H / 2, the next read is sent one poll after the answer arrived, which leaves no gap. Otherwise it is sent one poll after the question, so that a slow store is read equally often | `reads.rs` |
-//! | `a-gap-begins-anew` | after a longer gap, the wait begins again for everything that is seen, because the store may have gone back to a backup. The same holds for a lease that is found released, for an absent record, and for the agent's own applied attempt | `sight.rs`, `attempts.rs` |
-//! | `unbroken-chain` | a renewal that the store reports unasked, and that replaced the known record, counts like a renewal that was read: no read is needed. A later read counts as seen without a gap if the store reported exactly that change of the known record | `sight.rs` |
-//! | `no-second-chance` | an attempt is forgotten if it would replace another version than a later read shows: it was not applied, but a store that goes back may still apply it | `attempts.rs` |
+//! | `a-gap-begins-anew` | after a longer gap, the agent begins its wait again for every content, because the store may have gone back to a backup. The same holds for a lease that is found released, for an absent record, and for the agent's own applied attempt | `sight.rs`, `attempts.rs` |
+//! | `unbroken-chain` | a renewal that the store reports without a question, and that replaced the known record, counts like a renewal that was read: no read is needed. A later read counts as seen without a gap if the store reported exactly that change of the known record | `sight.rs` |
+//! | `no-second-chance` | an attempt is forgotten if it would replace another version than the version that a later read shows: it was not applied, but a store that goes back may still apply it | `attempts.rs` |
 //! | `the-newest-answer-counts` | the answer to a read is ignored after the answer to a later read | `reads.rs` |
-//! | `term-above-all` | the term of a new leadership is above every term that its agent saw, and not below the reading of the wall clock | `core.rs` |
-//! | `rank-staggered-slots` | an agent with k others ahead of it, as far as its process knows, waits k polls, because an agent ahead may see the same record one poll later. It waits one step more if a better agent of another process claims the lease, and 8 more while it cools down | `core.rs` |
-//! | `confirmed-end-frees` | the lease of an incarnation is free at once when the end of that incarnation is confirmed: by a supervisor of this process or, where links stand beside the lease, by a supervisor or the sentinel of another process | `core.rs` |
-//! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless the claim of a better agent is there | `claims.rs` |
-//! | `heed-the-claim` | the holder hands over to a better claimant whose claim was there for long enough, by its policy | `claims.rs`, `leader.rs` |
-//! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and writes the higher term into the claim. The holder then takes its own lease again, in a term above that one | `core.rs`, `shown.rs` |
+//! | `term-above-all` | the term of a new leadership is above every term that its agent has seen, and not below the reading of the wall clock | `core.rs` |
+//! | `rank-staggered-slots` | an agent that ranks below k others, as far as its process knows, waits k polls, because a higher-ranked agent may see the same record one poll later. It waits one step more if a better agent of another process claims the lease, and 8 more while it cools down | `core.rs` |
+//! | `confirmed-end-frees` | the lease of an incarnation is free at once when the end of that incarnation is confirmed: by a supervisor of this process or, if the processes have links beside the lease, by a supervisor or the sentinel of another process | `core.rs` |
+//! | `claim-if-better` | an agent that ranks above the holder writes a claim, unless a better agent has written one | `claims.rs` |
+//! | `heed-the-claim` | the holder hands over to a better claimant that has renewed its claim for long enough, by the holder's policy | `claims.rs`, `leader.rs` |
+//! | `exceed-what-was-seen` | an agent that has seen a higher term does not follow a lower one, and writes the higher term into the claim. The holder then takes its own lease again, in a term above the written one | `core.rs`, `shown.rs` |
 //! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor. The successor takes it at once; the others wait for the successor | `transition.rs`, `sight.rs` |
 //! | `released-for-whom-it-names` | a command may name an agent of another process, which this process does not know: the lease is released for that agent. Without a name it is released for the best agent that the members, the claim or the list of the store name; if there is none, any agent may take it. If no agent has taken it, the former holder takes it back: eight steps after the others, while it cools down | `leader.rs`, `core.rs` |
 //! | `release-until-confirmed` | a release is written again until the store has confirmed it, or shows another record | `core.rs` |
@@ -59,7 +59,7 @@
 //!
 //! # Role × input
 //! At the end of each step, an agent that does not lead follows the holder that the record shows, or sets the timer
-//! of its slot. − is a traced no-op.
+//! of its slot (the time at which it may take the lease). − is a traced no-op.
 //!
 //! | input | vacant | following | taking | leading |
 //! |---|---|---|---|---|
@@ -78,26 +78,26 @@
 //! | `StepDown`, `Drained` | − | − | − | drain; release |
 //!
 //! # Why no two lead
-//! Agent A considers itself leader because of an attempt that A sent at s, by its clock, and that was applied.
-//! Every reader B sees that record after s. B takes the lease when it has seen the record unchanged for
-//! D (1 + r) / (1 - r) by its clock, which is at least D by A's clock, and only if the compare-and-swap finds the
-//! version that B saw last. So nothing was applied in between, and A's lease, which ended at s + D, is over. If A
-//! released the lease, it had stopped leading before it asked for the release. An attempt of A that is applied
-//! later would have to replace a record that no longer exists, so it fails.
+//! Agent A considers itself leader because of an applied attempt that A sent at the time s, by A's clock. Every
+//! reader B sees that record after s. B takes the lease when it has seen the record unchanged for D (1 + r) / (1 - r)
+//! by B's clock, which is at least D by A's clock, and only if the compare-and-swap finds the version that B saw
+//! last. So no write was applied in between, and A's lease, which lasted until s + D, has ended. If A released the
+//! lease, A had stopped leading before it asked for the release. An attempt of A that is applied later would have to
+//! replace a record that no longer exists, so it fails.
 //!
-//! The store may go back to a backup. Then B may see again a record that A has renewed since. While the store goes
-//! back, it does not answer. B notices this as a gap in its reads, and begins its wait again. A leads by a renewal
-//! that was lost: by the end of B's wait A's lease is over, or A has written its record again. If the record is
-//! deleted, B sees no record, and waits for the longest lease that it saw.
+//! The store may go back to a backup. Then B may see an old record again, although A has renewed it since. While the
+//! store goes back, it does not answer. B notices this as a gap in its reads, and begins its wait again. A may lead
+//! by a renewal that the store has lost. By the end of B's wait A's lease has ended, or A has written its record
+//! again. If the record is deleted, B sees no record, and waits for the longest lease that it saw.
 //!
 //! # Not covered
-//! - A store that goes back within the allowed gap, for example an asynchronous standby that takes over at once.
-//!   The allowed gap is 490 ms with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms,
-//!   328 ms and 5.9 s where the store answers slowly.
+//! - A store that goes back within the allowed gap, for example an asynchronous standby that takes over at once. The
+//!   allowed gap is 490 ms with the default timings, 148 ms with `lan`, 2.9 s with `wan`; up to 1,030 ms, 328 ms and
+//!   5.9 s if the store answers slowly.
 //! - A record that is deleted twice, or written for the first time and deleted, between two reads of an agent: the
 //!   agent sees no record both times.
-//! - Links beside a lease. A peer may report that an agent has ended, if the peer's rights name that agent. Give a
-//!   peer the rights for its own agents only, and have hosts prove their identity (TLS or a secret).
+//! - Links beside a lease. A peer may report that an agent has ended, if the peer's rights include that agent. Give a
+//!   peer only the rights for its own agents, and let hosts prove their identity (TLS or a secret).
 //! - An agent that starts after a record was deleted, or after the store went back, knows only its own lease, not a
 //!   longer one. So give all agents the same timings. While you change timings agent by agent, do not restore the
 //!   store or delete the record.
@@ -105,7 +105,7 @@
 //! An agent that once saw a longer lease waits for that length until it restarts, even after all agents have
 //! shorter leases.
 //!
-//! Not here: how a store is asked, and how a store acts when it is down ([`RegisterRecord`] is the text that it
+//! Not here: how an agent asks a store, and what a store does when it is down ([`RegisterRecord`] is the text that it
 //! keeps).
 
 mod alarm;
@@ -162,14 +162,14 @@ use crate::{
 
 type Out = EffectsOf<Lease>;
 
-/// Name of these rules between hosts.
+/// Name of these rules in messages between hosts.
 pub const RULES: Rules = Rules::new("lease");
 
-/// One agent's side of an election by a lease in a store; see the [module's page](self).
+/// The part of one agent in an election by a lease in a store; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lease {
     core: Core,
-    /// Written by [`transition`] only.
+    /// Only [`transition`] changes this field.
     state: State,
 }
 
@@ -213,7 +213,7 @@ impl Election for Lease {
         Ok(Requirements {
             // The store decides which agent writes a term, and no two agents write the same term.
             leaders: Leaders::PerTerm,
-            // Everything that must survive a crash is in the register.
+            // All data that must survive a crash are in the register.
             storage: Storage::Nothing,
             clock: ClockKind::CountsSuspend,
             ..Requirements::new(RULES)

@@ -1,7 +1,7 @@
 //! The reads of a participant at its register, and the time that the answers took.
 //!
-//! Decided here: which answer counts, the longest time between two reads, how much longer the wait is because of
-//! it, and which agent counts as slow. Not here: the content of an answer ([`sight`](super::sight)).
+//! Decided here: which answer counts, the longest allowed time between two reads, how much longer the wait is because
+//! of that time, and which agent counts as slow. Not here: the content of an answer ([`sight`](super::sight)).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -14,18 +14,18 @@ use crate::protocol::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Reads {
     sent: VecDeque<(u64, Time)>,
-    /// Empty before the first answer. The first answer fills all its entries.
+    /// Times that the last answers took. Empty before the first answer, which fills all its entries.
     took: VecDeque<Duration>,
 }
 
-/// The times of an answer. The register read the store at some moment between sending and arrival.
+/// The times of an answer. The register read the store at some moment between `sent` and `arrived`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looked {
     pub sent: Time,
     pub arrived: Time,
     /// Longest gap that was allowed before this answer.
     pub allowed: Duration,
-    /// Whether there was a gap, however short: see [`RegisterShown::is_broken`].
+    /// Whether there may have been a gap, however short: see [`RegisterShown::is_broken`].
     pub is_broken: bool,
 }
 
@@ -37,8 +37,8 @@ impl Reads {
         self.sent.push_back((request, now));
     }
 
-    /// `the-newest-answer-counts`: returns the times of the read that this answers, unless a later one was
-    /// answered. Earlier reads no longer count.
+    /// `the-newest-answer-counts`: returns the times of the read with this answer, unless a later read was answered
+    /// already. Earlier reads no longer count.
     pub(super) fn answer(
         &mut self,
         request: u64,
@@ -50,7 +50,7 @@ impl Reads {
         let (_, asked) = self.sent.drain(..=at).next_back()?;
         // The store was asked only after the question had waited in this process.
         let sent = asked.after(waited).min(now);
-        // Uses the answers before this one, so that an answer that hung does not extend its own limit.
+        // The limit comes from the answers before this one, so that a slow answer does not extend its own limit.
         let allowed = self.allowed(config);
         self.measure(now.since(sent), config);
         let arrived = now;
@@ -73,7 +73,7 @@ impl Reads {
         from.after(config.poll())
     }
 
-    /// Notes the time of an answer. A short answer, which makes no difference, is noted as zero.
+    /// Notes the time that an answer took. The time of a short answer makes no difference, and is noted as zero.
     fn measure(&mut self, took: Duration, config: &LeaseConfig) {
         let is_short = config.is_short(took);
         let took = if is_short { Duration::ZERO } else { took };
@@ -105,14 +105,14 @@ impl Reads {
 }
 
 impl Reads {
-    /// Returns the median time of an answer; zero if it makes no difference.
+    /// Returns the median of the times that answers took; zero if it makes no difference.
     fn median(&self) -> Duration {
         let mut took: Vec<Duration> = self.took.iter().copied().collect();
         took.sort_unstable();
         took.get(took.len() / 2).copied().unwrap_or_default()
     }
 
-    /// Returns the time of an answer if it is longer than the timings assume.
+    /// Returns the median time of an answer, if it is longer than the timings assume.
     pub(super) fn slow(&self, config: &LeaseConfig) -> Option<Duration> {
         let assumed = config.timings.delay_bound().saturating_mul(2);
         Some(self.median()).filter(|took| *took > assumed)
@@ -136,8 +136,8 @@ impl Reads {
     }
 }
 
-/// Number of unanswered reads that are remembered.
+/// Largest number of unanswered reads that are remembered.
 const WAITING: usize = 32;
 
-/// Number of answers whose median is the time of an answer.
+/// Number of answers over which the median is taken.
 const MEASURED: usize = 10;

@@ -1,6 +1,6 @@
 //! The reaction of each role to the records and answers of the register.
 //!
-//! Not here: how the role changes ([`transition`](super::transition)), and the knowledge about the records
+//! Not here: how the role changes ([`transition`](super::transition)), and what an agent concludes from the records
 //! ([`sight`](super::sight), [`claims`](super::claims)).
 
 use std::time::Duration;
@@ -71,7 +71,7 @@ impl Lease {
     ) {
         let now = looked.arrived;
         self.core.observe(looked, request, lease, claim);
-        // An unasked report does not show that an attempt or a release failed, so those still need a read.
+        // A report without a question does not show that an attempt or a release failed. Both still need a read.
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {
@@ -96,7 +96,8 @@ impl Lease {
         }
     }
 
-    /// `recognised-by-its-nonce`: an attempt whose outcome was unknown was applied.
+    /// `recognised-by-its-nonce`: begins to lead if the record shows that an attempt with an unknown outcome was
+    /// applied.
     fn has_won(&mut self, now: Time, out: &mut Out) -> bool {
         if !self.core.is_unbroken() {
             return false;
@@ -153,7 +154,7 @@ impl Lease {
         let (term, until) = (leading.term, leading.until);
         if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
             // `exceed-what-was-seen`: no agent follows this term, so this agent takes its lease again in a higher
-            // one.
+            // term.
             core.see(seen);
             self.lose(now, LostReason::Superseded, out);
             return self.reconsider(now, out);
@@ -206,7 +207,7 @@ impl Lease {
         }
     }
 
-    /// Another agent's attempt, or an earlier one of this agent, was applied first.
+    /// Handles the answer that another attempt was applied first, of another agent or of this one.
     fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core
@@ -218,7 +219,8 @@ impl Lease {
         }
     }
 
-    /// `unknown-is-no-success`: the attempt may have been applied, or may still be applied. A read shows which.
+    /// `unknown-is-no-success`: the attempt may have been applied already, or may still be applied. A read shows the
+    /// outcome.
     fn on_failed(&mut self, now: Time, request: u64, out: &mut Out) {
         if !self.core.is_attempt(request) {
             return self.ignore("a read that failed");
