@@ -1,13 +1,14 @@
-//! The machines, a folder each; no machine knows another. Each of them holds the [parts](crate::parts) that all share.
+//! The machines, one folder for each; no machine knows another. They all use the same [parts](crate::parts).
 //!
 //! | machine | promise | needs |
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
-//! | [`astra`] | the same by the rules of the ASTRA agent, which wait for no heartbeats: an agent has to start | deadline > 2 × the longest delay |
+//! | [`astra`] | the same by the rules of the ASTRA agent, which need no heartbeats: some agent has to start | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one that considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
-//! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
+//! | [`lease`] | the same, if the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
 //!
-//! The quorum has messages of its own, and bully and ASTRA share theirs. Agents of a lease send each other nothing.
+//! The quorum has its own messages; bully and ASTRA have the same messages. Agents of a lease send each other no
+//! messages.
 
 pub mod astra;
 pub mod bully;

@@ -1,4 +1,4 @@
-//! One step of a bully by its plain rules or by those of ASTRA: the parts that every role needs.
+//! One step of a bully election, by the plain rules or by those of ASTRA: the code that every role needs.
 //!
 //! Decided here: which agents are eligible, which of two agents outranks the other, and which term is the highest that
 //! was seen. Not here: the agent's reaction; this module calls no role.
@@ -15,16 +15,16 @@ use crate::protocol::{
     AgentId, Effects, Event, Identity, Members, Role, Round, Score, Term, Time, To,
 };
 
-/// An agent's knowledge in every role, with the parameters `C` of its rules.
+/// The data of an agent in every role, with the parameters `C` of its rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core<C> {
     pub me: Participant,
     pub config: Arc<C>,
-    /// Number of rounds of questions in this incarnation.
+    /// Number of rounds of questions in this incarnation so far.
     pub rounds: u64,
-    /// The highest term that any message or snapshot named.
+    /// The highest term in any message or snapshot that this agent received.
     pub highest_term: Term,
-    /// Every leadership of a lower term is over, as far as this agent is concerned.
+    /// Every leadership of a lower term has ended, as far as this agent knows.
     pub floor: Term,
     pub cooldown: Cooldown,
 }
@@ -49,18 +49,19 @@ impl<C> Core<C> {
         self.floor = self.floor.max(term);
     }
 
-    /// A leadership of that term was resigned: a second copy of the message calls no successor.
+    /// Notes that a leadership of this term was resigned, so that a second copy of the message calls no successor.
     pub(super) fn note_resigned(&mut self, term: Term) {
         self.raise_floor(term.next().unwrap_or(term));
     }
 
     pub(super) fn note_members(&mut self, members: &Arc<Members>) {
-        // A starting agent knows no term: a leadership below the last term would seem stale to others.
+        // A starting agent knows no term. If it led below the last term, other agents would treat its messages as
+        // stale.
         self.see(members.term());
         self.me.members = Arc::clone(members);
     }
 
-    /// Returns whether the agent can be elected, no later process has its name, and there is a term left to lead in.
+    /// Returns whether the agent can be elected, no later process has its name, and a higher term exists.
     pub(super) fn is_eligible(&self) -> bool {
         self.me.eligible().is_some() && self.highest_term.next().is_some() && !self.me.is_disowned()
     }
@@ -76,29 +77,29 @@ pub(super) struct StepOf<'a, C> {
 }
 
 impl<C> StepOf<'_, C> {
-    /// Returns whether the agent would take the leadership now: it is eligible, and does not cool down.
+    /// Returns whether the agent would take the leadership now: it is eligible, and it does not cool down.
     pub(super) fn competes(&self) -> bool {
         self.core.is_eligible() && !self.core.cooldown.is_active(self.now)
     }
 
-    /// Returns whether the agent competes, and ranks above an agent of that score and name.
+    /// Returns whether the agent competes, and ranks above an agent with this score and name.
     pub(super) fn outranks(&self, score: Score, id: &AgentId) -> bool {
         self.core.me.outranks(score, id) && self.competes()
     }
 
-    /// The agent's slot for a vacant leadership; `None` if it is not eligible.
+    /// Returns the agent's slot for a vacant leadership; `None` if it is not eligible.
     pub(super) fn slot(&self, gone: Option<&AgentId>) -> Option<usize> {
         let cools_down = self.core.cooldown.is_active(self.now);
         let slot = self.core.me.slot(gone, cools_down);
         slot.filter(|_| self.core.is_eligible())
     }
 
-    /// Ends a cool-down; returns whether there was one.
+    /// Ends a cool-down. Returns whether the agent cooled down before.
     pub(super) fn end_cooldown(&mut self) -> bool {
         self.core.cooldown.end(BullyTimer::Cooldown, self.out)
     }
 
-    /// Returns whether the cool-down is over, now that its timer has fired.
+    /// Called when the timer has fired. Returns whether the cool-down has ended.
     pub(super) fn is_cooldown_over(&mut self) -> bool {
         let due = self
             .core
@@ -118,11 +119,11 @@ impl<C> StepOf<'_, C> {
         }
     }
 
-    /// Sends `Elect` to these voters. Both bullies call it when they hold an election: `ask_voters` in
-    /// `bully/candidate.rs`, and ASTRA's `holding.rs`. A change here therefore changes both. The question to a leader
-    /// alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own.
+    /// Sends `Elect` to these voters. Both bully machines call this when they hold an election: `ask_voters` in
+    /// `bully/candidate.rs`, and ASTRA's `holding.rs`. So a change in this function changes both. The question to a
+    /// leader alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own question.
     pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
-        // If all are asked, no list of names is made.
+        // A question to all members needs no list of names.
         let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();
         let to = if is_everybody {
             To::All
@@ -133,7 +134,7 @@ impl<C> StepOf<'_, C> {
         self.out.send_to(to, elect);
     }
 
-    /// "Stop": ASTRA's `result("ok")`.
+    /// Sends "stop", which is ASTRA's `result("ok")`.
     pub(super) fn answer_ok(&mut self, asker: &AgentId, elect: &Elect) {
         let ok = Ok {
             round: elect.round,

@@ -9,30 +9,32 @@ use crate::{
     protocol::{AgentId, Decree, Incarnation, StoreId, Term},
 };
 
-/// The record of a voter: its term, the agent that got its vote in that term, and for how long it may have promised to
-/// support no other agent.
+/// The record of a voter: its term, the agent that got its vote in that term, and the longest time for which it may
+/// have promised to support no other agent.
 ///
-/// It is written as a whole, before any message that depends on it is sent. A voter whose record shows a term above
-/// zero may have supported a leader in an earlier incarnation, so it abstains at the beginning of each incarnation: for
-/// its promise P, or the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum
-/// election). The default is the record of a store that was just created. A store that was *lost* must not be replaced
-/// by a new one under the old name.
+/// It is written as a whole, before any message that depends on it is sent. A voter whose record has a term above
+/// zero may have supported a leader in an earlier incarnation. So the voter abstains at the beginning of each
+/// incarnation: for its promise P (the time for which a voter supports no other agent after an acknowledgement), or
+/// for the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum election). The
+/// default is the record of a store that was just created. A store that was *lost* must not be replaced by a new one
+/// under the old name.
 ///
-/// A record that was written before version 0.2 names no promise: such a voter abstains for its P.
+/// A record that was written before version 0.2 contains no promise. Such a voter abstains for its P.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vote {
-    /// The highest term that this voter took part in.
+    /// The highest term in which this voter took part.
     pub term: Term,
     /// The candidate that got its vote in that term, or that it follows in that term: one incarnation of one agent.
     pub voted_for: Option<Candidate>,
-    /// No promise that it gave and that may still hold is longer. Rounded up.
+    /// No promise of the voter that may still hold is longer than this. Rounded up.
     #[serde(default)]
     pub promise: Micros,
-    /// The last incarnation of this voter that took part: durable before its first vote or acknowledgement.
+    /// The last incarnation of this voter that took part. It is made durable before the first vote or acknowledgement
+    /// of that incarnation.
     #[serde(default)]
     pub incarnation: Option<Incarnation>,
-    /// Its memory of the other voters of its epoch.
+    /// The voter's memory of the other voters of its epoch.
     #[serde(default)]
     pub others: BTreeMap<AgentId, Heard>,
     /// The durable part of a change of the voters, once such a change began while the group ran.
@@ -40,13 +42,13 @@ pub struct Vote {
     pub voters: Option<Box<VotersRecord>>,
 }
 
-/// A voter's memory of another voter in its epoch. The other voter learns it after its start.
+/// A voter's memory of another voter in its epoch. After a start, the other voter asks for this memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heard {
-    /// The store with which it takes part, where its host reports it.
+    /// The store with which the other voter takes part, if its host reports it.
     pub store: Option<StoreId>,
-    /// The last incarnation that was heard to vote or to acknowledge.
+    /// The last incarnation from which a vote or an acknowledgement was heard.
     pub incarnation: Option<Incarnation>,
     /// The highest term of such a vote or acknowledgement.
     pub term: Term,
@@ -69,24 +71,24 @@ pub struct VotersRecord {
     pub installed: Option<Decree>,
     /// The seal of this epoch that the voter has taken.
     pub seal: Option<SealRecord>,
-    /// Whether this agent goes on telling the list after a restart: it had the list decided, is not in it, and has
-    /// heard of no leader by it.
+    /// Whether this agent still sends the list to others after a restart. It does so if it had the list decided, is
+    /// not in it, and has heard of no leader elected by it.
     #[serde(default)]
     pub tells: bool,
 }
 
-/// A voter's word that it supports no leader of this epoch up to that term.
+/// A voter's statement that it supports no leader of this epoch up to this term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SealRecord {
-    /// The term of the agent that asked for it.
+    /// The term of the agent that asked for the seal.
     pub term: Term,
     /// The list that shall follow.
     pub next: Decree,
 }
 
 impl Candidate {
-    /// The memory of that incarnation of that agent.
+    /// Returns this incarnation of this agent as a candidate.
     pub(in crate::elections) fn new(id: &AgentId, incarnation: Incarnation) -> Self {
         Self {
             id: id.clone(),
@@ -96,7 +98,8 @@ impl Candidate {
 }
 
 impl Vote {
-    /// Returns whether that record says anything else of this voter. Its memory of the others may wait.
+    /// Returns whether the next record differs in anything but the memory of the others. That memory may be written
+    /// later.
     pub(in crate::elections) fn is_changed_by(&self, next: &Self) -> bool {
         self.term != next.term
             || self.voted_for != next.voted_for

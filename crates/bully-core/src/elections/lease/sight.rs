@@ -1,7 +1,7 @@
-//! The record of the register as a participant last saw it, and the conclusions from it.
+//! The record of the register as a participant last saw it, and what the participant concludes from it.
 //!
 //! Decided here: since when the record is unchanged, whether it was seen without a gap, and when the lease is free.
-//! No wall clocks are compared between hosts: every time here is by the reader's own clock, and later than the
+//! No wall clocks of two hosts are compared: every time in this file is by the reader's own clock, and later than the
 //! event to which it belongs.
 
 use std::time::Duration;
@@ -18,22 +18,23 @@ use crate::protocol::{AgentId, Incarnation, Term, Time};
 pub(super) struct Sight {
     pub(super) version: Version,
     content: Result<Option<LeaseRecord>, RecordError>,
-    /// Arrival of the first answer that showed this record. Its writer had begun before.
+    /// Arrival of the first answer that showed this record. Its writer had sent it before.
     since: Time,
     /// Sending time of the last question whose answer showed this record.
     asked: Time,
-    /// Whether the content before this one was also seen, without a gap.
+    /// Whether the content before this one was also seen, without a gap in between.
     is_continuous: bool,
-    /// Longest lease that this agent saw in this register, its own included.
+    /// Longest lease that this agent saw in this register. Its own lease counts, too.
     longest: Duration,
-    /// The highest term of a lease that this agent saw here.
+    /// The highest term of a lease that this agent saw in this register.
     highest: Term,
-    /// Extra length of the wait, for the gaps that were allowed.
+    /// Extra length of the wait, because of the gaps that were allowed.
     longer: Duration,
 }
 
 impl Sight {
-    /// Returns the sight after a read, or after a confirmed write of this agent. `before` is the previous sight.
+    /// Returns what is known after a read, or after a confirmed write of this agent. `before` is the previous
+    /// knowledge.
     pub(super) fn of(
         cell: Cell<LeaseRecord>,
         looked: Looked,
@@ -103,31 +104,31 @@ impl Sight {
         self.record()?.holder.as_ref()
     }
 
-    /// Whether this agent may write the record: it is a lease of this group, or absent.
+    /// Returns whether this agent may write the record: it is a lease of this group, or no record.
     pub(super) const fn is_ours(&self) -> bool {
         self.content.is_ok()
     }
 
-    /// Whether it was read within the allowed time.
+    /// Returns whether the record was read within the allowed time.
     pub(super) fn is_recent(&self, now: Time, allowed: Duration) -> bool {
         now.since(self.asked) <= allowed
     }
 
-    /// Whether the content before this one was also seen, without a gap.
+    /// Returns whether the content before this one was also seen, without a gap in between.
     pub(super) const fn is_continuous(&self) -> bool {
         self.is_continuous
     }
 
-    /// Returns the time at which every leadership that was seen here is over by any clock, if nothing changes until
-    /// then.
+    /// Returns the time at which every leadership that this agent saw has ended by every clock, if nothing changes
+    /// until then.
     pub(super) fn ends(&self, config: &LeaseConfig) -> Time {
         let wait = config.patience(self.longest);
         self.since.after(wait.saturating_add(self.longer))
     }
 
-    /// Returns the time at which that agent can take the lease, if nothing changes until then; `None` if never.
+    /// Returns the time at which this agent can take the lease, if nothing changes until then; `None` if never.
     ///
-    /// `has_ended` says whether the end of an incarnation is confirmed.
+    /// `has_ended` returns whether the end of an incarnation is confirmed.
     pub(super) fn free_at(
         &self,
         (me, incarnation): (&AgentId, Incarnation),
@@ -143,7 +144,7 @@ impl Sight {
             return Some(over);
         }
         Some(match (&record.holder, &record.next) {
-            // Its own lease, by which it no longer leads.
+            // This agent holds the lease, but no longer leads by it.
             (Some(holder), _) if holder.id == *me && holder.incarnation == incarnation => {
                 self.since
             }
@@ -154,7 +155,7 @@ impl Sight {
         })
     }
 
-    /// Whether the lease was released for that agent, so that no other agent goes first.
+    /// Returns whether the lease was released for this agent, so that no other agent goes first.
     pub(super) fn is_for(&self, me: &AgentId) -> bool {
         self.record().is_some_and(|record| {
             record.holder.is_none() && record.next.as_ref().is_some_and(|next| next.id == *me)

@@ -1,6 +1,6 @@
-//! The roles, and the data of each.
+//! The roles, and the data of each role.
 //!
-//! Decided here: nothing. Which input leads from one to another: [`machine`](super::machine).
+//! Decided here: nothing. Which input leads from one role to another: [`machine`](super::machine).
 
 use super::leader::Leading;
 use crate::protocol::{Leader, Role, Term, Time, View};
@@ -8,16 +8,16 @@ use crate::protocol::{Leader, Role, Term, Time, View};
 /// The state of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
-    /// It knows no leader, and waits for its slot if it can be elected.
+    /// The agent knows no leader, and waits for its slot if it can be elected.
     Vacant,
-    /// It follows the holder of the lease.
+    /// The agent follows the holder of the lease.
     Following(Following),
-    /// It has asked for the lease, and does not know the outcome yet.
+    /// The agent has asked for the lease, and does not know the outcome yet.
     Taking {
         /// The number of the attempt.
         request: u64,
     },
-    /// It holds the lease, and considers itself leader until that ends.
+    /// The agent holds the lease, and considers itself leader until the lease ends.
     Leading(Leading),
 }
 
@@ -25,12 +25,12 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub leader: Leader,
-    /// Whether it is or was a member of this process's group, so that its absence has a meaning.
+    /// Whether the leader is or was a member of this process's group. Only then does its absence mean that it left.
     pub was_member: bool,
 }
 
 impl State {
-    /// Returns the view at that time; `own` is this agent as the leader of a term.
+    /// Returns the view at this time. `own` returns this agent as the leader of a term.
     pub(super) fn view(&self, now: Time, highest: Term, own: impl FnOnce(Term) -> Leader) -> View {
         match self {
             Self::Leading(leading) if leading.has_lease(now) => {

@@ -1,7 +1,7 @@
-//! The changes of the role. No other file changes it.
+//! The changes of the role. No other file changes the role.
 //!
-//! A lost leadership is published before any other effect of its step, so that no effect of a former leader leaves
-//! after its end.
+//! The end of a leadership is published before any other effect of its step, so that no effect of a former leader
+//! leaves after the end.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -15,20 +15,20 @@ use super::{
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
 impl Lease {
-    /// Reads the register, and sets the timer of the next read.
+    /// Reads the register, and sets the timer for the next read.
     pub(super) fn look(&mut self, now: Time, out: &mut Out) {
         self.core.read(now, out);
         let poll = self.core.config.poll();
         self.core.alarms.set(BullyTimer::Detect, now, poll, out);
     }
 
-    /// Takes the lease: the agent's slot has come.
+    /// Takes the lease, because the agent's slot has come.
     pub(super) fn take(&mut self, now: Time, out: &mut Out) {
         let core = &mut self.core;
         let allowed = core.reads.allowed(&core.config);
         let is_recent = |sight: &Sight| sight.is_recent(now, allowed);
         if !core.sight.as_ref().is_some_and(is_recent) {
-            // The record was read too long ago to be sure that nothing changed: another read decides.
+            // The record was read too long ago to be sure that it did not change. Another read decides.
             let poll = core.config.poll();
             core.alarms.set(BullyTimer::Campaign, now, poll, out);
             return core.read(now, out);
@@ -50,7 +50,7 @@ impl Lease {
         }
     }
 
-    /// Begins to lead: the record shows that this agent's attempt was applied.
+    /// Begins to lead, because the record shows that this agent's attempt was applied.
     pub(super) fn win(&mut self, now: Time, term: Term, request: u64, sent: Time, out: &mut Out) {
         let core = &mut self.core;
         core.releasing = None;
@@ -65,7 +65,7 @@ impl Lease {
             return self.reconsider(now, out);
         };
         if until <= now {
-            core.forget_attempts(); // seen too late: its lease is already over
+            core.forget_attempts(); // the attempt was seen too late: its lease has already ended
             self.give_up();
             return self.reconsider(now, out);
         }
@@ -84,12 +84,12 @@ impl Lease {
         out.notify(Event::Acquired { term });
     }
 
-    /// Gives the lease back: the work has ended, or its time is over.
+    /// Releases the lease, because the work has ended or its time has passed.
     pub(super) fn resign(&mut self, now: Time, out: &mut Out) {
         let State::Leading(leading) = &self.state else {
             return;
         };
-        // The agent that was chosen when the work began to end may be gone by now.
+        // The successor that was chosen when the leader began to drain may be gone by now.
         let to = Leading::successor(&self.core, now, leading.chosen());
         let term = leading.term;
         let cooldown = leading.leaving.as_ref().map(|leaving| leaving.cooldown);
@@ -124,7 +124,8 @@ impl Lease {
         core.alarms.set(BullyTimer::Detect, now, poll, out);
     }
 
-    /// Decides which leader this agent follows, when it would take the lease, and whether it claims it.
+    /// Decides which leader this agent follows, and sets the timer for the end of the lease or for the agent's own
+    /// slot.
     pub(super) fn reconsider(&mut self, now: Time, out: &mut Out) {
         if matches!(self.state, State::Leading(_) | State::Taking { .. }) {
             self.core.alarms.stop(BullyTimer::Campaign, out);
@@ -168,7 +169,7 @@ impl Lease {
             .filter(|before| shown.as_ref() == Some(&before.leader));
         let was_member = same.is_some_and(|same| same.was_member);
         if was_member && !shown.as_ref().is_some_and(|leader| is_member(&leader.id)) {
-            core.doubt(); // it has left; its lease still lasts until its end
+            core.doubt(); // it has left the group; its lease still lasts until its end
             shown = None;
         }
         match (before, shown) {

@@ -1,8 +1,8 @@
 //! The messages of a bully election by its plain rules and by those of ASTRA: which agents may send each, and whether a
 //! newer message replaces it.
 //!
-//! A quorum election has each of them too. Where one group may have either election, its messages are those of the
-//! [quorum](QuorumMessage), which include these.
+//! A quorum election also has each of these messages. If the rules of a group are not fixed at compile time, its
+//! messages are those of the [quorum](QuorumMessage).
 
 use super::{
     Behind, Elect, Elected, Heartbeat, Ok, QuorumMessage, Resign, Yield, quorum::elect_term,
@@ -30,9 +30,9 @@ impl PeerMessage for BullyMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // Answers, and an observer is never asked.
+            // An observer is never asked, so it never answers.
             Self::Ok(_) | Self::Yield(_) => MinimumRole::Voter,
-            // It decides nothing: the leader does.
+            // This message decides nothing; the leader decides.
             Self::Behind(_) => MinimumRole::Observer,
             Self::Elect(_) | Self::Elected(_) | Self::Heartbeat(_) | Self::Resign(_) => {
                 MinimumRole::Leader
@@ -63,7 +63,7 @@ impl From<BullyMessage> for QuorumMessage {
     }
 }
 
-/// A message of the quorum mode that a bully does not know comes back.
+/// Converts back; a message that only the quorum mode has is returned as an error.
 impl TryFrom<QuorumMessage> for BullyMessage {
     type Error = QuorumMessage;
 

@@ -4,37 +4,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::{ChangeError, Changed, Decree, Incarnation, Term, VoterChange};
 
-/// "I lead no longer: seal this epoch, and that list shall follow."
+/// "I no longer lead: seal this epoch, and this list shall follow."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
-    /// The term that the sender was elected in.
+    /// The term in which the sender was elected.
     pub term: Term,
-    /// The next list.
+    /// The next list of voters.
     pub next: Box<Decree>,
 }
 
-/// "I have sealed, durably."
+/// "I have sealed this epoch, durably."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sealed {
-    /// The term of the seal.
+    /// The term of the [`Seal`] that this answers.
     pub term: Term,
-    /// The incarnation that asked for it.
+    /// The incarnation that asked for the seal.
     pub incarnation: Incarnation,
 }
 
-/// "That list was decided."
+/// "This list of voters was decided."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Install {
-    /// The first term of its epoch: every election of it is above.
+    /// The first term of the new epoch: every election of the epoch has a higher term.
     pub term: Term,
-    /// The list.
+    /// The decided list.
     pub decree: Box<Decree>,
 }
 
-/// "Change the voters": to the leader.
+/// "Change the voters": a request to the leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskChange {
@@ -42,12 +42,12 @@ pub struct AskChange {
     pub term: Term,
     /// The change.
     pub change: Box<VoterChange>,
-    /// Not on the wire: set where this was heard from an agent that may only observe, which gets a refusal.
+    /// Not on the wire. Set if the sender may only observe; the leader then refuses the request.
     #[serde(skip)]
     pub is_unentitled: bool,
 }
 
-/// "I am not a voter, and could be one: I follow you, in this epoch, and have a store."
+/// "I follow you in this epoch and am not a voter, but I have a store and could become one."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Enlist {
@@ -55,13 +55,14 @@ pub struct Enlist {
     pub term: Term,
 }
 
-/// "So it is", or why it is not: the leader's answer. A change that is begun is answered by [`Install`].
+/// The leader's answer to a request: the change is done already, or the reason why it is refused. A change that
+/// begins is answered by [`Install`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeAnswer {
     /// The leader's term.
     pub term: Term,
-    /// The change that was asked for.
+    /// The requested change.
     pub change: Box<VoterChange>,
     /// The outcome.
     pub outcome: Result<Changed, ChangeError>,

@@ -4,31 +4,31 @@
 //! | message | textbook | ASTRA | meaning | quorum mode |
 //! |---|---|---|---|---|
 //! | [`Elect`] | ELECTION | `elect(name, score)` | I hold an election; who outranks me? | a probe: would you vote for me? |
-//! | [`Ok`] | ANSWER, ALIVE | `result("ok")` | I do (or: there is a leader); stop | an objection, or why not |
+//! | [`Ok`] | ANSWER, ALIVE | `result("ok")` | I outrank you (or: there is a leader); stop | an objection, or the reason for a refusal |
 //! | [`Yield`] | – | – | You outrank me; I give way | consent |
 //! | [`Claim`] | – | – | – | vote for me |
-//! | [`ClaimReply`] | – | – | – | my vote, or why not |
+//! | [`ClaimReply`] | – | – | – | my vote, or the reason for a refusal |
 //! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an `Ack` |
 //! | [`Heartbeat`] | – | – | I still lead | the same; asks for an `Ack` |
 //! | `Ack` | – | – | – | I support you for a while |
-//! | [`Nack`] | – | – | – | I know a higher term, or another leader of yours |
-//! | [`Behind`] | – | – | I have followed a higher term; lead above it | the same of observers; I am of an earlier epoch |
+//! | [`Nack`] | – | – | – | I know a higher term, or another leader of your term |
+//! | [`Behind`] | – | – | I have followed a higher term; lead above it | the same, from an observer; or: I am in an earlier epoch |
 //! | [`Takeover`] | – | – | – | a quorum agrees that I take your place |
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
-//! | [`Recovered`] | – | – | – | that one |
+//! | [`Recovered`] | – | – | – | the answer: the term that I know |
 //! | [`Recall`] | – | – | – | with a disk: I have started; what did you hear of me before? |
-//! | [`Recalled`] | – | – | – | that |
-//! | [`Seal`] | – | – | – | support no leader of this epoch; that list of voters shall follow |
+//! | [`Recalled`] | – | – | – | the answer: what I heard of you |
+//! | [`Seal`] | – | – | – | support no leader of this epoch; this list of voters shall follow |
 //! | [`Sealed`] | – | – | – | I have sealed |
-//! | [`Install`] | – | – | – | that list was decided |
+//! | [`Install`] | – | – | – | this list of voters was decided |
 //! | [`AskChange`], [`ChangeAnswer`] | – | – | – | to the leader: change the voters; its answer |
 //! | [`Enlist`] | – | – | – | to the leader: I could become a voter |
 //!
-//! All are flat and small. The sender's name and incarnation travel beside them. Every answer names the incarnation
-//! that asked, in its round or in a field of its own: no other incarnation may count it. A field that only one mode
-//! needs is `None` in the other. The decoder bounds the length of a message, not its spans and terms: the machine that
-//! uses a value bounds it.
+//! All messages are flat and small. The sender's name and incarnation travel beside them. Every answer contains the
+//! incarnation that asked, in its round or in a field of its own, so that no other incarnation counts the answer. A
+//! field that only one mode needs is `None` in the other mode. The decoder limits the length of a message, but not
+//! the spans and terms in it: the machine that uses such a value limits it.
 
 mod bully;
 mod change;
@@ -54,29 +54,29 @@ use crate::protocol::{AgentId, Incarnation, Leader, Round, Score, Term, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Elect {
-    /// The asker's round; an answer echoes it.
+    /// The asker's round; an answer repeats it.
     pub round: Round,
     /// The asker's score.
     pub score: Score,
-    /// The highest term the asker has seen; in quorum mode it asks for the one after it.
+    /// The highest term that the asker has seen; in quorum mode it asks for the term after it.
     pub seen: Term,
-    /// Quorum mode: the live leadership that the asker wants to be handed over.
+    /// Quorum mode: the live leadership that the asker wants to take over.
     pub takeover: Option<Leadership>,
-    /// Quorum mode: a leadership that its holder has resigned, as the asker knows from the holder itself.
+    /// Quorum mode: a leadership whose holder has resigned. The asker knows this from the holder itself.
     pub released: Option<Leader>,
 }
 
 /// "Stop: I outrank you, or there is a leader."
 ///
-/// A struct with named fields, so it does not shadow `Result::Ok`.
+/// A struct with named fields, so it does not hide `Result::Ok`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ok {
-    /// The round this answers.
+    /// The round that this answers.
     pub round: Round,
-    /// The highest term the sender has seen.
+    /// The highest term that the sender has seen.
     pub seen: Term,
-    /// Quorum mode: why it does not consent, if not because it outranks the asker.
+    /// Quorum mode: the reason why the sender does not consent. `None` if it outranks the asker.
     pub refusal: Option<Refusal>,
 }
 
@@ -84,12 +84,12 @@ pub struct Ok {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Refusal {
-    /// It supports another agent, or abstains, for this long.
+    /// The sender supports another agent, or abstains, for this time.
     LeaderAlive {
-        /// Time after which to ask again.
+        /// Time after which the asker may ask again.
         retry: Micros,
     },
-    /// The term asked for is not above its own.
+    /// The requested term is not above the sender's term.
     Stale,
 }
 
@@ -97,11 +97,11 @@ pub enum Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yield {
-    /// The round this answers.
+    /// The round that this answers.
     pub round: Round,
-    /// The highest term the sender has seen.
+    /// The highest term that the sender has seen.
     pub seen: Term,
-    /// The term that the sender led in until this question made it stop, if it did.
+    /// The term in which the sender led until this question made it stop, if it led.
     pub released: Option<Term>,
     /// Quorum mode without disks: the term by the sender's wall clock.
     pub clock: Option<Term>,
@@ -115,9 +115,9 @@ pub struct Elected {
     pub term: Term,
     /// The leader's score.
     pub score: Score,
-    /// The round this answers, when it is a standing leader's answer to an [`Elect`].
+    /// The round that this answers, if the sender already led and answers an [`Elect`].
     pub answer: Option<Round>,
-    /// Quorum mode: the leader's own clock when it sent this, for an `Ack` to echo.
+    /// Quorum mode: reading of the leader's own clock when it sent this. An `Ack` repeats it.
     pub sent_at: Option<Time>,
 }
 
@@ -127,14 +127,14 @@ pub struct Elected {
 pub struct Heartbeat {
     /// The term.
     pub term: Term,
-    /// The leader's score now.
+    /// The leader's present score.
     pub score: Score,
-    /// Quorum mode: the leader's own clock when it sent this, for an `Ack` to echo.
+    /// Quorum mode: reading of the leader's own clock when it sent this. An `Ack` repeats it.
     pub sent_at: Option<Time>,
 }
 
-/// A leader's statement that it leads: an `Elected`, or a `Heartbeat`, which answers no round. Both are handled alike,
-/// so that the next heartbeat replaces a lost `Elected`.
+/// A leader's statement that it leads: an `Elected`, or a `Heartbeat`, which answers no round. Both have the same
+/// effect, so the next heartbeat replaces a lost `Elected`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::elections) struct Announcement<'a> {
     pub from: &'a AgentId,
@@ -144,7 +144,7 @@ pub(in crate::elections) struct Announcement<'a> {
 }
 
 impl Elect {
-    /// The message without the fields of the quorum mode.
+    /// Returns the message without the fields of the quorum mode.
     pub(in crate::elections) const fn plain(round: Round, score: Score, seen: Term) -> Self {
         Self {
             round,
@@ -157,7 +157,7 @@ impl Elect {
 }
 
 impl Resign {
-    /// The message without the fields of the quorum mode.
+    /// Returns the message without the fields of the quorum mode.
     pub(in crate::elections) const fn plain(term: Term, successor: Option<AgentId>) -> Self {
         Self {
             term,
@@ -168,7 +168,7 @@ impl Resign {
 }
 
 impl Elected {
-    /// The message without the fields of the quorum mode.
+    /// Returns the message without the fields of the quorum mode.
     pub(in crate::elections) const fn plain(
         term: Term,
         score: Score,
@@ -184,7 +184,7 @@ impl Elected {
 }
 
 impl Announcement<'_> {
-    /// The leader that is announced.
+    /// Returns the announced leader.
     pub(in crate::elections) fn leader(&self) -> Leader {
         Leader {
             id: self.from.clone(),
@@ -194,15 +194,15 @@ impl Announcement<'_> {
     }
 }
 
-/// "I lead no longer": the leadership has ended before this is sent.
+/// "I no longer lead": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The term that has ended.
     pub term: Term,
-    /// The agent that shall announce itself now, without waiting.
+    /// The agent that shall announce itself at once.
     pub successor: Option<AgentId>,
-    /// Quorum mode: the term for which the voters have voted for that agent, at the sender's request.
+    /// Quorum mode: the term in which the voters have voted for the successor at the sender's request.
     pub given: Option<Term>,
 }
 
@@ -210,13 +210,13 @@ pub struct Resign {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The term, chosen by the candidate and used by no other candidate that wins.
+    /// The requested term. The candidate chose it, and no other candidate wins in it.
     pub term: Term,
     /// The candidate's score.
     pub score: Score,
-    /// A leadership that its holder has resigned, as the candidate knows from the holder itself.
+    /// A leadership whose holder has resigned. The candidate knows this from the holder itself.
     pub released: Option<Leader>,
-    /// The candidate, if it is not the sender: a leader asks for its successor.
+    /// The candidate, if it is not the sender: a leader asks for votes for its successor.
     pub successor: Option<Candidate>,
 }
 
@@ -226,73 +226,73 @@ pub struct Claim {
 pub struct Candidate {
     /// The agent.
     pub id: AgentId,
-    /// The incarnation: a vote for one incarnation counts for no other.
+    /// The incarnation. A vote for one incarnation counts for no other.
     pub incarnation: Incarnation,
 }
 
-/// "You have my vote", or not.
+/// The answer to a [`Claim`]: "you have my vote", or a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimReply {
-    /// The term this answers.
+    /// The term that this answers.
     pub term: Term,
     /// The voter's own term.
     pub seen: Term,
-    /// Whether the vote is given. It was made durable before.
+    /// Whether the vote is given. A given vote was made durable before this is sent.
     pub granted: bool,
-    /// If not: for how much longer this voter is bound to another agent or abstains, so when to ask
-    /// again. Zero if the term itself is refused.
+    /// If the vote is refused: time for which this voter is still bound to another agent or abstains, so that the
+    /// candidate knows when to ask again. Zero if the term itself is refused.
     pub retry: Micros,
     /// The incarnation that asked.
     pub incarnation: Incarnation,
-    /// The candidate of the question. A leader that asks for its successor is not the candidate.
+    /// The candidate of the question. If a leader asks for its successor, the leader is not the candidate.
     pub candidate: Candidate,
-    /// The seal of this epoch that the voter has taken, if it has.
+    /// The seal of this epoch that the voter has taken, if there is one.
     pub seal: Option<Box<SealRecord>>,
-    /// Without disks: the term by the voter's wall clock, if that is why the claim is refused.
+    /// Without disks: the term by the voter's wall clock, if the claim is refused because of it.
     pub clock: Option<Term>,
 }
 
-/// "I heard you, and support no other agent for a while."
+/// "I have received your message, and support no other agent for a while."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ack {
     /// The leader's term.
     pub term: Term,
-    /// The reading of the leader's clock when it sent the message that this answers.
+    /// Reading of the leader's clock when it sent the message that this answers.
     pub echo: Time,
-    /// The voter's score now; `None` if it is not eligible or cools down, so that the leader does not choose
-    /// it as a successor.
+    /// The voter's present score; `None` if it is not eligible or cools down, so that the leader does not choose it
+    /// as a successor.
     pub score: Option<Score>,
-    /// Whether the voter needs longer than a round to write its record, so that the leader chooses another successor
-    /// if there is one.
+    /// Whether the voter needs longer than a round to write its record. Then the leader chooses another successor if
+    /// there is one.
     pub slow: bool,
-    /// Time for which the voter supports no other agent, by its own clock, from the receipt of the message that this
-    /// answers. No lease may count on more. Rounded down.
+    /// Time for which the voter supports no other agent, by its own clock, counted from the receipt of the message
+    /// that this answers. A lease must not count on a longer time. Rounded down.
     pub promise: Micros,
-    /// The incarnation of the leader that this answers.
+    /// The incarnation of the leader to which this is an answer.
     pub incarnation: Incarnation,
 }
 
-/// "I know a higher term than yours", or another leader of your term.
+/// "I know a higher term than your term", or "I know another leader of your term".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// The higher term; or the same term, in which the sender follows another leader, or leads itself.
+    /// The higher term; or the same term, if the sender follows another leader in it or leads itself.
     pub term: Term,
     /// The term of the message that this answers: an announcement, or a seal.
     pub of: Term,
-    /// The incarnation that this answers.
+    /// The incarnation to which this is an answer.
     pub incarnation: Incarnation,
 }
 
-/// "I have followed a higher term than yours": lead above it. Or "I am of an earlier epoch".
+/// "I have followed a higher term than your term; lead above it." Or: "I am in an earlier epoch."
 ///
-/// It answers no question, so it names no asker.
+/// It answers no question, so it contains no incarnation that asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Behind {
-    /// The highest term the sender has seen.
+    /// The highest term that the sender has seen.
     pub seen: Term,
 }
 
@@ -300,24 +300,23 @@ pub struct Behind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Takeover {
-    /// The term that the leader leads in.
+    /// The term in which the leader leads.
     pub term: Term,
 }
 
-/// One leadership: its leader and its term.
+/// One leadership: a leader and its term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leadership {
     /// The agent.
     pub id: AgentId,
-    /// In which term.
+    /// The term.
     pub term: Term,
 }
 
 /// A span of time on the wire, in microseconds.
 ///
-/// Of whole nanoseconds, [`from`](From::from) makes no less, and `at_most` no
-/// more.
+/// For a span that is not a whole number of microseconds, [`from`](From::from) rounds up, and `at_most` rounds down.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -325,14 +324,14 @@ pub struct Leadership {
 pub struct Micros(pub u64);
 
 impl Micros {
-    /// Rounds down; saturates.
+    /// Rounds down. A span that is too long becomes the longest one.
     pub fn at_most(span: Duration) -> Self {
         Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
     }
 }
 
 impl From<Duration> for Micros {
-    /// Rounds up; saturates.
+    /// Rounds up. A span that is too long becomes the longest one.
     fn from(span: Duration) -> Self {
         Self(u64::try_from(span.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX))
     }

@@ -43,7 +43,7 @@ impl PeerMessage for QuorumMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // Answers, and an observer is never asked.
+            // An observer is never asked, so it never answers.
             Self::Ok(_)
             | Self::Yield(_)
             | Self::ClaimReply(_)
@@ -55,9 +55,9 @@ impl PeerMessage for QuorumMessage {
             | Self::Recalled(_)
             | Self::Sealed(_)
             | Self::Install(_)
-            // An agent whose answers do not count must not choose voters either.
+            // An agent whose answers do not count must not choose the voters either.
             | Self::AskChange(_) => MinimumRole::Voter,
-            // They decide nothing: the leader decides.
+            // These messages decide nothing; the leader decides.
             Self::Behind(_) | Self::Enlist(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
@@ -88,7 +88,7 @@ impl PeerMessage for QuorumMessage {
     }
 }
 
-/// The highest term that it names.
+/// Returns the highest term in the message.
 pub(super) fn elect_term(elect: &Elect) -> Term {
     let (takeover, released) = (elect.takeover.as_ref(), elect.released.as_ref());
     elect.seen.max(term_of(takeover)).max(term_led(released))

@@ -1,4 +1,4 @@
-//! The questions of a voter that has started, and their answers, with a disk and without.
+//! The questions of a voter that has started, with a disk and without, and the answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,41 +9,41 @@ use crate::protocol::{Incarnation, Round, Term};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recall {
-    /// The highest term the sender has seen.
+    /// The highest term that the sender has seen.
     pub seen: Term,
 }
 
-/// "That."
+/// The answer to a [`Recall`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recalled {
     /// The incarnation that asked.
     pub incarnation: Incarnation,
-    /// The highest term the sender has seen.
+    /// The highest term that the sender has seen.
     pub seen: Term,
     /// The sender's memory of the asker's other incarnations in this epoch.
     pub heard: Heard,
 }
 
-/// "I have begun without a memory: which term do you know?"
+/// "I have started without a memory: which term do you know?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recover {
-    /// The asker's round; an answer echoes it.
+    /// The asker's round; an answer repeats it.
     pub round: Round,
-    /// The highest term that the asker has followed since it began.
+    /// The highest term that the asker has followed since it started.
     pub seen: Term,
 }
 
-/// "That one."
+/// The answer to a [`Recover`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recovered {
-    /// The round this answers.
+    /// The round that this answers.
     pub round: Round,
-    /// The highest term that the sender took part in, as far as it knows.
+    /// The highest term in which the sender took part, as far as it knows.
     pub term: Term,
-    /// Whether the sender itself has begun without a memory, and does not know its past again yet.
+    /// Whether the sender itself has started without a memory, and does not know its past again yet.
     pub recovering: bool,
     /// The term by the sender's wall clock.
     pub clock: Term,

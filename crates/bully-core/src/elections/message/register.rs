@@ -1,7 +1,7 @@
 //! The questions of a participant to a register, and the answers.
 //!
 //! A register is one lease record and one claim record in a store, each with compare-and-swap. Questions and answers
-//! stay in one process: none of them has bytes.
+//! stay in one process, so they have no form in bytes.
 //!
 //! Every question is answered once or not at all. A missing answer, and the answer [`Failed`](Answer::Failed), leave
 //! the outcome of a swap unknown: it may have been applied, or may be applied later.
@@ -15,31 +15,31 @@ use crate::protocol::Rank;
 /// A question to a register. [`RegisterShown`] answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RegisterQuestion {
-    /// "What do you hold?"
+    /// Asks for the present contents.
     Read(ReadRegister),
-    /// "Hold this, if nothing has changed since you showed me that."
+    /// Replaces a record, if it still has the version that was shown last.
     Swap(Box<SwapRegister>),
 }
 
-/// "What do you hold?"
+/// The question for the present contents.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReadRegister {
-    /// The number of the question among those of this incarnation; an answer echoes it.
+    /// The number of the question among the questions of this incarnation; an answer repeats it.
     pub request: u64,
 }
 
-/// "Hold this, if nothing has changed since you showed me that version."
+/// The question to replace a record, if the record still has the expected version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SwapRegister {
-    /// The number of the question among those of this incarnation; an answer echoes it.
+    /// The number of the question among the questions of this incarnation; an answer repeats it.
     pub request: u64,
-    /// The version that was shown last, of the same record.
+    /// The version of the same record that was shown last.
     pub expected: Version,
     /// The record that replaces it.
     pub record: Swapped,
 }
 
-/// One of the two records, to be written.
+/// The new content of one of the two records.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Swapped {
     /// The lease.
@@ -48,81 +48,82 @@ pub enum Swapped {
     Claim(ClaimRecord),
 }
 
-/// A message of a register: its answer to a question, or a report of a change.
+/// A message of a register: an answer to a question, or a report of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisterShown {
-    /// The question that this answers; `None` for a report of a change.
+    /// The number of the question that this answers; `None` for a report of a change.
     pub request: Option<u64>,
-    /// Age of the read, for a report: it shows the store at some time since the read. Zero for the answer to a
-    /// question, whose own time counts.
+    /// For a report: the age of the read. The report shows the store at some time since that read. Zero for the
+    /// answer to a question, because the sending time of the question counts.
     pub age: Micros,
-    /// Shortest time that the question waited at the register before the store was asked: an answer counts from then.
+    /// Shortest time for which the question waited at the register before the store was asked. The answer is as old
+    /// as the end of that wait.
     pub waited: Micros,
-    /// Set if the register knows its former content from a notification of its store, and the notifications do not lead
-    /// to the present content. The contents in between are then unknown.
+    /// Set if the register knew its former content from a notification of its store, but the later notifications do
+    /// not lead from that content to the present one. The contents in between are then unknown.
     pub is_broken: bool,
-    /// The answer.
+    /// The answer, or the content of the report.
     pub answer: Answer,
 }
 
-/// Answers of a register.
+/// The answers of a register.
 #[expect(
     clippy::large_enum_variant,
     reason = "most answers are of the largest kind, and all are in a box"
 )]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// To a read, and unasked: the contents, not older than the question.
+    /// For a read, and in a report: the contents, not older than the question.
     Holds {
         /// The lease.
         lease: Cell<LeaseRecord>,
         /// The claim.
         claim: Cell<ClaimRecord>,
     },
-    /// To a swap: it was applied, and this is the version of the written record.
+    /// For a swap: it was applied, and this is the version of the written record.
     Applied(Version),
-    /// To a swap: it was not applied and will not be, because the record has another version.
+    /// For a swap: it was not applied and will not be, because the record has another version.
     Changed,
-    /// Unasked: the highest in rank of the agents of other processes that the store lists. A hint to whom to hand over.
+    /// In a report: the highest-ranked agent of other processes that the store lists. A holder may hand over to it.
     Contender(Option<Rank>),
-    /// The store did not carry out the question, or did not confirm it in time. A swap may have been applied, or may be
-    /// applied later.
+    /// The store did not carry out the question, or did not confirm it in time. A swap may have been applied, or may
+    /// be applied later.
     Failed,
 }
 
 /// One record and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cell<R> {
-    /// The version of the content, including an empty content.
+    /// The version of the content. An empty content also has a version.
     pub version: Version,
-    /// The content: nothing, a record, or something else.
+    /// The content: no record, a record, or a text that is not a record.
     pub content: Result<Option<R>, RecordError>,
 }
 
-/// The store's name for the content of one of its records at a time: opaque, and only compared for equality.
+/// The store's name for one content of one of its records. It is opaque, and only compared for equality.
 ///
-/// A store that can go back to a backup has to make sure that no two contents have one version: nonces differ,
-/// so the record's own text, or a digest of it, will do.
+/// If a store can go back to a backup, it has to make sure that no two contents have the same version. Nonces differ,
+/// so the text of the record, or a digest of it, can be the version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Version(Box<[u8]>);
 
 impl Version {
-    /// The longest, in bytes.
+    /// Largest length of a version, in bytes.
     pub const MAX_LEN: usize = 64;
 
-    /// A version of these bytes; `None` if there are more than [`MAX_LEN`](Self::MAX_LEN).
+    /// Returns a version of these bytes; `None` if there are more than [`MAX_LEN`](Self::MAX_LEN).
     pub fn new(bytes: &[u8]) -> Option<Self> {
         (bytes.len() <= Self::MAX_LEN).then(|| Self(bytes.into()))
     }
 
-    /// The bytes.
+    /// Returns the bytes of the version.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
 impl RegisterShown {
-    /// The answer to the question of that number.
+    /// Returns the answer to the question with this number.
     pub const fn to(request: u64, answer: Answer) -> Self {
         Self {
             request: Some(request),
@@ -133,7 +134,7 @@ impl RegisterShown {
         }
     }
 
-    /// The same, to a question that waited this long before the store was asked.
+    /// Returns the answer to a question that waited this long before the store was asked.
     pub const fn after(request: u64, waited: Micros, answer: Answer) -> Self {
         Self {
             request: Some(request),
@@ -144,7 +145,7 @@ impl RegisterShown {
         }
     }
 
-    /// An answer that is told unasked, by a read of that age.
+    /// Returns a report without a question, based on a read of this age.
     pub const fn unasked(age: Micros, answer: Answer) -> Self {
         Self {
             request: None,

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use super::{BullyMessage, Candidate, Leadership, QuorumMessage, Refusal};
 use crate::protocol::Leader;
 
-/// The text of the same message of a quorum.
+/// Writes the same text as for the equal message of a quorum election.
 impl fmt::Display for BullyMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         QuorumMessage::from(self.clone()).fmt(f)
@@ -86,7 +86,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// A leadership, and whose.
+/// Writes a leadership: the leader and its term.
 struct Led<'a>(&'a Leader);
 
 impl fmt::Display for Led<'_> {

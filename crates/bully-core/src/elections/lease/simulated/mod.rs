@@ -1,14 +1,15 @@
 //! A register in memory, as one more member of a simulated group, with the behaviour and the faults of a store.
 //!
-//! It is a pure machine, so a program that runs agents of this election in virtual time runs their register too. An
-//! agent's `Ask` becomes a message to the register, and the answer becomes its `Told`. The network of a simulation
-//! loses and delays questions and answers. In addition, a register with faults does the following:
+//! The register is a pure machine, so a program that runs agents of this election in virtual time runs their register
+//! too. An agent's `Ask` becomes a message to the register, and the answer becomes the agent's input `Told`. The
+//! network of a simulation loses and delays questions and answers. In addition, a register with faults reacts to
+//! these inputs:
 //!
-//! | input | does |
+//! | input | behaviour |
 //! |---|---|
-//! | every nth question | applies it, and says that it failed |
-//! | `SetScore`, of a score | does the same with the next question |
-//! | `SetScore`, of none | holds a record of another group |
+//! | every nth question | carries it out, and answers that it failed |
+//! | `SetScore` with a score | does the same with the next question |
+//! | `SetScore` without a score | holds the record of another group |
 //! | `Campaign` | makes a backup of both records |
 //! | `StepDown` | goes back to the backup; without one, to nothing |
 //! | `Drained` | deletes both records |
@@ -30,10 +31,10 @@ use std::{convert::Infallible, mem, sync::Arc};
 
 pub use message::RegisterMessage;
 
-/// An agent, or the register of all of them.
+/// An agent, or the register that all agents ask.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Simulated {
-    /// An agent, and the name of its register.
+    /// An agent, and the name of the register that it asks.
     Agent(Box<Lease>, AgentId),
     /// The register.
     Register(Box<Register>),
@@ -42,22 +43,22 @@ pub enum Simulated {
 /// The parameters of an agent or of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SimulatedConfig {
-    /// Parameters of an agent that asks the register of that name.
+    /// Parameters of an agent, and the name of the register that it asks.
     Agent(Arc<LeaseConfig>, AgentId),
     /// Parameters of the register.
     Register(RegisterConfig),
 }
 
-/// The behaviour of a simulated register beside its answers.
+/// The behaviour of a simulated register, except its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RegisterConfig {
-    /// Whether it reports every change unasked.
+    /// Whether the register reports every change without a question.
     pub tells: bool,
-    /// Number of questions after which it applies a question and says that it failed; 0: never.
+    /// After each such number of questions, the register carries one out and answers that it failed; 0: never.
     pub fails_every: u64,
-    /// It fails no more from then on, by its own clock.
+    /// Time after which no question fails by `fails_every`, by the register's own clock.
     pub fails_until: Time,
-    /// Whether commands cause its faults; otherwise it ignores them.
+    /// Whether commands cause the faults of the register; otherwise it ignores commands.
     pub is_faulty: bool,
 }
 
@@ -70,7 +71,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// The lease that it holds.
+    /// Returns the lease record.
     pub const fn lease(&self) -> Option<&LeaseRecord> {
         self.lease.as_ref()
     }
@@ -83,9 +84,9 @@ pub struct Register {
     config: RegisterConfig,
     held: Held,
     members: Arc<Members>,
-    /// Number of questions so far, if that decides which one fails.
+    /// Number of questions that count for `fails_every`.
     questions: u64,
-    /// Whether the next one does.
+    /// Whether the next question fails.
     fails_next: bool,
     highest: Term,
 }
@@ -129,7 +130,7 @@ impl Register {
         self.highest = self.highest.max(shown.unwrap_or_default());
     }
 
-    /// Somebody else writes there.
+    /// Writes the record of another group, as a foreign program would.
     fn holds_foreign(&mut self, now: Time, out: &mut EffectsOf<Simulated>) {
         let Some(record) = &mut self.held.lease else {
             return;
@@ -143,7 +144,7 @@ impl Register {
         self.keep(out);
     }
 
-    /// Its records.
+    /// Returns the records.
     pub const fn held(&self) -> &Held {
         &self.held
     }
@@ -194,7 +195,7 @@ impl Register {
         Answer::Applied(version)
     }
 
-    /// The record is durable before any message about it; it is reported unasked, if this register does so.
+    /// Makes the records durable before any message about them, and reports them if this register reports changes.
     fn keep(&self, out: &mut EffectsOf<Simulated>) {
         out.persist(self.held.clone());
         if self.config.tells {
@@ -216,7 +217,7 @@ impl Register {
         }
     }
 
-    /// The view shows the holder as leader, so that a world in which all agree is recognized.
+    /// Returns a view that shows the holder as leader, so that a simulation recognizes when all agents agree.
     fn view(&self) -> View {
         let view = View::new(Role::Follower, self.highest);
         let Some(record) = &self.held.lease else {
@@ -275,7 +276,7 @@ impl Election for Simulated {
                 for effect in own.drain() {
                     match effect {
                         Effect::Ask(question) => out.send(register, RegisterMessage::Ask(question)),
-                        Effect::Persist(_) => {} // it has nothing to keep
+                        Effect::Persist(_) => {} // an agent of a lease keeps nothing durable
                         Effect::SetTimer { timer, after } => out.set_timer(timer, after),
                         Effect::CancelTimer(timer) => out.cancel_timer(timer),
                         Effect::Notify(event) => out.notify(event),
@@ -321,7 +322,7 @@ impl Election for Simulated {
     }
 }
 
-/// Returns the input in the agent's form: a message of its register is an answer, and it receives no other message.
+/// Returns the input in the agent's form. A message of its register becomes an answer; no other message reaches it.
 fn told(input: InputOf<Simulated>, register: &AgentId) -> Option<InputOf<Lease>> {
     let is_of_register = matches!(&input, Input::Received { from, .. } if from == register);
     let mut shown = None;
@@ -343,8 +344,8 @@ fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
     record.map(|record| &record.nonce)
 }
 
-/// Returns the version of a record with that nonce. No two contents have one nonce, so a store may go back. An agent
-/// that gives two of its attempts one nonce gets one version for both.
+/// Returns the version of a record with this nonce. No two contents have the same nonce, so a store may go back. If
+/// an agent used one nonce for two attempts, both contents would have the same version.
 fn version(nonce: Option<&Nonce>) -> Version {
     let text = nonce.map_or_else(String::new, ToString::to_string);
     let start = text.len().saturating_sub(Version::MAX_LEN);

@@ -1,8 +1,7 @@
 //! The contents of a register: the record of a lease, the record of a claim, the rows of present agents, and their
 //! text.
-//!
-//! Decided here: the fields, the strict and bounded text of both, and which text is refused. Not here: which agent may
-//! write which record, and when ([`lease`](crate::elections::lease)), nor where a store keeps it.
+//! Decided here: the fields, the strict and bounded text of the records, and which text is refused. Not here: which
+//! agent may write which record, and when ([`lease`](crate::elections::lease)), and how a store keeps a record.
 //!
 //! ```text
 //! actix-bully lease 1            the kind of record, and its format
@@ -16,8 +15,9 @@
 //! about http://10.0.0.3:8080     what the holder says of itself; without that there is no such line
 //! ```
 //!
-//! Every other line is present, in this order, and ends with a line feed. Numbers are decimal, without sign (except the
-//! parts of a score) and without leading zeros. So one record has one text, and a store may compare texts.
+//! All lines except the last are always present, in this order, and each ends with a line feed. Numbers are decimal,
+//! without sign (except the parts of a score) and without leading zeros. So one record has one text, and a store may
+//! compare texts.
 
 mod present;
 
@@ -31,33 +31,33 @@ pub use present::PresentRecord;
 use super::Micros;
 use crate::protocol::{About, AgentId, Incarnation, Score, Term};
 
-/// The format that is written, and the only format that is read.
+/// The format that is written. Only this format can be read.
 pub const RECORD_FORMAT: u32 = 1;
 
-/// Longest text of a record, in bytes: six names, the holder's own text, and room for their lines.
+/// Longest text of a record, in bytes: six names, the text that the holder publishes, and room for the lines.
 pub const MAX_RECORD: usize = 2_048;
 
-/// A term above this one is invalid: a leader that counts on from it would use up the terms.
+/// A term above this one is invalid: a leader that continued from it would use up all terms.
 const LAST_TERM: u64 = u64::MAX - (1 << 32);
 
-/// The lease of a record: that of one group in one cluster. The rules for both names are those of an [`AgentId`].
+/// The name of a lease: one group in one cluster. The rules for both names are those of an [`AgentId`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseName {
     /// The cluster.
     pub cluster: AgentId,
-    /// The group in it.
+    /// The group in the cluster.
     pub group: AgentId,
 }
 
-/// One attempt to write; it differs from every other attempt of any agent.
+/// The number of one attempt to write, different from every other attempt of any agent.
 ///
-/// No randomness is needed: the name is unique in the group, the incarnation among those of that name, and
-/// the number among the attempts of that incarnation.
+/// No randomness is needed: the name is unique in the group, the incarnation is unique for that name, and the attempt
+/// is unique in that incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// The writer.
+    /// The agent that wrote.
     pub id: AgentId,
-    /// Its incarnation.
+    /// The incarnation of that agent.
     pub incarnation: Incarnation,
     /// The number of the attempt.
     pub attempt: u64,
@@ -66,68 +66,70 @@ pub struct Nonce {
 /// The holder of a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Holder {
-    /// The name.
+    /// The name of the holder.
     pub id: AgentId,
     /// The incarnation in which it took the lease.
     pub incarnation: Incarnation,
-    /// The score with which it leads.
+    /// The score with which the holder leads.
     pub score: Score,
-    /// The text that it publishes about itself.
+    /// The text that the holder publishes about itself.
     pub about: Option<About>,
 }
 
 /// The agent for which a lease was released.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Successor {
-    /// The agent that takes it at once.
+    /// The agent that may take the lease at once.
     pub id: AgentId,
-    /// Time for which every other agent lets it, from the moment when that agent first sees the record.
+    /// Time for which every other agent leaves the lease to this one, counted from when that other agent first sees
+    /// the record.
     pub wait: Micros,
 }
 
-/// The record of a lease. Its holder alone renews it.
+/// The record of a lease. Only its holder renews it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseRecord {
-    /// The lease's group.
+    /// The name of the lease.
     pub name: LeaseName,
-    /// The number of the leadership, and its token.
+    /// The number of the leadership. It is also the fencing token.
     pub term: Term,
     /// The holder; `None` if the lease was released.
     pub holder: Option<Holder>,
-    /// Time for which no other agent takes it over, from the moment when that agent first sees this record.
+    /// Time for which no other agent takes the lease over, counted from when that agent first sees this record.
     pub lease: Micros,
-    /// The attempt that wrote it.
+    /// The attempt that wrote this record.
     pub nonce: Nonce,
-    /// The agent for which it was released, if there is one.
+    /// The agent for which the lease was released, if there is one.
     pub next: Option<Successor>,
 }
 
-/// The second record, of an agent that does not lead. It tells the holder that this agent ranks above it, or has seen a
-/// higher term. It is a record of its own, so that a claim never makes a renewal of the holder fail.
+/// The second record, written by an agent that does not lead. It tells the holder that the writer ranks above it, or
+/// has seen a higher term. It is separate from the lease record, so that a claim never makes a renewal of the holder
+/// fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
-    /// The lease's group.
+    /// The name of the lease.
     pub name: LeaseName,
-    /// The score of the agent that the nonce names; `None` if it does not ask for the lease.
+    /// The score of the agent in the nonce; `None` if this agent does not ask for the lease.
     pub score: Option<Score>,
-    /// The highest term that it has seen: the holder leads above it.
+    /// The highest term that the writer has seen: the holder has to lead in a higher one.
     pub seen: Term,
-    /// The attempt that wrote it, which names the agent.
+    /// The attempt that wrote this record. It contains the agent's name.
     pub nonce: Nonce,
 }
 
 /// A record that has a text.
 pub trait RegisterRecord: Sized {
-    /// Its text: see the page of this file. Never longer than [`MAX_RECORD`].
+    /// Returns the text of the record: see the page of this file. Never longer than [`MAX_RECORD`].
     fn encode(&self) -> String;
 
-    /// Reads it.
+    /// Reads a record from its text.
     ///
     /// # Errors
     /// [`RecordError`] for every text that [`encode`](Self::encode) does not write.
     fn decode(text: &[u8]) -> Result<Self, RecordError>;
 
-    /// Of which group it is.
+    /// Returns the name of the lease to which the record belongs.
     fn name(&self) -> &LeaseName;
 }
 
@@ -135,41 +137,41 @@ pub trait RegisterRecord: Sized {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// Longer than any record.
+    /// The text is longer than any record.
     #[error(
         "a record of {len} bytes exceeds the limit of {MAX_RECORD}: something else was written there"
     )]
     TooLong {
-        /// Its length in bytes.
+        /// Length of the text in bytes.
         len: usize,
     },
-    /// The first line names another kind of record, or none.
+    /// The first line is that of another kind of record, or of no record.
     #[error(
         "no record of a lease: something else was written there, so give the lease another place"
     )]
     Kind,
-    /// It was written in another format.
+    /// The record was written in another format.
     #[error(
         "format {found} is not {RECORD_FORMAT}: let all agents run releases that share a format"
     )]
     Format {
-        /// The format that it names.
+        /// The format in the first line.
         found: u32,
     },
-    /// A line is missing, in another place, or says nothing that is written there.
+    /// A line is missing, is in another place, or has a content that no record has.
     #[error("no readable line `{line}`: delete the record, and an agent writes a new one")]
     Line {
         /// The line's first word.
         line: &'static str,
     },
-    /// It is the record of another group or cluster.
+    /// The record belongs to another group or cluster.
     #[error(
         "it is the lease of group {group} in cluster {cluster}: give each group a place of its own"
     )]
     Elsewhere {
-        /// The group that it names.
+        /// The group of the record.
         group: AgentId,
-        /// The cluster that it names.
+        /// The cluster of the record.
         cluster: AgentId,
     },
 }
@@ -201,7 +203,7 @@ impl RegisterRecord for LeaseRecord {
                 format_args!("{} {}", next.id, next.wait.0),
             ),
         }
-        // Last, and only where it is said: a record without it is one of before there was such a line.
+        // The last line, written only if there is a text. Older records never have it.
         if let Some(about) = self
             .holder
             .as_ref()
@@ -280,7 +282,7 @@ impl fmt::Display for Nonce {
     }
 }
 
-/// A score with all its parts.
+/// Writes a score with all its parts.
 struct RecordParts(Score);
 
 impl fmt::Display for RecordParts {
@@ -304,12 +306,12 @@ fn head(kind: &str, name: &LeaseName) -> String {
 }
 
 fn line(text: &mut String, word: &str, says: impl fmt::Display) {
-    // Text grows without errors, and each value's `Display` has none.
+    // Writing to a text cannot fail, and no value's `Display` returns an error.
     let written = writeln!(text, "{word} {says}");
     debug_assert!(written.is_ok(), "text has room");
 }
 
-/// The words of one line, after the first.
+/// The words of one line, after its first word.
 type Words<'a> = std::str::Split<'a, char>;
 
 struct RecordReader<'a>(Lines<'a>);
@@ -351,7 +353,7 @@ impl<'a> RecordReader<'a> {
         read().ok_or(RecordError::Line { line: word })
     }
 
-    /// The last line, if it is there.
+    /// Reads the last line, if it is present.
     fn about(&mut self) -> Result<Option<About>, RecordError> {
         let line = self.0.next().and_then(|line| line.strip_prefix("about "));
         let about = line.map(About::new).transpose();
@@ -372,7 +374,8 @@ impl<'a> RecordReader<'a> {
     }
 }
 
-/// Accepts only the canonical text: it writes the record again, and so detects a rest or another spelling.
+/// Accepts only the canonical text: it writes the record again and compares. So it refuses further text or another
+/// spelling.
 fn only<R: RegisterRecord>(text: &[u8], record: R) -> Result<R, RecordError> {
     if record.encode().as_bytes() == text {
         Ok(record)

@@ -1,6 +1,6 @@
-//! The record of an agent's presence: a row of its own, beside the lease.
+//! The record of an agent that is present: a separate row beside the lease.
 //!
-//! Decided here: its fields and its text. Not here: which agents write it, and its uses; no rule of an election reads
+//! Decided here: its fields and its text. Not here: which agents write it, and its uses. No rule of an election reads
 //! it.
 //!
 //! ```text
@@ -21,15 +21,16 @@ use crate::protocol::{AgentId, Incarnation, Score};
 /// The record of an agent that is present.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PresentRecord {
-    /// The lease's group.
+    /// The name of the lease.
     pub name: LeaseName,
-    /// The agent.
+    /// The name of the agent.
     pub id: AgentId,
-    /// Its incarnation.
+    /// The incarnation of the agent.
     pub incarnation: Incarnation,
-    /// Its score; `None` if it cannot lead.
+    /// The score of the agent; `None` if it cannot lead.
     pub score: Option<Score>,
-    /// The wall clock of its host, in milliseconds since 1970 began.
+    /// Reading of the wall clock of the agent's host when the record was written, in milliseconds since 1970 began in
+    /// UTC.
     pub wall: u64,
 }
 
