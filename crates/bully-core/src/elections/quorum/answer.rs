@@ -1,8 +1,8 @@
 //! The incarnation for which an answer counts.
 //!
-//! Decided here: `answer-the-asker`. Messages may be duplicated, and may arrive late: at a later incarnation of the
-//! asker, or after the asker has begun another question. An answer names the incarnation that asked, and a vote names
-//! the incarnation of its candidate. No other incarnation counts them, with disks and without.
+//! Decided here: `answer-the-asker`. A message may be duplicated or late: it may reach a later incarnation of the
+//! asker, or arrive after the asker has begun another question. So an answer contains the incarnation that asked, and
+//! a vote contains the incarnation of its candidate. No other incarnation counts them, with disks and without.
 //!
 //! Not here: the meaning of an answer for the asker (each role decides that), and the time for which a vote counts
 //! ([`diskless`](super::diskless)).
@@ -11,8 +11,8 @@ use super::{QuorumMessage, core::Core};
 use crate::elections::message::Candidate;
 
 impl Core {
-    /// Whether a message may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` name the incarnation in
-    /// their round, which the role compares.
+    /// Returns whether a message may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` contain the
+    /// incarnation in their round, which the role compares.
     pub(super) fn is_asked(&self, message: &QuorumMessage) -> bool {
         let asked = match message {
             QuorumMessage::ClaimReply(m) => m.incarnation,

@@ -6,7 +6,7 @@ use super::{Out, QuorumConfig, core::Core};
 use crate::protocol::{ChangeError, Changed, Event, VoterChange, VotersEvent};
 
 impl QuorumConfig {
-    /// Returns whether the list is as the change wants it.
+    /// Returns whether the list of voters already has this change.
     pub(super) fn has_done(&self, change: &VoterChange) -> bool {
         let (new, old) = change.parts();
         new.is_none_or(|new| self.voters.contains(&new.id))
@@ -23,7 +23,7 @@ impl QuorumConfig {
 }
 
 impl Core {
-    /// Answers the change that this agent was asked for, if its list is so now.
+    /// Answers the change for which this agent was asked, if the present list has the change.
     pub(super) fn answer_if_done(&mut self, out: &mut Out) {
         let config = Arc::clone(&self.config);
         if let Some(change) = self.asked.take_if(|change| config.has_done(change)) {
@@ -36,7 +36,7 @@ impl Core {
         }
     }
 
-    /// Passes an answer on, if it is to the change that this agent was asked for.
+    /// Passes an answer on, if it answers the change for which this agent was asked.
     pub(super) fn answer_change(
         &mut self,
         change: &VoterChange,

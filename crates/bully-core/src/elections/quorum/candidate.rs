@@ -1,10 +1,10 @@
-//! The roles of a candidate: it first asks, then claims.
+//! The two roles of a candidate: first it asks the voters, then it claims a term.
 //!
-//! Decided here: when an agent claims, and when it asks or claims again. Asking changes nothing durable, neither
-//! here nor at the voters (`ask-before-claim`). An agent uses up a term only when a quorum is likely to vote for
-//! it, so an agent that cannot win does not raise the terms of the others.
+//! Decided here: when an agent claims, and when it asks or claims again. A question changes nothing durable, neither
+//! at this agent nor at the voters (`ask-before-claim`). An agent uses up a term only when a quorum is likely to vote
+//! for it. So an agent that cannot win does not raise the terms of the others.
 //!
-//! Not here: the answers of the voters ([`consent`](super::consent)), and the reasons of a claim
+//! Not here: the answers of the voters ([`consent`](super::consent)), and the reasons for a claim
 //! ([`claim`](super::claim)).
 
 use std::{collections::BTreeSet, time::Duration};
@@ -21,7 +21,7 @@ use super::{
 use crate::elections::{timer::BullyTimer, vote::SealRecord};
 use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 
-/// The questions before a claim.
+/// The state of an agent that asks before it claims.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Asking {
     round: Round,
@@ -30,7 +30,7 @@ pub(super) struct Asking {
     consents: BTreeSet<AgentId>,
     /// The agents that answered this round, including this agent.
     pub(super) replied: BTreeSet<AgentId>,
-    /// The longest time that a refusal named.
+    /// The longest wait in a refusal.
     retry: Duration,
     pub(super) due: Time,
     pub(super) before: Option<Predecessor>,
@@ -52,7 +52,8 @@ impl Asking {
         let term = core.config.term_above(seen);
         let claimed = core.next_term(now, seen).unwrap_or_default();
         core.voter.hear_of_election(&core.config, now, claimed);
-        // Its own promise binds it, or its successor has not announced itself yet: it asks when it is free.
+        // The agent is bound by its own promise, or its successor has not announced itself yet. It asks when it is
+        // free.
         if !core.must_wait(now).is_zero() {
             return Err(Next::own_slot(before));
         }
@@ -115,7 +116,7 @@ impl Asking {
             None => Next::Become(Start::Defer {
                 before: self.before.take(),
             }),
-            // Its answer has named the higher term, so the next round can ask with that term.
+            // The answer contained the higher term, so the next round can ask for a term above it.
             Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
             Some(Refusal::LeaderAlive { retry }) => {
                 self.retry = self.retry.max((*retry).into());
@@ -125,8 +126,8 @@ impl Asking {
         }
     }
 
-    /// `wait-for-higher-ranked`: claims with the consent of a quorum, but not before every voter that
-    /// outranks this agent has answered or is late.
+    /// `wait-for-higher-ranked`: claims the term if a quorum has consented, but not before every voter that outranks
+    /// this agent has answered or is late.
     pub(super) fn decide(&mut self, core: &Core, now: Time) -> Next {
         let Some(own) = core.me.score else {
             return Next::Stay;
@@ -138,12 +139,12 @@ impl Asking {
             }
             return Next::Stay;
         };
-        // `ask-after-start`: its own vote waits for the first answer, which comes with the consents.
+        // `ask-after-start`: its own vote has to wait for the first answer, which comes with the consents.
         if !is_late && !core.voter.awaits(now).is_zero() {
             return Next::Stay;
         }
-        // Such a voter may be about to object. An earlier claim would elect the lower-ranked agent, and a
-        // takeover would follow.
+        // A voter that has not answered may be about to object. If this agent claimed earlier, the lower-ranked agent
+        // would be elected, and a takeover would follow.
         let before = self.before.as_ref();
         let is_awaited =
             |id: &AgentId| !self.replied.contains(id) && core.precedes(own, id, before);
@@ -157,8 +158,8 @@ impl Asking {
         })
     }
 
-    /// `soon-after-end`: whether the round has failed and the next round may come soon. A voter that is down
-    /// does not answer.
+    /// `soon-after-end`: returns whether this round can no longer succeed and the next round may come soon. A voter
+    /// that is down does not answer.
     fn asks_soon(&self, core: &Core) -> bool {
         let may_consent = |id: &&AgentId| {
             let member = core.me.members.get(id);
@@ -170,7 +171,7 @@ impl Asking {
             && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
     }
 
-    /// Asks again with the new score, since a round belongs to one score.
+    /// Asks again with the new score, because a round belongs to one score.
     pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
         out.cancel_timer(BullyTimer::Round);
         match score {
@@ -189,18 +190,18 @@ impl Asking {
     }
 }
 
-/// A claim that waits for votes.
+/// The state of an agent that has claimed a term and waits for votes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Claiming {
     term: Term,
     votes: BTreeSet<AgentId>,
-    /// The longest time that a refusal named.
+    /// The longest wait in a refusal.
     retry: Duration,
     due: Time,
     before: Option<Predecessor>,
-    /// The seal with the highest term in the votes, this agent's own vote included.
+    /// The seal with the highest term among the seals in the votes. This agent's own vote counts, too.
     seal: Option<Box<SealRecord>>,
-    /// The reason for which it may claim that term.
+    /// The reason for which the agent may claim that term.
     reason: Reason,
     answers: Answers,
 }
@@ -208,18 +209,18 @@ pub(super) struct Claiming {
 /// The answers to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Answers {
-    /// No voter has refused. Number of rounds that ran out one after the other without a new vote, and whether the
-    /// present one has brought one.
+    /// No voter has refused. `quiet` is the number of successive rounds that ended without a new vote. `is_new` says
+    /// whether the present round has brought a new vote.
     Votes { quiet: u8, is_new: bool },
     /// A voter has refused.
     Refused,
 }
 
-/// Number of rounds without a new vote after which a candidate asks for a higher term.
+/// Number of successive rounds without a new vote after which a candidate asks for a higher term.
 const QUIET: u8 = 2;
 
 impl Claiming {
-    /// Votes for this agent itself, and asks the others for their votes.
+    /// Votes for this agent, and asks the others for their votes.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -228,19 +229,19 @@ impl Claiming {
         out: &mut Out,
     ) -> Result<State, Next> {
         core.voter.hear_of_election(&core.config, now, term);
-        // Checked again, since the questions took some time: this agent may have given a promise meanwhile.
+        // Checked again, because the questions took time: this agent may have given a promise meanwhile.
         let voter = &core.voter;
         let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
         let blocked = blocked.max(voter.awaits(now));
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
-        // It may have voted in that term, or in a later one, since it asked.
+        // Since it asked, the agent may have voted in that term or in a later one.
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }
-        // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. Their
-        // replies wait for the disk, so no vote counts before the own vote is durable.
+        // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. Their replies wait
+        // until that write has ended, so no vote counts before the own vote is durable.
         core.open_claim = None;
         core.ask_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
@@ -295,8 +296,8 @@ impl Claiming {
         Next::Stay
     }
 
-    /// `late-vote-counts`: handles an answer to a claim that ran out, if this agent has since made no other claim and
-    /// voted for no other agent.
+    /// `late-vote-counts`: handles an answer to a claim whose time has passed. The answer counts if this agent has
+    /// made no other claim since and has voted for no other agent.
     pub(super) fn on_late_reply(
         core: &mut Core,
         now: Time,
@@ -365,8 +366,9 @@ impl Claiming {
         Next::Stay
     }
 
-    /// `same-term-again`: whether the next round is for the same term. A voter with a slow disk is still writing its
-    /// vote, and a lost vote is given again. For a higher term each voter would have to write once more.
+    /// `same-term-again`: returns whether the next round asks for the same term. Then a voter with a slow disk can
+    /// finish writing its vote, and a voter whose vote was lost gives it again. For a higher term each voter would
+    /// have to write once more.
     fn asks_again(&mut self, core: &Core) -> bool {
         let Answers::Votes { quiet, is_new } = &mut self.answers else {
             return false;

@@ -1,9 +1,9 @@
-//! A change of the voters: the question to the leader, and the way back of the answer.
+//! A change of the voters: the question to the leader, and how the answer comes back.
 //!
-//! Any agent may be asked, and sends the question on to its leader. The leader refuses ([`ruling`](super::ruling)), or
-//! ends its work as for a step down, and seals the epoch ([`seal`](super::seal)). The agent that was asked knows that
-//! the change is made once it has the new list ([`install`](super::install)). The driver gives the command again until
-//! there is an answer, because a leader may crash or be replaced in between; that does no harm.
+//! Any agent may be asked, and sends the question to its leader. The leader refuses ([`ruling`](super::ruling)), or
+//! ends its work as in a step-down, and seals the epoch ([`seal`](super::seal)). When the agent that was asked has
+//! the new list, it knows that the change is made ([`install`](super::install)). A leader may crash or be replaced
+//! meanwhile, so the driver gives the command again until it has an answer. The repetition is harmless.
 
 use super::{
     Out, QuorumBully, QuorumConfig,
@@ -25,15 +25,15 @@ use crate::{
 };
 use std::time::Duration;
 
-/// A list of more voters fits no record.
+/// Largest number of voters in a list. A longer list does not fit into a record.
 const MOST_VOTERS: usize = 100;
-/// Maximum size of a list, in bytes: two lists have to fit a record, the present one and the next.
+/// Largest size of a list, in bytes. A record has to contain two lists, the present one and the next one.
 const MOST_BYTES: usize = 24_000;
-/// A contact's name and address are no longer.
+/// Largest length of the name and of the address of a contact.
 const LONGEST_CONTACT: usize = 256;
 
 impl QuorumConfig {
-    /// This configuration with the voters of that list.
+    /// Returns this configuration with the voters of the list `decree`.
     pub(super) fn of(&self, decree: &Decree) -> Self {
         let wide = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok());
         Self {
@@ -45,7 +45,8 @@ impl QuorumConfig {
         }
     }
 
-    /// Checks that such a list can follow: a list that cannot follow comes from a defect, or from malice.
+    /// Checks that this list can follow the present one. A list that cannot follow comes from a defect or an
+    /// attacker.
     pub(super) fn check_decree(&self, decree: &Decree) -> Result<(), ChangeError> {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let voters = count(decree.voters.len());
@@ -89,7 +90,7 @@ fn bytes(voter: &NewVoter) -> usize {
 }
 
 impl QuorumBully {
-    /// The command to change the voters.
+    /// Handles the command to change the voters.
     pub(super) fn on_change(&mut self, now: Time, change: Box<VoterChange>, out: &mut Out) -> Next {
         self.core.asked = Some(change.clone());
         if let State::Following(following) = &self.state {
@@ -108,12 +109,12 @@ impl QuorumBully {
         match self.begin_change(now, &change, out) {
             Ok(Some(changed)) => self.core.answer_change(&change, Ok(changed), out),
             Err(reason) => self.core.answer_change(&change, Err(reason), out),
-            Ok(None) => {} // it is begun, or no leader is known: the command is given again
+            Ok(None) => {} // it is begun, or no leader is known: the driver repeats the command
         }
         Next::Stay
     }
 
-    /// The same command, given to an agent that follows this one.
+    /// Handles the same command from an agent that follows this one.
     pub(super) fn on_ask_change(
         &mut self,
         now: Time,
@@ -143,7 +144,8 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// `Some` for a list that is so already, `None` for a change that is begun; or nothing leads here.
+    /// Begins a change. Returns `Some` if the list already has the change. Returns `None` if the change has begun, or
+    /// if this agent does not lead.
     fn begin_change(
         &mut self,
         now: Time,
@@ -159,14 +161,14 @@ impl QuorumBully {
             return Ok(None);
         }
         if leading.brings(&self.core, change) {
-            return Ok(None); // asked for once more: whether it could be begun now does not matter
+            return Ok(None); // asked again: it no longer matters whether the change could begin now
         }
         let ruling = self.core.rule(now, leading, change);
         if let Err(ChangeError::NotSeen { .. }) = ruling
             && let (Some(new), _) = change.parts()
             && new.contact.is_some()
         {
-            // Perhaps no node has dialled its host yet: the next question may find it.
+            // Perhaps no node has connected to the new voter's host yet. By the next question a link may exist.
             let wanted = VotersEvent::Wanted(new.clone());
             out.notify(Event::Voters(Box::new(wanted)));
         }
@@ -189,7 +191,7 @@ impl QuorumBully {
 }
 
 impl QuorumBully {
-    /// `Enlist`: the sender follows this leader, and could become a voter.
+    /// Handles `Enlist`: the sender follows this leader, and could become a voter.
     pub(super) fn on_enlist(&mut self, now: Time, from: &AgentId, enlist: &Enlist) -> Next {
         if let State::Leading(leading) = &mut self.state
             && leading.term == enlist.term
@@ -204,19 +206,20 @@ impl QuorumBully {
 }
 
 impl Leading {
-    /// Takes note of a member that could become a voter. There are no more of them than members.
+    /// Notes a member that could become a voter. The notes are never more than the members.
     fn note_learner(&mut self, core: &Core, now: Time, id: &AgentId) {
         self.learners.retain(|id, _| core.me.is_up(id));
         self.learners.insert(id.clone(), now);
     }
 
-    /// `enlist-before-vote`: returns whether that agent enlisted of late, for as long as a voter's message would count.
+    /// `enlist-before-vote`: returns whether this agent has sent `Enlist` within the promise P, the time for which a
+    /// voter's message counts.
     pub(super) fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
         let heard = self.learners.get(id);
         heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())
     }
 
-    /// `lose-before-seal`: the work ends first, as for a step down.
+    /// `lose-before-seal`: lets the work end first, as in a step-down.
     fn drain_for(&mut self, core: &Core, now: Time, next: Box<Decree>, out: &mut Out) {
         let limit = core.config.drain();
         self.leaving = Some(Leaving {
@@ -226,8 +229,8 @@ impl Leading {
         });
     }
 
-    /// Returns whether the change is under way: the next list has the change, and the present list does not. Two lists
-    /// differ by one change, so no other change leads to the same list.
+    /// Returns whether the change is under way: the next list has the change, and the present list does not. Two
+    /// successive lists differ by one change, so no other change leads to the same list.
     fn brings(&self, core: &Core, change: &VoterChange) -> bool {
         let leaving = self.leaving.as_ref();
         let next = leaving.and_then(|leaving| leaving.next.as_deref());

@@ -1,8 +1,8 @@
 //! The reasons for which an agent asks for votes.
 //!
-//! Decided here: `claim-for-a-reason`. Only this module makes a [`Claim`], always from a [`Reason`], and the function
-//! that makes a reason checks its condition. The page [`proof`](super::proof) shows for each reason that no other agent
-//! can win the same term.
+//! Decided here: `claim-for-a-reason`. Only this module makes a [`Claim`], always from a [`Reason`]. The function
+//! that returns a reason checks the condition for it. The page [`proof`](super::proof) shows for each reason that no
+//! other agent can win the same term.
 //!
 //! Not here: the count of the votes ([`candidate`](super::candidate), [`leader`](super::leader),
 //! [`prepare`](super::prepare)), and the incarnation for which an answer counts ([`answer`](super::answer)).
@@ -20,25 +20,26 @@ pub(super) struct Reason(Why);
 enum Why {
     /// A quorum has consented in this round.
     Consented,
-    /// The leader of a term has resigned it and names this agent.
+    /// The leader of a term has resigned, and its `Resign` has this agent as the successor.
     Named,
-    /// This agent had the list of the epoch decided, and the term is its first.
+    /// This agent had the list of the epoch decided, and claims the first election of the epoch.
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
-    /// A leader asks for votes for its successor in a term, and itself claims neither that term nor a lower one.
+    /// A leader asks for votes for its successor. The leader itself does not claim that term or a lower one.
     Ahead(Candidate),
 }
 
 impl Reason {
-    /// The reason of a candidate, if a quorum has consented in this round.
+    /// Returns the reason of a candidate, if a quorum has consented in this round.
     pub(super) fn consented(core: &Core, consents: usize) -> Option<Self> {
         (consents >= core.config.vote_quorum()).then_some(Self(Why::Consented))
     }
 
-    /// The reason of an agent that the `Resign` of a leader names, if its record knows no later election. This holds if
-    /// the resigned term is not below the term of the record. It also holds if the record's term is the term in which
-    /// this agent voted ahead at that leader's request. `following` is the leader that it followed until the `Resign`.
+    /// Returns the reason of the successor in a leader's `Resign`, if the successor's record contains no later
+    /// election. This holds if the resigned term is not below the term of the record. It also holds if the record's
+    /// term is the term in which this agent voted ahead at that leader's request. `following` is the leader that this
+    /// agent followed until the `Resign`.
     pub(super) fn named(
         core: &Core,
         following: Option<&Following>,
@@ -52,8 +53,8 @@ impl Reason {
         (may && successor == Some(&core.me.id)).then_some(Self(Why::Named))
     }
 
-    /// The reason of the agent that had the list of its epoch decided. `from` is the agent that sent the list; `None`
-    /// if this agent had it decided.
+    /// Returns the reason of the agent that had the list of its epoch decided. `from` is the agent that sent the
+    /// list; `None` if this agent had it decided.
     pub(super) fn first_of_epoch(core: &Core, from: Option<&AgentId>) -> Option<Self> {
         let record = &core.voter.record;
         let list = record.installed();
@@ -62,12 +63,12 @@ impl Reason {
         (from.is_none() && is_its && is_first).then_some(Self(Why::FirstOfEpoch))
     }
 
-    /// The reason of a leader that raises its term, if it holds a lease.
+    /// Returns the reason of a leader that raises its term, if the leader holds a lease.
     pub(super) fn raise(has_lease: bool) -> Option<Self> {
         has_lease.then_some(Self(Why::Raise))
     }
 
-    /// The reason of a leader that asks for votes for its successor, if it holds a lease.
+    /// Returns the reason of a leader that asks for votes for its successor, if the leader holds a lease.
     pub(super) fn ahead(has_lease: bool, to: &Candidate) -> Option<Self> {
         has_lease.then(|| Self(Why::Ahead(to.clone())))
     }
@@ -90,13 +91,13 @@ impl Reason {
 }
 
 impl Claim {
-    /// The agent for which it asks for votes: the successor if it names one, else the sender.
+    /// Returns the agent that the votes are for: the successor if the claim has one, else the sender.
     pub(super) fn candidate(&self, (from, incarnation): SenderIncarnation<'_>) -> Candidate {
         let successor = self.successor.clone();
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 
-    /// Returns a refusal, from a voter whose record has the term `seen`.
+    /// Returns a refusal by a voter whose record has the term `seen`.
     pub(super) fn refusal(&self, sender: SenderIncarnation<'_>, seen: Term) -> ClaimReply {
         ClaimReply {
             term: self.term,

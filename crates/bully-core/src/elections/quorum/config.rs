@@ -2,8 +2,8 @@
 //!
 //! Decided here: the defaults, and which values fit together.
 //!
-//! Voters and quorums are the same at every member: the configuration fixes them, not the snapshot of the
-//! members, and `epoch` names this choice of voters. Timings may differ, for example during a rolling
+//! Voters and quorums are the same at every member: they come from the configuration, not from the snapshot of the
+//! members, and `epoch` is the number of this choice of voters. Timings may differ, for example during a rolling
 //! change.
 #![expect(clippy::similar_names, reason = "voters cast votes")]
 
@@ -16,8 +16,8 @@ use crate::{
     parts::{detector_of, duplicate_voter, in_order, majority},
 };
 
-/// The configuration of a quorum election. Voters, quorums and epoch are the same at every member. An
-/// agent does not start if its configuration does not pass the [check](Self::check).
+/// The configuration of a quorum election. Voters, quorums and epoch are the same at every member. An agent with a
+/// configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::quorum::QuorumConfig;
@@ -33,39 +33,40 @@ use crate::{
 pub struct QuorumConfig {
     /// The voters, in any order, with distinct names.
     pub voters: Vec<AgentId>,
-    /// Qv: number of votes that elect; 2 Qv > n. Default: a majority.
+    /// Qv: number of votes that elect a leader; 2 Qv > n. Default: a majority.
     pub vote_quorum: Option<usize>,
-    /// Ql: number of acknowledgements, the leader's own included, that uphold a lease; Qv + Ql > n.
-    /// Default: a majority.
+    /// Ql: number of acknowledgements that uphold a lease, the leader's own included; Qv + Ql > n. Default: a
+    /// majority.
     pub lease_quorum: Option<usize>,
     /// The waiting times. Default: [`Timings::default`]; they need a failure detector.
     pub timings: Timings,
-    /// Time at which a live leader gives way. Default: [`Preemption::After`] 10 s; the time must exceed the
+    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s; the time must exceed the
     /// promise P.
     pub preemption: Preemption,
-    /// Amount by which a better agent's score must exceed the leader's score. Default: any amount; between
-    /// equal scores the name decides.
+    /// Least difference by which a better agent's score must exceed the leader's score. Default: any difference;
+    /// between equal scores the name decides.
     pub margin: Option<Score>,
-    /// Longest time that the work of a leader that steps down may take to end. Default: D - 2 d, so
-    /// that the work ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`).
-    /// With a longer time the leader goes on renewing its lease, and its work must stop when the lease is
-    /// lost. The work must also stop then if other voters have shorter timings, since the lease is then
-    /// shorter than the leader's own D.
+    /// Longest time between the step-down of a leader and the end of its work. Default: D - 2 d, so that the work
+    /// ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`). With a longer time the
+    /// leader continues to renew its lease, and its work must stop if the lease is lost. The work must also stop at
+    /// the end of the lease if other voters have shorter timings, because the lease is then shorter than the leader's
+    /// own D.
     pub drain: Option<Duration>,
-    /// Time for which an agent that stepped down at its user's command lets others go first, unless its
-    /// score is set or it is told to campaign. Default: 60 s.
+    /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
+    /// agent's score is set or the agent is told to campaign. Default: 60 s.
     ///
-    /// Such an agent still has a slot, eight slots later than its rank would give it, since it may be the
-    /// only agent left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed end).
+    /// Such an agent still has a slot, eight slots later than its rank would give it, because it may be the only
+    /// agent left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed end).
     pub cooldown: Duration,
-    /// W: time for which an agent that gave way waits for the announcement; at least 2 E + 4 d, the default.
+    /// W: time for which an agent that defers to another one waits for its announcement; at least 2 E + 4 d, the
+    /// default.
     pub wait: Option<Duration>,
     /// Number of this choice of voters. A member ignores members of another [epoch](super::epoch); that page
-    /// says how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums
-    /// needs a higher epoch; a change of timings does not.
+    /// describes how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums needs a
+    /// higher epoch; a change of timings does not.
     pub epoch: u64,
-    /// Voters without a store, by the rules of [`diskless`](super::diskless); the same at every member. Default: each
-    /// voter has a store.
+    /// Parameters of voters without a store, by the rules of [`diskless`](super::diskless); the same at every member.
+    /// Default: `None`, each voter has a store.
     pub diskless: Option<Diskless>,
     /// Whether this member may take part with a store although the list of voters does not name it. Such a
     /// *learner* follows, acknowledges nothing, and can be made a [voter](super::epoch) while the group runs.
@@ -92,10 +93,10 @@ impl QuorumConfig {
         }
     }
 
-    /// Checks every relation.
+    /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`QuorumError`] with the values that do not fit.
+    /// [`QuorumError`] with the values that do not fit together.
     pub fn check(&self) -> Result<(), QuorumError> {
         self.check_quorums()?;
         self.check_durations()?;
@@ -112,17 +113,17 @@ impl QuorumConfig {
         Ok(())
     }
 
-    /// Qv: number of votes that elect.
+    /// Qv: number of votes that elect a leader.
     pub fn vote_quorum(&self) -> usize {
         self.quorum(self.vote_quorum)
     }
 
-    /// Ql: number of acknowledgements, the leader's own included, that uphold a lease.
+    /// Ql: number of acknowledgements that uphold a lease, the leader's own included.
     pub fn lease_quorum(&self) -> usize {
         self.quorum(self.lease_quorum)
     }
 
-    /// The digest of the voters and quorums, on which all members of an epoch must agree.
+    /// Returns the digest of the voters and quorums, which must be equal at all members of an epoch.
     pub fn electorate(&self) -> Electorate {
         let voters = Electorate::new(&self.voters, self.vote_quorum(), self.lease_quorum());
         match self.diskless() {
@@ -144,7 +145,7 @@ impl QuorumConfig {
         detector_of(&self.timings).heartbeat
     }
 
-    /// Longest time that the work of a leader that steps down may take to end.
+    /// Longest time between the step-down of a leader and the end of its work.
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or_else(|| {
             let t = &self.timings;
@@ -152,7 +153,7 @@ impl QuorumConfig {
         })
     }
 
-    /// W: time for which an agent that gave way to another agent waits for that agent's announcement.
+    /// W: time for which an agent that defers to another one waits for its announcement.
     pub fn wait(&self) -> Duration {
         self.wait.unwrap_or_else(|| self.least_wait())
     }
@@ -198,7 +199,7 @@ impl QuorumConfig {
         Ok(())
     }
 
-    /// Checks the relations that [`Timings`] alone do not guarantee.
+    /// Checks the relations that [`Timings`] alone does not guarantee.
     fn check_durations(&self) -> Result<(), QuorumError> {
         if self.timings.detector().is_none() {
             return Err(QuorumError::NoHeartbeat);
@@ -213,7 +214,7 @@ impl QuorumConfig {
             Preemption::After(after) => after,
             Preemption::Never => return Ok(()),
         };
-        // `grace-outlasts-promise`: otherwise an agent that flaps would be up long enough to take over.
+        // `grace-outlasts-promise`: otherwise an agent that comes and goes would be up long enough to take over.
         if after <= promise {
             return Err(QuorumError::Preemption { after, promise });
         }
@@ -228,7 +229,7 @@ pub enum QuorumError {
     /// The list of voters is empty.
     #[error("there are no voters: name at least one, better three")]
     NoVoters,
-    /// Two voters have one name.
+    /// Two voters have the same name.
     #[error("the voter {id} is listed twice: give each its own name")]
     DuplicateVoter {
         /// The name.
@@ -260,7 +261,7 @@ pub enum QuorumError {
         /// The smallest valid Ql.
         least: usize,
     },
-    /// The configuration asks for a learner, but voters without a disk are not changed while the group runs.
+    /// The configuration asks for a learner, but a list of voters without disks cannot change while the group runs.
     #[error(
         "a learner is made a voter while the group runs, and voters without a disk are not: leave out one of the two"
     )]
@@ -283,7 +284,7 @@ pub enum QuorumError {
         "preemption after {after:?} must come later than the promise of {promise:?} ends: raise it, or choose never"
     )]
     Preemption {
-        /// Time for which a better agent must be heard steadily.
+        /// Time for which a better agent must be heard without a gap.
         after: Duration,
         /// P.
         promise: Duration,

@@ -1,9 +1,9 @@
 //! The answers of a voter to the question whether it would vote for an agent.
 //!
-//! Decided here: consent, objection (`object-once`), or refusal. Every `Elect` is answered, in every role,
-//! and no answer changes anything durable (`ask-before-claim`).
+//! Decided here: whether a voter consents, objects (`object-once`), or refuses. It answers every `Elect`, in every
+//! role, and no answer changes anything durable (`ask-before-claim`).
 //!
-//! Not here: the time for which a leader keeps its own leadership ([`leader`](super::leader)).
+//! Not here: how long a leader keeps its leadership before it hands over ([`leader`](super::leader)).
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::protocol::{AgentId, Leader, Time};
 
-/// A voter's answer to a question.
+/// A voter's answer to a question whether it would vote for the asker.
 pub(super) enum Verdict {
     Consent,
-    /// "I outrank you": the asker defers.
+    /// "I outrank you": the asker has to defer.
     Object,
     Refuse(Refusal),
 }
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// `Elect`: answers the question, whatever the role.
+/// Answers an `Elect`, whatever the role.
 pub(super) fn on_elect(
     core: &mut Core,
     state: &mut State,
@@ -56,7 +56,7 @@ pub(super) fn on_elect(
     }
     let may_object = match state {
         State::Asking(_) | State::Claiming(_) => true,
-        // An agent in its cool-down lets others go first, so it objects only if its own election has begun.
+        // An agent in its cool-down does not compete, so it objects only if its own election has begun.
         State::Vacant(_) | State::Following(_) => !core.is_cooling_down(now),
         State::Sealing(_) | State::Telling(_) | State::Leading(_) => false,
     };
@@ -73,7 +73,7 @@ pub(super) fn on_elect(
     core.objected.insert(from.clone());
     match state {
         State::Vacant(vacant) => vacant.campaign(),
-        // It did not refuse, so its promise is over: the leader has been silent for too long.
+        // The verdict is no refusal, so this agent's promise has ended: the leader has been silent for too long.
         State::Following(following) => {
             following.leave(out);
             Next::Become(Start::Ask { before: None })
@@ -87,8 +87,8 @@ pub(super) fn on_elect(
 }
 
 impl Core {
-    /// Returns this voter's verdict on an agent that campaigns, while this voter holds no lease. `may_object`
-    /// says whether its role allows an objection.
+    /// Returns this voter's verdict on an agent that campaigns, while this voter holds no lease. `may_object` says
+    /// whether the role of this voter allows an objection.
     pub(super) fn judge(
         &self,
         now: Time,
@@ -106,8 +106,8 @@ impl Core {
         if elect.seen < self.voter.record.term {
             return Verdict::Refuse(Refusal::Stale);
         }
-        // `object-once`: a high-ranked agent whose objections arrive but which cannot win must not delay the
-        // others for ever. An agent that could not campaign at once itself does not object either.
+        // `object-once`: a high-ranked agent that can object but cannot win must not delay the others for ever. An
+        // agent that could not campaign at once does not object either.
         let objects = may_object
             && self.me.outranks(elect.score, from)
             && self.must_wait(now).is_zero()
@@ -119,15 +119,15 @@ impl Core {
         }
     }
 
-    /// Returns this voter's verdict on a takeover from another agent. It consents if no promise binds it once
-    /// that agent resigns.
+    /// Returns this voter's verdict on an agent that wants to take over from the leader `target`. The voter consents
+    /// if no promise binds it after that leader has resigned.
     pub(super) fn judge_takeover(
         &self,
         now: Time,
         sender: SenderIncarnation<'_>,
         target: &Leadership,
     ) -> Verdict {
-        // The incarnation of the target is not checked, since no guarantee depends on this answer.
+        // The incarnation of the target is not checked, because no guarantee depends on this answer.
         let promise = self.voter.promise.as_ref();
         let released = promise.map(|promise| Leader {
             id: target.id.clone(),

@@ -1,7 +1,7 @@
-//! The data that all roles share: this agent, the other voters and their ranks, the voter's promises and
-//! record, the cool-down, and the memory of former leaders.
+//! The data that all roles share: this agent, the other voters and their ranks, the voter's promises and record, the
+//! cool-down, and the memory of former leaders.
 //!
-//! Decided here: `slot-by-rank`, and the time for which an agent may not campaign.
+//! Decided here: `slot-by-rank`, and the time in which an agent may not campaign.
 //!
 //! Not here: the roles. The core calls no role.
 
@@ -34,7 +34,7 @@ use crate::{
     parts::{Participant, slot},
 };
 
-/// The data of an agent that no role owns.
+/// The data of an agent that belong to no role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
     pub(super) me: Participant,
@@ -45,41 +45,42 @@ pub(super) struct Core {
     pub(super) cooldown: CooldownEnds,
     /// The agents to which this agent has objected since it last knew a leader.
     pub(super) objected: BTreeSet<AgentId>,
-    /// The scores that voters named last, newer than those in the snapshot of the members.
+    /// The scores that voters reported last. They are newer than the scores in the snapshot of the members.
     pub(super) scores: BTreeMap<AgentId, Option<Score>>,
     pub(super) flapping: Flapping,
     pub(super) pace: RoundPace,
-    /// The last writes of its record, if a write took longer than a round.
+    /// The last writes of this agent's record, if a write took longer than a round.
     pub(super) writes: Option<Box<Writes>>,
-    /// The last claim, if it ran out without a refusal and its votes may come late.
+    /// The last claim, if its time passed without a refusal. Its votes may come late.
     pub(super) open_claim: Option<Box<Claiming>>,
-    /// Time when an observer last heard a leader.
+    /// Time when this observer last heard a leader.
     pub(super) observed: Time,
-    /// Number of rounds that this incarnation has asked.
+    /// Number of rounds of questions in this incarnation so far.
     pub(super) rounds: u64,
-    /// The store that keeps its votes; `None` without a disk.
+    /// The store that keeps this agent's votes; `None` without a disk.
     pub(super) store: Option<StoreId>,
-    /// Whether this agent has a store, so that it may vote once it is listed.
+    /// Whether this agent has a store, so that it may vote as soon as it is in the list of voters.
     pub(super) has_store: bool,
-    /// Whether the configuration, or a later list, has named this agent. No agent accepts a list from an agent that
-    /// was never named, and bridges close its link.
+    /// Whether this agent is or was in the configured list or a later one. No agent accepts a list from an agent that
+    /// was never in a list, and bridges close the link to such an agent.
     pub(super) was_listed: bool,
-    /// Whether the record names other voters than the configuration, and no event has reported that yet.
+    /// Whether the record contains other voters than the configuration, and no event has reported that yet.
     pub(super) overrules: bool,
-    /// The change of the voters that was asked of this agent and has no answer yet.
+    /// The change of the voters that this agent was asked to make, while it has no answer.
     pub(super) asked: Option<Box<VoterChange>>,
-    /// Without disks: the voters whose clocks are known to be too far from this agent's clock.
+    /// Without disks: the voters whose clocks differ too much from this agent's clock.
     pub(super) apart: Option<Box<ClocksApart>>,
 }
 
-/// The cool-down after this agent stepped down. It has no timer: each rule compares these times with the present.
+/// The times of the cool-down after this agent stepped down. It needs no timer: each rule compares these times with
+/// the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct CooldownEnds {
-    /// Time before which the agent does not campaign, since its successor has not announced itself yet.
+    /// Time before which the agent does not campaign, because its successor has not announced itself yet.
     pub(super) campaign: Time,
-    /// Time until which it lets other agents go first and asks no leader to give way.
+    /// Time until which the agent does not compete and does not ask a leader to hand over.
     pub(super) yields: Time,
-    /// Shortest cool-down after the next time that it steps down.
+    /// Shortest cool-down after the next step-down.
     pub(super) least: Duration,
 }
 
@@ -109,12 +110,12 @@ impl Core {
         }
     }
 
-    /// Begins the incarnation. Returns the time for which this agent does not campaign.
+    /// Begins the incarnation. Returns the time in which this agent does not campaign.
     pub(super) fn start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Duration {
         self.me.members = members;
         let first = self.config.first_term();
         if self.me.is_voter() && self.voter.record.term < first {
-            // From now on this record belongs to its epoch, and an earlier epoch refuses it.
+            // From this write on the record belongs to its epoch, and agents of an earlier epoch refuse it.
             self.voter.write(&self.config, now, first, None, out);
         }
         let mut quarantine = self.voter.begin(&self.config, now);
@@ -132,13 +133,13 @@ impl Core {
         }
         let leader = self.me.members.leader();
         if leader.is_some_and(|leader| leader.id != self.me.id) {
-            quarantine.max(self.config.timings.promise()) // the leader's heartbeat arrives earlier
+            quarantine.max(self.config.timings.promise()) // a leader's heartbeat arrives before that
         } else {
             quarantine
         }
     }
 
-    /// Whether peers can recognize this voter's store. A store that an application wrote itself may have no id.
+    /// Returns whether peers can recognize this voter's store. A store that an application implements may have no id.
     pub(super) fn has_memory(&self) -> bool {
         self.me.is_voter() && self.store.is_some()
     }
@@ -157,7 +158,7 @@ impl Core {
         }
     }
 
-    /// This incarnation of this agent.
+    /// Returns this incarnation of this agent.
     pub(super) fn myself(&self) -> SenderIncarnation<'_> {
         (&self.me.id, self.me.incarnation)
     }
@@ -168,14 +169,14 @@ impl Core {
         self.voter.write(&self.config, now, term, voted_for, out);
     }
 
-    /// Whether this incarnation has voted for itself in that term, and in no later one.
+    /// Returns whether this incarnation has voted for itself in this term, and in no later one.
     pub(super) fn has_voted_for_itself(&self, term: Term) -> bool {
         let voted_for = self.voter.record.voted_for.as_ref();
         self.voter.record.term == term && voted_for.is_some_and(|voted| self.is_candidate(voted))
     }
 
-    /// Tells a leader that this voter supports it. The promise is written first: otherwise an
-    /// acknowledgement that arrives after a crash would extend a lease that the next incarnation does not know.
+    /// Acknowledges a leader. The promise is written first. Otherwise an acknowledgement that arrives after a crash
+    /// could extend a lease of which the next incarnation knows nothing.
     pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
         if !self.binds() {
             self.voter.stop_telling(&self.config, now, out);
@@ -190,7 +191,8 @@ impl Core {
             Ack {
                 term: leader.term,
                 echo,
-                // It names no score in its cool-down, so that the leader does not choose it as the successor.
+                // In its cool-down the agent reports no score, so that the leader does not choose it as the
+                // successor.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 slow: self.is_slow(),
                 // Rounded down: a leader must not rely on a longer promise than this voter keeps.
@@ -200,22 +202,25 @@ impl Core {
         );
     }
 
-    /// `enlist-before-vote`: an agent that could vote but is not listed tells this to the leader that it follows.
+    /// `enlist-before-vote`: reports to the followed leader that this agent could vote, if it is not in the list of
+    /// voters.
     fn enlist(&self, leader: &Leader, out: &mut Out) {
         if self.has_store && !self.me.is_voter() && self.config.diskless().is_none() {
             out.send(&leader.id, Enlist { term: leader.term });
         }
     }
 
-    /// Whether this agent binds itself to a leader. Only a voter does, and not while it recovers its memory.
+    /// Returns whether this agent binds itself to a leader. Only a voter does, and only after it has recovered its
+    /// memory.
     pub(super) fn binds(&self) -> bool {
         self.me.is_voter() && self.voter.recovery.is_none()
     }
 
     // ---- scores and slots -------------------------------------------------------------------
 
-    /// Stores the score that a member reported for itself. Reported scores order the slots (`precedes`) and
-    /// choose the leader's successor. No vote and no lease depends on them, so a wrong score only costs time.
+    /// Stores the score that a member reported for itself. Reported scores decide the order of the slots (`precedes`)
+    /// and the leader's choice of a successor. No vote and no lease depends on them, so a wrong score only costs
+    /// time.
     pub(super) fn learn_score(&mut self, id: &AgentId, score: Option<Score>) {
         match self.scores.get_mut(id) {
             Some(known) => *known = score,
@@ -230,13 +235,14 @@ impl Core {
         }
     }
 
-    /// Whether `one` outranks `than` by more than the margin. Without a margin any difference is enough.
+    /// Returns whether `one` outranks `than` by more than the margin. Without a margin any difference is enough.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
         let margin = self.config.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
     }
 
-    /// Whether that voter may be up, and by its last known score outranks this agent, which has the score `own`.
+    /// Returns whether this voter may be up, and outranks this agent by its last known score. `own` is this agent's
+    /// score.
     pub(super) fn precedes(&self, own: Score, id: &AgentId, before: Option<&Predecessor>) -> bool {
         let Some(theirs) = self.score_of(id) else {
             return false;
@@ -251,15 +257,15 @@ impl Core {
     pub(super) fn slot(&self, now: Time, before: Option<&Predecessor>) -> (Duration, Duration) {
         let timings = &self.config.timings;
         let (step, jitter) = match before.map(|before| before.certainty) {
-            // All agents hear of a confirmed end at about the same time, so steps of one message delay
-            // separate them.
+            // All agents learn of a confirmed end at about the same time, so one message delay is enough between two
+            // slots.
             Some(Certainty::Confirmed) => (timings.delay_bound(), timings.delay_bound()),
             Some(Certainty::Suspected) | None => (timings.step(), timings.jitter()),
         };
         let first = self.me.score.map_or(0, |own| {
             let peers = self.peers.iter();
             let first = peers.filter(|id| self.precedes(own, id, before)).count();
-            // An agent in its cool-down still has a slot, since it may be the only agent left.
+            // An agent in its cool-down still has a slot, because it may be the only agent left.
             let back = if self.is_cooling_down(now) {
                 slot::LAST
             } else {
@@ -276,7 +282,7 @@ impl Core {
         (step.saturating_mul(first), jitter)
     }
 
-    /// Time for which this agent may not campaign, whatever its slot.
+    /// Time for which this agent may not campaign, whatever its slot is.
     pub(super) fn must_wait(&self, now: Time) -> Duration {
         let blocked = self.voter.blocked(&self.config, now, self.myself(), None);
         self.cooldown.campaign.since(now).max(blocked)
@@ -303,8 +309,8 @@ impl Core {
 
     // ---- members ----------------------------------------------------------------------------
 
-    /// Records a snapshot of the members. A score that differs from the score in the former snapshot is
-    /// newer than the score that its voter last reported.
+    /// Stores a snapshot of the members. If a voter's score differs from the score in the former snapshot, the new
+    /// score is newer than the score that the voter last reported.
     pub(super) fn meet(&mut self, members: Arc<Members>) {
         let before = mem::replace(&mut self.me.members, members);
         for id in &*self.peers {

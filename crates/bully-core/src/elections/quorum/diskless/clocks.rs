@@ -1,9 +1,9 @@
-//! `lowest-clock`: the wall clocks of the other voters, if they are known to differ from this agent's clock.
+//! `lowest-clock`: the wall clocks of the other voters, if they differ from this agent's clock.
 //!
 //! Decided here: which clocks are kept, and the term by the clocks. A voter reports the term by its clock when it
-//! consents, when it answers a voter that recovers, and when its clock makes it refuse a claim. A clock that differs by
-//! up to 10 s counts as correct, and is not kept. A voter that reports a false time lowers the terms at most to the
-//! counted ones.
+//! consents, when it answers a voter that recovers, and when it refuses a claim because of its clock. A clock that
+//! differs by up to 10 s counts as correct, and is not kept. A voter that reports a wrong time cannot lower the terms
+//! below the counted ones.
 //!
 //! Not here: the use of the lowest clock ([`term`](super::term), [`recovery`](super::recovery)).
 
@@ -16,19 +16,19 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, ClockGap, Incarnation, Term, Time};
 
-/// The voters whose clocks differ by more than 10 s from this agent's clock, each with the incarnation that read the
-/// clock and the number of milliseconds by which the clock is ahead.
+/// The voters whose clocks differ by more than 10 s from this agent's clock. Each has the incarnation that read the
+/// clock, and the number of milliseconds by which that clock is ahead.
 pub(in crate::elections::quorum) type ClocksApart = BTreeMap<AgentId, (Incarnation, i64)>;
 
 impl Core {
-    /// The term by this agent's wall clock, for others; `None` with a disk.
+    /// Returns the term by this agent's wall clock, for other agents; `None` with a disk.
     pub(in crate::elections::quorum) fn clock(&self, now: Time) -> Option<Term> {
         let own = self.config.diskless();
         own.map(|_| self.config.clock_term(now))
     }
 
-    /// Handles the term by a voter's clock, in the answer to a question that ends at `due`. A late answer does not
-    /// count: its clock was read too long ago.
+    /// Notes the term by a voter's clock, from the answer to a question whose time ends at `due`. A late answer does
+    /// not count, because its clock was read too long ago.
     pub(in crate::elections::quorum) fn hear_clock(
         &mut self,
         now: Time,
@@ -52,7 +52,7 @@ impl Core {
         }
     }
 
-    /// Forgets that voter's clock, unless the incarnation `but` reported it.
+    /// Forgets this voter's clock, unless the incarnation `but` reported it.
     pub(super) fn forget_clock(&mut self, of: &AgentId, but: Option<Incarnation>) {
         if let Some(apart) = &mut self.apart {
             apart.retain(|id, (of_whom, _)| id != of || Some(*of_whom) == but);
@@ -60,7 +60,8 @@ impl Core {
         }
     }
 
-    /// The term by the clocks: the term by this agent's own clock, but at most 10 s above the lowest known clock.
+    /// Returns the term by the clocks: the term by this agent's own clock, but at most 10 s above the lowest known
+    /// clock.
     pub(super) fn clocks_term(&self, now: Time) -> Term {
         let own = self.config.clock_term(now);
         let apart = self.apart.iter().flat_map(|apart| apart.values());
@@ -73,7 +74,7 @@ impl Core {
         Term(own.0.saturating_sub(behind)).max(self.config.first_term())
     }
 
-    /// The clock that differs most from this agent's clock, if any differs by more than 10 s.
+    /// Returns the clock that differs most from this agent's clock, if a clock differs by more than 10 s.
     pub(in crate::elections::quorum) fn clock_gap(&self) -> Option<ClockGap> {
         let apart = self.apart.iter().flat_map(|apart| apart.iter());
         let (voter, (_, ahead)) = apart.max_by_key(|(_, (_, ahead))| ahead.unsigned_abs())?;

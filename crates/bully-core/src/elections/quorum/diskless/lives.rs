@@ -13,8 +13,8 @@ use crate::elections::quorum::{
 use crate::protocol::{AgentId, Incarnation, Time};
 
 impl Core {
-    /// `votes-expire`: time until which votes count for a claim that is made now; `None` with a disk, where they count
-    /// for ever.
+    /// `votes-expire`: returns the time until which votes count for a claim that is made now; `None` with a disk,
+    /// because such votes count for ever.
     pub(in crate::elections::quorum) fn claim_ends(&self, now: Time) -> Option<Time> {
         let round = self.config.timings.round();
         self.config.diskless().map(|_| now.after(round))
@@ -27,8 +27,8 @@ impl Core {
 }
 
 impl Voter {
-    /// `bound-to-one-life`: whether a promise to another incarnation still binds this voter. A higher term proves
-    /// nothing here: it may be the term of a forgotten election, announced long ago.
+    /// `bound-to-one-life`: returns whether a promise to another incarnation still binds this voter. A higher term in
+    /// the announcement is no proof: it may be the term of a forgotten election, announced long ago.
     pub(in crate::elections::quorum) fn is_bound_elsewhere(
         &self,
         config: &QuorumConfig,

@@ -1,12 +1,12 @@
 //! `raise-above-observers`: the report of an observer about a term that no voter remembers.
 //!
-//! Decided here: when an observer sends the report, and how a leader reacts. If all voters restart within a time that
-//! is shorter than the difference of their clocks, their terms can fall. A voter that remembers a higher term answers a
-//! leader with `Nack`, but an observer sends no `Nack`. Without the report it would ignore that leader until the terms
-//! have caught up, possibly until the leader ends.
+//! Decided here: when an observer sends the report, and how a leader reacts. If all voters restart in a time that is
+//! shorter than the difference of their clocks, their terms can fall. A voter that remembers a higher term answers a
+//! leader with `Nack`, but an observer sends no `Nack`. Without the report it would ignore that leader until the
+//! terms exceed the remembered one, possibly until the leader ends.
 //!
-//! The leader trusts an observer as far as any reported term (`no-term-ahead`), and goes on leading meanwhile. So an
-//! observer that lies makes the leader claim terms up to 10 s ahead of its clock, and ends no leadership.
+//! The leader trusts an observer's term as far as any reported term (`no-term-ahead`), and leads on meanwhile. So an
+//! observer that lies can make the leader claim terms up to 10 s ahead of its clock, but cannot end a leadership.
 
 use crate::elections::{
     message::{Behind, QuorumMessage},
@@ -31,7 +31,7 @@ impl Core {
         }
     }
 
-    /// The term that an observer reports to have followed.
+    /// Returns the term that an observer reports to have followed.
     pub(in crate::elections::quorum) fn followed(&self, message: &QuorumMessage) -> Option<Term> {
         let QuorumMessage::Behind(said) = message else {
             return None;
@@ -41,8 +41,8 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// Handles the report of an observer: a leader with a lease claims a term above the reported one. An agent without
-    /// a lease has to obtain its lease first, and gets the report again.
+    /// Handles the report of an observer: a leader with a lease claims a term above the reported one. An agent
+    /// without a lease has to obtain its lease first; the observer then sends the report again.
     pub(in crate::elections::quorum) fn on_followed(
         &mut self,
         now: Time,

@@ -1,6 +1,6 @@
 //! The recovery of an incarnation without a memory.
 //!
-//! Decided here: the time for which it abstains, and the answers that it needs before it votes.
+//! Decided here: the time for which an incarnation abstains, and the answers that it needs before it votes.
 //!
 //! ```text
 //! Start ──── abstains ──────────────┬── E ──┐ enough others have answered: it votes above their terms
@@ -16,7 +16,7 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Incarnation, Recovering, Round, Term, Time, Timings};
 
-/// The state of an incarnation before it takes part.
+/// The state of an incarnation that does not take part yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::elections::quorum) struct Recovery {
     /// `abstain-without-memory`: the end of the abstention.
@@ -27,25 +27,25 @@ pub(in crate::elections::quorum) struct Recovery {
     round: Option<Round>,
     /// The first round of questions.
     first: Option<Round>,
-    /// The other voters that remember, with the terms that they named. Such an answer counts until this incarnation
+    /// The other voters that remember, with the terms in their answers. Such an answer counts until this incarnation
     /// takes part.
     remember: BTreeMap<AgentId, Term>,
-    /// The other voters that recover themselves, by their answers to the last round.
+    /// The other voters that recover themselves, as they answered in the last round.
     recover: Forgetful,
-    /// The same for the round before. It is only displayed, while the answers to the last round are not here yet.
+    /// The same for the round before the last one. It is only displayed, until the answers to the last round arrive.
     recovered_before: Vec<AgentId>,
     /// The highest term in any answer.
     highest: Term,
 }
 
-/// Incarnations that have forgotten everything.
+/// Incarnations that have no memory.
 pub(in crate::elections::quorum) type Forgetful = BTreeMap<AgentId, Incarnation>;
 
 /// The source of the term above which a recovered incarnation votes.
 enum Memory {
     /// The answers of enough others that remember.
     Others,
-    /// The clocks, since too few others can remember.
+    /// The clocks, because too few others can remember.
     Clock,
 }
 
@@ -57,8 +57,8 @@ impl QuorumConfig {
         Timings::least_promise(t.promise().saturating_add(t.round()))
     }
 
-    /// Longest time from the start of the last voter of a majority until a voter of it leads, while `above` voters that
-    /// outrank that voter are down.
+    /// Longest time from the start of the last voter of a majority until a voter of that majority leads. `above` is
+    /// the number of voters that outrank the last voter and are down.
     ///
     /// ((P + E) (1 + r) / (1 - r) + max(E, H)) / (1 - r) + S × `above` + J + 2 E + 5 d without disks, for the clock-rate error
     /// r = 11 %; with disks the first part is P / (1 - r).
@@ -122,8 +122,8 @@ impl Recovery {
         }
     }
 
-    /// Records an answer. A recovering voter may finish at any time, so the answer that it recovers counts only for the
-    /// last round.
+    /// Notes an answer. A voter may end its recovery at any time, so the answer "I recover" counts only for the last
+    /// round.
     fn hear(&mut self, (from, incarnation): SenderIncarnation<'_>, answer: &Recovered) {
         let is_mine = self.first.is_some_and(|first| {
             first.incarnation == answer.round.incarnation && first <= answer.round
@@ -139,7 +139,7 @@ impl Recovery {
         self.highest = self.highest.max(answer.term);
     }
 
-    /// The progress of the recovery, for display.
+    /// Returns the progress of the recovery, for display.
     fn progress(&self, core: &Core) -> Recovering {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let config = &core.config;
@@ -153,7 +153,7 @@ impl Recovery {
         };
         let (recover, remember) = (those(&recovers).len(), those(&remembers));
         let answers = remember.len().saturating_add(recover);
-        // With this number of further restarts too few others can remember.
+        // After this number of further restarts too few others can remember.
         let more = config.voters.len().saturating_sub(config.vote_quorum());
         let more = more.saturating_sub(recover);
         Recovering {
@@ -167,8 +167,8 @@ impl Recovery {
         }
     }
 
-    /// The memory that this incarnation may use now. `is_late` says that the time for answers to the last round is
-    /// over.
+    /// Returns the memory that this incarnation may use now. `is_late` says whether the time for answers to the last
+    /// round has passed.
     fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
         if now < self.until {
             return None;
@@ -183,7 +183,7 @@ impl Recovery {
         (is_late && is_lost && self.answers().saturating_add(1) >= quorum).then_some(Memory::Clock)
     }
 
-    /// The number of others that have answered.
+    /// Returns the number of others that have answered.
     fn answers(&self) -> usize {
         let recover = self.recover.keys();
         let recover = recover.filter(|id| !self.remember.contains_key(*id));
@@ -192,7 +192,7 @@ impl Recovery {
 }
 
 impl Voter {
-    /// `abstain-without-memory`: begins to recover, and returns the shortest time for which it abstains.
+    /// `abstain-without-memory`: begins to recover. Returns the shortest time for which this voter abstains.
     pub(in crate::elections::quorum) fn forget(
         &mut self,
         config: &QuorumConfig,
@@ -206,8 +206,8 @@ impl Voter {
         span
     }
 
-    /// `forgotten-together`: whether this voter recovered by the clocks in a round in which the other one recovered as
-    /// well.
+    /// `forgotten-together`: returns whether this voter recovered by the clocks in a round in which the other voter
+    /// recovered as well.
     pub(super) fn forgot_with(&self, other: &AgentId, asks: Round) -> bool {
         let forgot = self.forgot.as_ref();
         forgot.is_some_and(|forgot| forgot.get(other) == Some(&asks.incarnation))
@@ -215,13 +215,13 @@ impl Voter {
 }
 
 impl Core {
-    /// The progress of the recovery, if this incarnation recovers.
+    /// Returns the progress of the recovery, if this incarnation recovers.
     pub(in crate::elections::quorum) fn recovering(&self) -> Option<Recovering> {
         let recovery = self.voter.recovery.as_ref()?;
         Some(recovery.progress(self))
     }
 
-    /// `Recovered`: returns whether this incarnation takes part from now on.
+    /// Handles `Recovered`. Returns whether this incarnation takes part from now on.
     pub(super) fn on_recovered(
         &mut self,
         now: Time,
@@ -244,7 +244,8 @@ impl Core {
         recovered
     }
 
-    /// Asks, asks again, or takes part, if it is time. Returns whether this incarnation takes part from now on.
+    /// Asks, asks again, or takes part, if the time has come. Returns whether this incarnation takes part from now
+    /// on.
     pub(super) fn on_recover_due(&mut self, now: Time, out: &mut Out) -> bool {
         let Some(recovery) = &self.voter.recovery else {
             return false;
@@ -279,7 +280,7 @@ impl Core {
         false
     }
 
-    /// Takes part, if enough others remember or the clocks may be used. Returns whether it does.
+    /// Takes part, if enough others remember or the clocks may be used. Returns whether this incarnation takes part.
     fn recover(&mut self, now: Time, is_late: bool, out: &mut Out) -> bool {
         let Some(recovery) = &self.voter.recovery else {
             return false;
@@ -298,7 +299,8 @@ impl Core {
         }
         let record = &self.voter.record;
         if record.term < floor || record.term == floor && record.voted_for.is_none() {
-            // An earlier incarnation may have voted in that term. A vote for itself prevents a vote for another agent.
+            // An earlier incarnation may have voted in that term. By voting for itself, this incarnation cannot vote
+            // for another agent.
             self.vote_for_myself(now, floor, out);
         }
         true

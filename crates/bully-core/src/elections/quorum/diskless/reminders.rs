@@ -1,4 +1,5 @@
-//! The agents that a recovering incarnation asks, and the machine's actions after its own recovery.
+//! The questions of a recovering incarnation to the other voters, and the actions of the machine after its own
+//! recovery.
 
 use crate::elections::{
     message::{QuorumMessage, Recover, Recovered},
@@ -11,7 +12,7 @@ use crate::elections::{
 use crate::protocol::{AgentId, Time};
 
 impl QuorumBully {
-    /// `Recover`, `Recovered`: in every role.
+    /// Handles `Recover` and `Recovered`, in every role.
     pub(in crate::elections::quorum) fn on_recovery(
         &mut self,
         now: Time,
@@ -34,7 +35,7 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// It is time to ask, or to ask again.
+    /// Handles the timer: the time to ask, or to ask again, has come.
     pub(in crate::elections::quorum) fn on_recover_due(
         &mut self,
         now: Time,
@@ -47,7 +48,7 @@ impl QuorumBully {
         }
     }
 
-    /// This incarnation takes part from now on, and has a slot if no agent leads.
+    /// Called when this incarnation begins to take part. It has a slot if no agent leads.
     fn takes_part(&mut self) -> Next {
         let State::Vacant(vacant) = &mut self.state else {
             return Next::Stay;
@@ -57,7 +58,7 @@ impl QuorumBully {
 }
 
 impl Core {
-    /// A question changes nothing here, but that another incarnation of its sender has read its clock anew.
+    /// Answers a question. The question changes only one thing: its sender has read its clock again.
     fn remind(&mut self, now: Time, from: &AgentId, question: &Recover, out: &mut Out) {
         self.forget_clock(from, Some(question.round.incarnation));
         let answer = Recovered {

@@ -1,10 +1,10 @@
 //! Terms by the clock, which remain when a majority has forgotten the counted terms.
 //!
-//! Decided here: which term a claim is for, and which terms are too far ahead to be true. An announcement
-//! is not checked, since a quorum voted for its term. The terms that other voters remember are not checked
-//! either: a voter that knows nothing cannot judge them.
+//! Decided here: which term a claim is for, and which terms are too far ahead to be true. The term of an announcement
+//! is not checked, because a quorum voted for it. The terms that other voters remember are not checked either: a
+//! voter that knows nothing cannot judge them.
 //!
-//! Not here: how this agent knows the other voters' clocks ([`clocks`](super::clocks)).
+//! Not here: how this agent learns the other voters' clocks ([`clocks`](super::clocks)).
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use crate::elections::{
 };
 use crate::protocol::{Term, Time};
 
-/// `no-term-ahead`: longest time by which another agent's clock may be ahead of this agent's clock.
+/// `no-term-ahead`: longest accepted time by which another agent's clock may be ahead of this agent's clock.
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
 
-/// Returns the latest term that others may name, by a wall clock that shows `wall` milliseconds since the start of
-/// 1970; `None` for rules that only count their terms.
+/// Returns the highest term that others may use, for a wall clock that shows `wall` milliseconds since the start of
+/// 1970; `None` for rules whose terms are only counted.
 pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
     let since = wall.saturating_sub(YEAR_2024.unsigned_abs());
     let ahead = u64::try_from(AHEAD.as_millis()).unwrap_or(u64::MAX);
@@ -43,26 +43,26 @@ impl QuorumConfig {
 }
 
 impl Core {
-    /// The term to claim, above the term `seen`. With a disk it is the next term. `term-by-the-clock`: without a
-    /// disk it is the term by the clocks if that is higher.
+    /// Returns the term to claim, above the term `seen`. With a disk it is the next term. `term-by-the-clock`:
+    /// without a disk it is the term by the clocks if that is higher.
     pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
         let counted = self.config.term_above(seen)?;
         Some(self.by_the_clocks(now, counted))
     }
 
-    /// The given term, or the term by the clocks if that is higher.
+    /// Returns the given term, or the term by the clocks if that is higher.
     pub(in crate::elections::quorum) fn by_the_clocks(&self, now: Time, term: Term) -> Term {
         term.max(self.clocks_term(now))
     }
 
-    /// Whether such a message names a term that no member can know.
+    /// Returns whether a message contains a term that no member can have reached.
     pub(in crate::elections::quorum) fn is_beyond(
         &self,
         now: Time,
         message: &QuorumMessage,
     ) -> bool {
         let (config, seen, term) = (&self.config, self.voter.seen, message.term());
-        // Adopting this term would use up the numbers of this epoch.
+        // This agent must not adopt such a term: the term would use up the numbers of this epoch.
         if term > config.last_term() {
             return true;
         }
@@ -74,29 +74,29 @@ impl Core {
 }
 
 impl Diskless {
-    /// The wall clock in milliseconds since the start of 2024, as this agent's own clock has counted it since it was
-    /// read; 0 before 2024.
+    /// Returns the wall clock in milliseconds since the start of 2024, as this agent's own clock has counted it since
+    /// the reading; 0 before 2024.
     fn wall(&self, now: Time) -> u64 {
         let passed = now.as_nanos() / 1_000_000;
         passed.saturating_add_signed(self.wall_at_zero)
     }
 }
 
-/// Whether the term of a message is accepted without a check against the clock.
+/// Returns whether the term of a message is accepted without a check against the clock.
 const fn is_vouched_for(message: &QuorumMessage) -> bool {
     match message {
-        // A quorum has voted for these.
+        // A quorum has voted for the terms of these messages.
         QuorumMessage::Elected(_)
         | QuorumMessage::Heartbeat(_)
         | QuorumMessage::Resign(_)
         | QuorumMessage::Ack(_)
         | QuorumMessage::Takeover(_)
-        // A voter that asks for memory knows nothing that it could check.
+        // A voter that asks for memory knows nothing with which it could check the term.
         | QuorumMessage::Recover(_)
         | QuorumMessage::Recovered(_)
         | QuorumMessage::Recall(_)
         | QuorumMessage::Recalled(_)
-        // Voters without disks send none of these.
+        // Voters without disks do not send these messages.
         | QuorumMessage::Seal(_)
         | QuorumMessage::Sealed(_)
         | QuorumMessage::Install(_)
