@@ -1,7 +1,7 @@
-//! Number of losses of the leadership without a resignation, for each agent: `wait-longer-for-flapping`.
+//! `wait-longer-for-flapping`: the number of times that each agent lost the leadership without a resignation.
 //!
-//! An agent that keeps losing the leadership, because its host or its network comes and goes, has to
-//! be heard steadily for longer each time before a leader hands over to it. A count halves with time.
+//! An agent that loses the leadership again and again, because its host or its network comes and goes, has to be
+//! heard without a gap for longer each time before a leader hands over to it. A count halves with time.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,14 +11,14 @@ use crate::protocol::{AgentId, Term, Time};
 /// Number of grace periods after which a count halves.
 const PERIODS: u32 = 16;
 
-/// The losses of earlier leaders.
+/// The losses of former leaders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flapping {
     losses: BTreeMap<AgentId, Losses>,
     last: Option<Leadership>,
 }
 
-/// One agent's count.
+/// The count of one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Losses {
     count: u32,
@@ -28,7 +28,7 @@ struct Losses {
 impl Losses {
     const MOST: u32 = 8;
 
-    /// The count at `now`: halved once for each `period` that passed.
+    /// Returns the count at `now`: it halves once in each `period`.
     fn count(self, now: Time, period: Duration) -> u32 {
         let nanos = period.as_nanos().max(1);
         let periods = now.since(self.since).as_nanos() / nanos;
@@ -38,8 +38,8 @@ impl Losses {
 }
 
 impl Flapping {
-    /// Notes that an agent leads in `term`. `grace` is the time that a leader makes a better agent wait, if it ever
-    /// hands over to one.
+    /// Notes that an agent leads in `term`. `grace` is the time for which a leader makes a better agent wait, if
+    /// leaders hand over to better agents at all.
     pub(super) fn note_leader(
         &mut self,
         now: Time,
@@ -65,17 +65,17 @@ impl Flapping {
         }
     }
 
-    /// Returns whether that leadership is the last noted one.
+    /// Returns whether this leadership was noted last.
     pub(super) fn is_last(&self, id: &AgentId, term: Term) -> bool {
         let last = self.last.as_ref();
         last.is_some_and(|last| last.id == *id && last.term == term)
     }
 
-    /// Returns the time that this agent has to wait where others wait for `grace`.
+    /// Returns the time for which this agent has to wait if other agents wait for `grace`.
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));
-        // At most sixteen times; a higher count only takes longer to be halved.
+        // The wait is at most sixteen times as long. A higher count only takes more time to halve.
         grace.saturating_mul(1 << losses.min(4))
     }
 }

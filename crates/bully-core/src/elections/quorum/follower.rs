@@ -1,13 +1,13 @@
 //! The role of an agent that follows a leader: it supports the leader, and takes over if it ranks higher.
 //!
-//! Decided here: `follow-and-promise` and `ask-before-takeover`. `Elected` and `Heartbeat` are handled alike,
-//! so the next heartbeat replaces a lost `Elected`. An acknowledgement is a promise: for P from now on, by its
-//! own clock, this voter votes for no other agent. An observer follows, and promises nothing.
+//! Decided here: `follow-and-promise` and `ask-before-takeover`. `Elected` and `Heartbeat` have the same effect, so
+//! the next heartbeat replaces a lost `Elected`. An acknowledgement is a promise: for P from now on, by its own
+//! clock, this voter votes for no other agent. An observer follows, and promises nothing.
 //!
 //! An agent that wants to take over asks the voters first: an agent that could not win must not make a healthy
 //! leader stop.
 //!
-//! Not here: whether the leader gives way. The leader decides that itself ([`resign`](super::resign)).
+//! Not here: whether the leader hands over. The leader decides that itself ([`resign`](super::resign)).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -28,7 +28,7 @@ pub(super) struct Following {
     score: Score,
     /// Time at which a silent leader counts as ended (for a voter: the end of its promise).
     due: Time,
-    /// Start of the steady contact: since then the leader was heard without a gap.
+    /// Time since which the leader was heard without a gap.
     pub(super) since: Time,
     /// Time of the last announcement.
     last: Time,
@@ -40,9 +40,9 @@ pub(super) struct Following {
 /// The attempt of a follower that outranks its leader to take over.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum TakeoverAttempt {
-    /// It does not ask before that time.
+    /// Before this time, this agent does not ask.
     After(Time),
-    /// It asked the voters whether it may take over.
+    /// This agent has asked the voters whether it may take over.
     Asked {
         round: Round,
         consents: BTreeSet<AgentId>,
@@ -59,7 +59,7 @@ pub(super) struct TimedAnnouncement {
 }
 
 impl TimedAnnouncement {
-    /// Returns `None` without a time of sending: only leaders of the available mode send no time.
+    /// Returns `None` without a sending time: only leaders of the available mode send no time.
     pub(super) fn new(term: Term, score: Score, sent_at: Option<Time>) -> Option<Self> {
         sent_at.map(|sent_at| Self {
             term,
@@ -70,8 +70,8 @@ impl TimedAnnouncement {
 }
 
 impl Following {
-    /// Follows an agent that announced itself. `known` is the leader followed until now, which may be the
-    /// same agent.
+    /// Follows an agent that announced itself. `known` is the leader that this agent followed until now, which may be
+    /// the same agent.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -116,13 +116,13 @@ impl Following {
         }
     }
 
-    /// Whether the term of the record is the term in which this voter voted for its leader's successor. If so, it goes
-    /// on following this leader.
+    /// Returns whether the term of the record is the term in which this voter voted for its leader's successor. In
+    /// that case this voter still follows its present leader.
     fn has_voted_ahead(&self, core: &Core) -> bool {
         self.ahead == Some(core.voter.record.term)
     }
 
-    /// Whether an announcement is of the leadership that this voter follows, and this voter has voted ahead.
+    /// Returns whether an announcement belongs to the followed leadership, and this voter has voted ahead.
     pub(super) fn goes_on(
         &self,
         core: &Core,
@@ -150,7 +150,7 @@ impl Following {
             return false;
         };
         let is_same = self.leader.term == said.term
-            // A term below the record's term needs a `Nack`, so that the leader raises its term.
+            // If the term is below the record's term, the leader needs a `Nack`, so that it raises its term.
             && (said.term >= core.voter.record.term || self.has_voted_ahead(core))
             && self.score == said.score
             && self.leader.incarnation == incarnation
@@ -180,7 +180,7 @@ impl Following {
         true
     }
 
-    /// Ends the role if the leader was silent for too long.
+    /// Ends the role if the leader has been silent for too long.
     pub(super) fn on_election_due(&self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(BullyTimer::Election, self.due.since(now));
@@ -216,8 +216,8 @@ impl Following {
 // ---- a takeover ------------------------------------------------------------------------------
 
 impl Following {
-    /// Asks for a takeover if the grace period is over, that is if both agents have been in steady contact for
-    /// long enough. It is called after each heartbeat.
+    /// Asks for a takeover if the grace period has passed: both agents have been in contact without a gap for long
+    /// enough. It is called after each heartbeat.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
@@ -227,7 +227,7 @@ impl Following {
         }
     }
 
-    /// Asks the voters, if this agent outranks its leader. The leader has a grace period of its own.
+    /// Asks the voters, if this agent outranks its leader. The leader checks a grace period of its own.
     pub(super) fn ask_to_take_over(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         let Some(score) = core.me.eligible().filter(|_| !core.is_cooling_down(now)) else {
             return;
@@ -265,13 +265,13 @@ impl Following {
         };
     }
 
-    /// Whether this agent outranks the leader that it follows.
+    /// Returns whether this agent outranks the leader that it follows.
     pub(super) fn is_outranked(&self, core: &Core) -> bool {
         let own = core.me.score.map(|score| (score, &core.me.id));
         own.is_some_and(|own| core.is_better(own, (self.score, &self.leader.id)))
     }
 
-    /// Earliest time at which it asks for the leadership, if it outranks its leader.
+    /// Returns the earliest time at which this agent asks for the leadership, if it outranks its leader.
     pub(super) fn takes_over_at(&self, core: &Core) -> Option<Time> {
         let Preemption::After(grace) = core.config.preemption else {
             return None;
@@ -283,7 +283,7 @@ impl Following {
         })
     }
 
-    /// Counts a consent. Once a quorum consents, including the leader, asks the leader to hand over.
+    /// Counts a consent. When a quorum has consented, including the leader, asks the leader to hand over.
     pub(super) fn on_yield(
         &mut self,
         core: &Core,
@@ -305,14 +305,15 @@ impl Following {
         if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
             return;
         }
-        // If the leader agrees, its work has to end first. This agent does not ask again during that time.
+        // If the leader agrees, its work has to end first. This agent does not ask again in that time.
         self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
         out.cancel_timer(BullyTimer::Round);
         let term = self.leader.term;
         out.send(&self.leader.id, Takeover { term });
     }
 
-    /// Handles a refusal. Only the leader's refusal counts, which names the time for which it does not give way.
+    /// Handles a refusal. Only the leader's refusal counts. It contains the time for which the leader does not hand
+    /// over.
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
         let is_asked =
             matches!(&self.takeover, TakeoverAttempt::Asked { round, .. } if *round == ok.round);
@@ -355,8 +356,8 @@ fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
     }
 }
 
-/// Takes part in the leader's term. The record is written before the acknowledgement that follows. An
-/// observer has no vote to write: it only remembers the term.
+/// Takes part in the leader's term. The record is written before the acknowledgement that follows. An observer has no
+/// vote to write, so it only remembers the term.
 fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     let term = leader.term;
     let voted_for = Some(Candidate::new(&leader.id, leader.incarnation));
@@ -371,18 +372,18 @@ fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     }
 }
 
-/// Longest time between two announcements in steady contact: 3 H, or the interval of a leader with longer
-/// timings that adapts its heartbeats to this promise (`lease-within-promise`), if that is longer. By the
-/// leader's clock the interval is a third of the longest lease that this promise covers. By this agent's clock
-/// it may be longer by the difference of the two clocks, so it is a third of the promise.
+/// Longest time between two announcements that counts as contact without a gap: 3 H, or a longer time if the leader's
+/// timings are longer and it adapts its heartbeats to this promise (`lease-within-promise`). By the leader's clock
+/// that interval is a third of the longest lease that this promise allows. By this agent's clock the interval may be
+/// longer by the difference of the two clocks, so a third of the promise is used.
 fn gap(config: &QuorumConfig) -> Duration {
     let t = &config.timings;
     let slow = (t.promise() / 3).saturating_add(t.delay_bound().saturating_mul(2));
     config.heartbeat().saturating_mul(3).max(slow)
 }
 
-/// Longest silence of a leader that an observer accepts: P, or three times the gap before the last
-/// announcement. The leader does not know the observer's P, so its heartbeats may suit longer promises.
+/// Longest silence of a leader that an observer accepts: P, or three times the gap before the last announcement, if
+/// that is longer. The leader does not know the observer's P, so its heartbeats may fit longer promises.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)

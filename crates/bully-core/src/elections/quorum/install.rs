@@ -1,9 +1,9 @@
 //! The beginning of an epoch that the voters of the former epoch have decided.
 //!
-//! Decided here: when an agent enters an epoch, and how it answers a message of another epoch. An agent that
-//! receives the list of a later epoch enters that epoch, in any role, and may skip epochs. Its promises end: they
-//! were made to leaders of the former epoch, which a quorum has sealed. It answers a message of an earlier epoch
-//! with its list, and a message of a later epoch with `Behind`.
+//! Decided here: when an agent enters an epoch, and how it answers a message of another epoch. An agent that receives
+//! the list of a later epoch enters that epoch, in any role, and may skip epochs. Its promises end, because they were
+//! made to leaders of the former epoch, which a quorum has sealed. It answers a message of an earlier epoch with its
+//! list, and a message of a later epoch with `Behind`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::elections::message::{Behind, Install};
 use crate::protocol::{AgentId, Decree, Event, MemberKind, Time, VotersEvent};
 
 impl QuorumBully {
-    /// `Install`: handles a decided list.
+    /// Handles an `Install`, which contains a decided list.
     pub(super) fn on_install(&mut self, from: &AgentId, install: Install, out: &mut Out) -> Next {
         let Install { term, decree } = install;
         let config = &self.core.config;
@@ -56,15 +56,15 @@ impl QuorumBully {
         }
         if config.diskless().is_none() {
             let seen = self.core.voter.seen;
-            out.send(from, Behind { seen }); // the highest term that it knows
+            out.send(from, Behind { seen }); // the highest term that this agent knows
         }
         self.core.ignore(self.state.role(), "of a later epoch");
         true
     }
 
-    /// `answer-earlier-epoch`: answers with the list of this epoch, also an agent that sends an earlier list, which
-    /// would otherwise go on sending it for ever. Returns whether there was a decided list. A list that only the
-    /// configuration names is not sent.
+    /// `answer-earlier-epoch`: answers with the list of this epoch. An agent that sends an earlier list also gets
+    /// this answer; otherwise it would send its list for ever. Returns whether there is a decided list. A list that
+    /// is only configured is not sent.
     fn answers_with_list(&self, from: &AgentId, out: &mut Out) -> bool {
         let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
             return false;
@@ -75,7 +75,7 @@ impl QuorumBully {
     }
 }
 
-/// Enters the epoch of that list. `from` is the agent that sent it; `None` for the agent that had it decided.
+/// Enters the epoch of this list. `from` is the agent that sent the list; `None` for the agent that had it decided.
 pub(super) fn enter(
     core: &mut Core,
     now: Time,
@@ -123,7 +123,7 @@ pub(super) fn enter(
 }
 
 impl Core {
-    /// Reports once, at the start, that the record names other voters than the configuration.
+    /// Reports once, at the start, that the record contains other voters than the configuration.
     pub(super) fn tell_overruled(&mut self, out: &mut Out) {
         if let Some(list) = self.voter.record.installed()
             && std::mem::take(&mut self.overrules)
@@ -133,21 +133,22 @@ impl Core {
         }
     }
 
-    /// `tell-while-vacant`: time after which an agent that is not eligible sends the list of its epoch, and sends it
-    /// again, while it knows no leader; `None` without a decided list. The time is as long as the accepted silence
-    /// of a leader: usually the others know the list, and an agent leads by then.
+    /// `tell-while-vacant`: returns the time after which an agent that is not eligible sends the list of its epoch,
+    /// or sends it again, while it knows no leader; `None` without a decided list. The time is as long as the
+    /// accepted silence of a leader. Usually the other agents know the list, and an agent leads before that time has
+    /// passed.
     pub(super) fn tells_again_after(&self) -> Option<Duration> {
         let list = self.installed().filter(|_| self.may_tell());
         list.map(|_| self.config.timings.promise())
     }
 
-    /// Whether others would accept a list from this agent. Usually a bridge accepts a list only from an agent that may
-    /// vote.
+    /// Returns whether others would accept a list from this agent. A bridge usually accepts a list only from an agent
+    /// that may vote.
     pub(super) const fn may_tell(&self) -> bool {
         self.has_store && self.was_listed
     }
 
-    /// Adopts that configuration with its voters.
+    /// Adopts this configuration with its voters.
     pub(super) fn adopt(&mut self, config: Arc<super::QuorumConfig>) {
         let is_listed = config.voters.contains(&self.me.id);
         self.was_listed |= is_listed;

@@ -2,15 +2,15 @@
 //!
 //! Decided here: `give-up-unacknowledged`, `raise-term-without-gap`, and the rules below.
 //!
-//! Not here: when and to whom it hands over ([`resign`](super::resign)).
+//! Not here: when it hands over, and to which agent ([`resign`](super::resign)).
 //!
-//! An elected agent does not lead yet (`lease-before-leading`): it considers itself leader from the moment
-//! at which a quorum has acknowledged it until the lease of these acknowledgements ends. Each check compares
-//! the clock with the end of the lease, so a late timer cannot prolong the lease (`lease-ends-by-clock`).
+//! An elected agent does not lead yet (`lease-before-leading`). It considers itself leader from the moment at which a
+//! quorum has acknowledged it until the lease of these acknowledgements ends. Each check compares the clock with the
+//! end of the lease, so a late timer cannot prolong the lease (`lease-ends-by-clock`).
 //!
-//! **A lease is no longer than the promises** (`lease-within-promise`): each acknowledgement names the time for
-//! which its voter supports no other agent. It counts for no longer than that time allows, whatever this
-//! leader's own D. So members with different timings, for example during a rolling change, are safe.
+//! **A lease is no longer than the promises** (`lease-within-promise`). Each acknowledgement contains the time for
+//! which its voter supports no other agent. The acknowledgement counts for no longer than that time allows, whatever
+//! this leader's own D is. So members may have different timings, for example during a rolling change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,11 +35,12 @@ use crate::{
 /// Shortest time between two heartbeats, however short the promises.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The leadership of this agent, from the last vote that it needed.
+/// The leadership of this agent. It begins with the last vote that the agent needed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub(super) term: Term,
-    /// The score with which it leads. It keeps this score while it drains because it has lost its own.
+    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
+    /// work).
     pub(super) score: Score,
     pub(super) lease: LeaderLease,
     /// Time of the next heartbeat.
@@ -55,7 +56,7 @@ pub(super) struct Leading {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LeaderLease {
-    /// Too few voters have acknowledged it. The agent gives up at `give_up`.
+    /// Too few voters have acknowledged the agent. It gives up at `give_up`.
     Pending {
         give_up: Time,
     },
@@ -68,10 +69,10 @@ pub(super) enum LeaderLease {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Raise {
     term: Term,
-    /// Without disks: time until which a vote counts. After it the agent claims again.
+    /// Without disks: time until which a vote counts. After that time the agent claims again.
     due: Option<Time>,
     votes: BTreeSet<AgentId>,
-    /// The highest seal in the votes that is not void.
+    /// The seal with the highest term among the seals in the votes, if it is not void.
     seal: Option<Box<SealRecord>>,
 }
 
@@ -79,7 +80,7 @@ struct Raise {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     pub(super) handover: Handover,
-    /// Time for which this agent lets others go first afterwards.
+    /// Time after the hand-over in which this agent does not compete with the others.
     pub(super) cooldown: Duration,
     /// The next list of voters, if the leadership ends because of a change of the voters.
     pub(super) next: Option<Box<Decree>>,
@@ -88,8 +89,8 @@ pub(super) struct Leaving {
 // ---- the lease -------------------------------------------------------------------------------
 
 impl Leading {
-    /// Announces this agent after its election. It does not consider itself leader yet. If its votes came
-    /// late, a `Nack` tells it that a voter has moved on to a higher term.
+    /// Announces this agent after its election. It does not consider itself leader yet. If its votes came late, a
+    /// `Nack` reports that a voter has moved on to a higher term.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -132,7 +133,7 @@ impl Leading {
         });
     }
 
-    /// Prolongs the lease by the acknowledgements of a quorum; the first time, the leadership begins.
+    /// Prolongs the lease by the acknowledgements of a quorum. After the first such quorum, the leadership begins.
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         let own = now.after(core.config.timings.lease());
         let until = self.supporters.until(own, core.config.lease_quorum());
@@ -140,7 +141,8 @@ impl Leading {
             return;
         };
         match &mut self.lease {
-            // A given promise holds: a later, shorter promise or a late answer does not shorten the lease.
+            // A promise that was given still holds: a later, shorter promise or a late answer does not shorten the
+            // lease.
             LeaderLease::Held { until: held } => *held = until.max(*held),
             LeaderLease::Pending { .. } if now < until => {
                 self.lease = LeaderLease::Held { until };
@@ -154,7 +156,7 @@ impl Leading {
         }
     }
 
-    /// Whether it hands over, or prepares a hand-over.
+    /// Returns whether the leader hands over, or prepares a hand-over.
     pub(super) const fn is_leaving(&self) -> bool {
         self.leaving.is_some() || self.preparing.is_some()
     }
@@ -179,7 +181,7 @@ impl Leading {
         ack: &Ack,
         out: &mut Out,
     ) {
-        // An echo from the future can only be forged: it would give a lease of any length.
+        // Only a forged message can contain a time that has not come yet. It would give a lease of any length.
         if ack.term != self.term || ack.echo > now {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
@@ -193,7 +195,7 @@ impl Leading {
         self.keep_pace(core, now, out);
     }
 
-    /// Handles the lease timer, which is only a hint: every step checks the lease first.
+    /// Handles the lease timer. The timer is only a hint, because every step checks the lease first.
     pub(super) fn on_lease_due(&self, now: Time, out: &mut Out) -> Next {
         if let LeaderLease::Held { until } = self.lease {
             if now >= until {
@@ -204,13 +206,13 @@ impl Leading {
         Next::Stay
     }
 
-    /// Ends the leadership after the end of the lease.
+    /// Ends the leadership because its lease has ended.
     pub(super) fn expire(&self, out: &mut Out) -> Next {
         self.lose(LostReason::LeaseExpired, out);
         Next::own_slot(None)
     }
 
-    /// Ends the leadership: `Lost` comes before any other effect of the step.
+    /// Ends the leadership. `Lost` comes before any other effect of the step.
     pub(super) fn lose(&self, reason: LostReason, out: &mut Out) {
         match self.lease {
             LeaderLease::Held { .. } => {
@@ -225,7 +227,7 @@ impl Leading {
             out.cancel_timer(BullyTimer::Drain);
         }
     }
-    /// `give-up-unacknowledged`: gives up if too few voters have acknowledged this agent.
+    /// `give-up-unacknowledged`: gives up, because too few voters have acknowledged this agent.
     pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
         match self.lease {
             LeaderLease::Pending { give_up } if now < give_up => {
@@ -281,9 +283,9 @@ impl Leading {
         }
     }
 
-    /// Time between two heartbeats: H, or a third of the shortest time for which an acknowledgement counts, if
-    /// that is shorter. With H alone, a leader whose H suits long promises would barely renew its lease among
-    /// voters that give short ones.
+    /// Returns the time between two heartbeats: H, or a third of the shortest time for which an acknowledgement
+    /// counts, if that is shorter. If H fits long promises and the voters give short ones, H alone would hardly be
+    /// enough to renew the lease in time.
     fn interval(&self, core: &Core, now: Time) -> Duration {
         let lease = core.config.timings.lease();
         let shortest = self.supporters.shortest(now, lease).unwrap_or(lease);
@@ -310,8 +312,8 @@ fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
 // ---- a higher term without a gap -------------------------------------------------------------
 
 impl Leading {
-    /// `one-leader-per-term`: whether a `Nack` says that another agent leads in this agent's present term. An answer to
-    /// an announcement of an earlier term does not say that.
+    /// `one-leader-per-term`: returns whether a `Nack` says that another agent leads in this agent's present term. An
+    /// answer to an announcement of an earlier term does not say that.
     pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
         let is_its = nack.of == self.term && nack.term == self.term;
         let is_raised = core.voter.record.term > self.term;
@@ -335,8 +337,8 @@ impl Leading {
         Next::again(Duration::ZERO, None)
     }
 
-    /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may
-    /// vote for it, since a promise names its holder and not a term.
+    /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may vote for it,
+    /// because a promise is to its holder and not to a term.
     pub(super) fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
         let Some(term) = core.next_term(now, core.voter.seen.max(seen)) else {
             core.ignore(Role::Leader, "the terms have come to their end");
@@ -376,7 +378,7 @@ impl Leading {
         }
     }
 
-    /// Whether it claims a higher term.
+    /// Returns whether the leader claims a higher term.
     pub(super) const fn is_raising(&self) -> bool {
         self.raise.is_some()
     }
@@ -402,7 +404,7 @@ impl Leading {
                 raise.votes.insert(sender.0.clone());
                 return self.finish_raise(core, now, out);
             }
-            // The voter has taken part in a higher term, and can never vote in this one.
+            // The voter has taken part in a higher term, and can never vote in the claimed term.
             Some(raise) if raise.term == reply.term && reply.seen > reply.term => {
                 return self.raise(core, now, reply.seen, out);
             }
@@ -414,8 +416,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Begins the new term, without a gap, if there are enough votes. The lease goes on, since the promises
-    /// behind it name this leader, not its term.
+    /// Begins the new term without a gap, if there are enough votes. The lease continues, because the promises behind
+    /// it are to this leader and not to its term.
     fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let quorum = core.config.vote_quorum();
         let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {

@@ -1,19 +1,19 @@
 //! The voters that support a leader, and the end of their support: a lease depends on them.
 //!
-//! A lease counts from the time at which a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`); a
+//! A lease counts from the time at which a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`). A
 //! promise counts from the time at which it was *processed*, by the voter's clock. However long a message takes, the
-//! leader's lease is over first.
+//! leader's lease ends first.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::SenderIncarnation;
 use crate::protocol::{AgentId, Incarnation, Time};
 
-/// A leader's knowledge of the voters that acknowledged it.
+/// The voters that acknowledged a leader, as the leader knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Supporters {
     contacts: BTreeMap<AgentId, Contact>,
-    /// Room for [`until`](Self::until), so that a heartbeat allocates nothing; empty between calls.
+    /// Memory for [`until`](Self::until), so that a heartbeat allocates nothing; empty between two calls.
     scratch: Vec<Time>,
 }
 
@@ -22,20 +22,20 @@ pub(super) struct Supporters {
 pub(super) struct Contact {
     /// The incarnation that was heard last.
     pub(super) incarnation: Incarnation,
-    /// Time at which the heartbeat was sent whose acknowledgement counts for longest.
+    /// Sending time of the heartbeat whose acknowledgement counts for longest.
     echo: Time,
-    /// Its length from then.
+    /// Time for which that acknowledgement counts, from `echo`.
     span: Duration,
-    /// Whether it reported that it is slow.
+    /// Whether the voter reported that it is slow.
     pub(super) is_slow: bool,
-    /// The voter is heard without a gap: from when, and last.
+    /// The start of the time in which the voter was heard without a gap; `last` is the last message.
     pub(super) since: Time,
     pub(super) last: Time,
 }
 
 impl Supporters {
-    /// Notes an acknowledgement of a message that was sent at `echo`; it counts for `span` from then. If it comes more
-    /// than `gap` after the last one, contact begins anew.
+    /// Notes an acknowledgement of a message that was sent at `echo`. It counts for `span` from that time. If it
+    /// comes more than `gap` after the last one, the contact begins anew.
     pub(super) fn note(
         &mut self,
         now: Time,
@@ -60,22 +60,22 @@ impl Supporters {
             contact.since = now;
         }
         (contact.last, contact.incarnation) = (now, incarnation);
-        // An earlier promise may end later; then it still counts.
+        // If an earlier promise ends later, it still counts.
         if echo.after(span) >= contact.echo.after(contact.span) {
             (contact.echo, contact.span) = (echo, span);
         }
     }
 
-    /// `slow-waits`: notes a voter's report of its disk.
+    /// `slow-waits`: notes a voter's report about its disk.
     pub(super) fn note_slow(&mut self, from: &AgentId, is_slow: bool) {
         if let Some(contact) = self.contacts.get_mut(from) {
             contact.is_slow = is_slow;
         }
     }
 
-    /// Returns the time until which `quorum` voters support this leader; its own support lasts until `own`.
+    /// Returns the time until which `quorum` voters support this leader. The leader's own support lasts until `own`.
     pub(super) fn until(&mut self, own: Time, quorum: usize) -> Option<Time> {
-        // The leader itself is one of the quorum, and positions count from 0.
+        // The leader itself belongs to the quorum, and positions count from 0.
         let Some(position) = quorum.checked_sub(2) else {
             return Some(own);
         };
@@ -87,13 +87,13 @@ impl Supporters {
         until
     }
 
-    /// Returns whether that voter's promise of support runs.
+    /// Returns whether this voter's promise still holds.
     pub(super) fn supports(&self, id: &AgentId, now: Time) -> bool {
         let contact = self.contacts.get(id);
         contact.is_some_and(|c| now < c.echo.after(c.span))
     }
 
-    /// Returns whether no voter has been in contact for that long.
+    /// Returns whether every voter has been in contact for less than `span`.
     pub(super) fn are_new(&self, now: Time, span: Duration) -> bool {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }
@@ -104,7 +104,7 @@ impl Supporters {
         spans.max().unwrap_or_default()
     }
 
-    /// The shortest span that counts, of the voters that were heard within `recent`.
+    /// Returns the shortest time for which an acknowledgement counts, among the voters heard within `recent`.
     pub(super) fn shortest(&self, now: Time, recent: Duration) -> Option<Duration> {
         let heard = self.contacts.values();
         let heard = heard.filter(|c| now.since(c.last) <= recent);
@@ -115,7 +115,7 @@ impl Supporters {
         self.contacts.get(id)
     }
 
-    /// The voters that were heard within `span`.
+    /// Returns the voters that were heard within `span`.
     pub(super) fn heard(
         &self,
         now: Time,

@@ -1,10 +1,10 @@
 //! Role × input: which role handles which input.
 //!
-//! A role owns its data and returns [`Next`]: `Stay`, or the start of the next role. No role calls another
-//! one; the role changes in [`turn`](super::turn).
+//! A role owns its data and returns [`Next`]: `Stay`, or the start of the next role. No role calls another role; the
+//! role changes in [`turn`](super::turn).
 //!
-//! Decided here: also the duties of a voter in every role. It answers each `Elect` and each `Claim`, and it
-//! records changes of the members and resigned leaderships.
+//! Decided here: also the duties of a voter in every role. It answers each `Elect` and each `Claim`, and it notes
+//! changes of the members and resigned leaderships.
 
 use std::{mem, time::Duration};
 
@@ -51,7 +51,8 @@ impl QuorumBully {
         }
     }
 
-    /// `lease-ends-by-clock`: ends an expired lease. Every step begins with this, so a former leader has no effect.
+    /// `lease-ends-by-clock`: ends an expired lease. Every step begins with this check, so a former leader has no
+    /// effect.
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && leading.has_lease()
@@ -140,7 +141,7 @@ impl QuorumBully {
         leading.on_drained(&mut self.core, now, out)
     }
 
-    /// Timers are hints: each role compares its deadline with the clock again.
+    /// A timer is only a hint: each role compares its time with the clock again.
     fn on_timer(&mut self, now: Time, timer: BullyTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -180,7 +181,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         self.core.recall_from(now, from, out);
-        // The steady state comes first: a healthy group sends hardly any other message.
+        // The usual message comes first: a healthy group sends hardly anything but heartbeats.
         if let (QuorumMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
             && following.refresh(&mut self.core, now, from, incarnation, m, out)
@@ -255,7 +256,7 @@ impl QuorumBully {
                 self.core.answer_change(&answer.change, answer.outcome, out);
                 Next::Stay
             }
-            // Handled above.
+            // These messages are handled in `is_for_memory` and `on_message`.
             QuorumMessage::Install(_)
             | QuorumMessage::AskChange(_)
             | QuorumMessage::Enlist(_)
@@ -275,7 +276,7 @@ impl QuorumBully {
         self.proceed(now, next, out);
     }
 
-    /// Handles a message to a candidate, a leader, or a follower that asks for a takeover.
+    /// Handles an answer to a candidate, a leader, or a follower that asks for a takeover.
     fn on_answer(
         &mut self,
         now: Time,
@@ -334,7 +335,7 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// `Claim`: answers the claim, whatever the role. A refused claim changes nothing durable.
+    /// Answers a `Claim`, whatever the role. A refused claim changes nothing durable.
     fn on_claim(&mut self, now: Time, sender: SenderIncarnation<'_>, claim: &Claim, out: &mut Out) {
         let (from, _) = sender;
         let core = &mut self.core;
@@ -348,7 +349,7 @@ impl QuorumBully {
         };
         core.voter.hear(claim.term);
         if refused.is_none() {
-            // The vote is written first: a crash must not undo it after the reply was sent.
+            // The vote is written first: a crash after the reply must not undo it.
             core.voter
                 .vote(&core.config, now, claim.term, claim.candidate(sender), out);
             core.keep_store(now, sender);
@@ -386,7 +387,7 @@ impl QuorumBully {
     }
 }
 
-/// Records the facts in an answer, whatever the role of this agent. Returns `false` if the answer is outdated.
+/// Notes the facts in an answer, whatever the role of this agent. Returns `false` if the answer is out of date.
 fn hear_answer(
     core: &mut Core,
     now: Time,
@@ -409,7 +410,7 @@ fn hear_answer(
         QuorumMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
         QuorumMessage::Nack(nack) => {
             core.voter.hear(nack.term);
-            // A lower term is outdated: this agent has since taken part in a term that is at least as high.
+            // A lower term is out of date: this agent has since taken part in a term that is at least as high.
             return nack.term > core.voter.record.term;
         }
         QuorumMessage::Takeover(_)
@@ -432,7 +433,7 @@ fn hear_answer(
     true
 }
 
-/// Whether observers handle that message too.
+/// Returns whether observers handle this message, too.
 fn is_told(message: &QuorumMessage) -> bool {
     matches!(
         message,

@@ -1,58 +1,59 @@
 //! One name, one store, one incarnation: the rules that find gaps in a voter's memory.
 //!
-//! The election is safe as long as each voter knows its past, and it knows its past from its record. A record may be
-//! missing (the store was lost, or another store has the old name), or too old (a backup, or a copy of the file). A
-//! voter cannot detect that by itself.
+//! The election is safe as long as each voter knows its past from its record. A record may be missing (the store was
+//! lost, or another store has the old name), or too old (a backup, or a copy of the file). A voter cannot detect that
+//! by itself.
 //!
 //! Decided here: the behaviour of a voter while its past is uncertain, and its memory of the other voters.
 //!
-//! Not here: the messages that ask for that memory (`recall.rs`).
+//! Not here: the messages by which voters ask for that memory (`recall.rs`).
 //!
 //! | rule | statement | decided in |
 //! |---|---|---|
-//! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. | `voter.rs` |
-//! | `abstain-when-late` | A voter that starts with an empty record abstains for P, once. P begins when it hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard or made the claim of the first election before that. | here |
-//! | `excused-by-all` | It also need not abstain if all other voters have a store, and have answered that they know no earlier incarnation of it, no other store and no later election. After such an answer, a voter ignores earlier incarnations of that name with another store. | here, `recall.rs` |
+//! | `bound-to-one-incarnation` | A promise, a vote and a raise of the term are for one incarnation. | `voter.rs` |
+//! | `abstain-when-late` | A voter that starts with an empty record abstains for P, but only once. P begins when the voter hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard or made the claim of the first election before that. | `memory.rs` |
+//! | `excused-by-all` | It also need not abstain if all other voters have a store, and have answered that they know no earlier incarnation of it, no other store and no later election. After such an answer, a voter ignores earlier incarnations of that name with another store. | `memory.rs`, `recall.rs` |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and ignores an agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that receives a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest term of these messages. | `recall.rs` |
-//! | `incarnation-before-word` | A record names this incarnation before its first vote, seal or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others for their memory of it. If a voter has not answered, it asks that voter again when the voter appears or sends a message. A leader adds a heartbeat to its answer. Without a quarantine the asker votes, claims and acknowledges after the first answer, or after E. | here, `recall.rs` |
-//! | `older-than-remembered` | If another voter remembers a later incarnation or a higher term of this voter than its record has, the record is an old copy: the agent ends. | `recall.rs` |
-//! | `written-within-a-minute` | The memory of the others is written with the next record, a minute later at the latest. | `recall.rs` |
+//! | `incarnation-before-word` | A record contains this incarnation before its first vote, seal or acknowledgement leaves. | `voter.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. If a voter has not answered, it asks that voter again when the voter appears or sends a message. A leader adds a heartbeat to its answer. If the asker does not abstain, it votes, claims and acknowledges after the first answer, or after E. | `memory.rs`, `recall.rs` |
+//! | `older-than-remembered` | If another voter remembers a later incarnation or a higher term of this voter than its record contains, the record is an old copy: the agent ends. | `recall.rs` |
+//! | `written-within-a-minute` | The memory of the others is written with the next record, after a minute at the latest. | `recall.rs` |
 //!
 //! Voters without disks have other rules ([`diskless`](super::diskless)). A voter whose store has no id
 //! (`TermStore::id`) keeps no memory and asks no voter. With Ql = 1 a lease needs no other voter's
 //! promise, so no voter abstains because of a promise that it may have forgotten.
 //!
-//! # Why an honest voter is never taken for an old copy
-//! A voter sends a vote, a seal, an acknowledgement or an announcement only when its record names its incarnation and
-//! at least that term (`incarnation-before-word`, `persist-before-send`). So a later incarnation starts with a record
-//! that is not behind the others' memory of the former ones. The number of crashes and the elections that it missed do
-//! not matter: the others do not compare its record with the term of the *group*. A claim does not count, since it is
-//! sent before its candidate's own vote is durable (`claim-beside-own-vote`).
+//! # Why an honest voter is never mistaken for an old copy
+//! A voter sends a vote, a seal, an acknowledgement or an announcement only when its record contains its incarnation
+//! and at least that term (`incarnation-before-word`, `persist-before-send`). So a later incarnation starts with a
+//! record that is not behind the others' memory of the former ones. The number of crashes and the elections that it
+//! missed do not matter: the others do not compare its record with the term of the *group*. A claim does not count,
+//! because it is sent before its candidate's own vote is durable (`claim-beside-own-vote`).
 //!
 //! A vote of the present incarnation does not show with which record the incarnation started. So the others remember
 //! the present incarnation and the former one separately.
 //!
 //! # Why a voter may be excused
-//! An earlier incarnation that no voter remembers may have voted, acknowledged or sealed in the first term, or voted in
-//! a later one. If its message of a later term was received, then the receiver's own term is as high, and the receiver
-//! does not excuse. If that message was not received yet, no voter accepts it any more (`excused-by-all`; a restart of
-//! the receiver forgets this, but an answer is for the incarnation that asked). Its message of the first term may have
-//! been received, and forgotten by a restart: it supported the leadership of the receiver, and the restart ended that
-//! leadership. So after the last answer no message of an earlier incarnation elects an agent or extends a lease. (An
-//! earlier incarnation with the same store has sent no such message: the record would name it.)
+//! Suppose that no voter remembers an earlier incarnation. It may have voted, acknowledged or sealed in the first
+//! term, or voted in a later one. If a voter received its message of a later term, the receiver's own term is as
+//! high, and the receiver does not excuse this voter. If no voter has received that message yet, no voter accepts it
+//! any more (`excused-by-all`; a restart of the receiver forgets this, but an answer is for the incarnation that
+//! asked). Its message of the first term may have been received, and forgotten by a restart: it supported the
+//! leadership of the receiver, and the restart ended that leadership. So after the last answer no message of an
+//! earlier incarnation elects an agent or extends a lease. (An earlier incarnation with the same store has sent no
+//! such message: the record would contain it.)
 //!
 //! # Which gaps are closed
-//! A second process of a leader's name, with a new store or a copy of the store, gets no vote while the leader has
-//! promises. The confirmed end of one process does not end a promise to the other. A voter that lost its store does not
-//! help to elect a second leader beside the leader that it has forgotten: it abstains, and the voters that know its
-//! former store ignore it. An agent whose file was restored from a backup ends, and reports the reason.
+//! A second process with a leader's name, with a new store or a copy of the store, gets no vote while promises to the
+//! leader hold. The confirmed end of one process does not end a promise to the other. A voter that lost its store
+//! does not help to elect a second leader beside the leader that it has forgotten: it abstains, and the voters that
+//! know its former store ignore it. An agent whose file was restored from a backup ends, and reports the reason.
 //!
 //! Not closed: two processes of one voter on two sides of a partition, if the voters of one side never met the other
-//! process; a lost store together with a voter that was cut off since the group began, since neither knows of any
-//! election; a store that was lost after a promise longer than its present P; a restored file, if no reachable voter
-//! remembers a later record. A restored file does no more harm than a lost one.
+//! process; a lost store together with a voter that was cut off since the group began, because neither voter knows of
+//! any election; a store that was lost after a promise longer than its present P; a restored file, if no reachable
+//! voter remembers a later record. A restored file does no more harm than a lost one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -62,34 +63,35 @@ use std::{
 use super::{QuorumConfig, Vote, voter::Voter};
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
-/// The past of an incarnation, and its memory of the others beside the record.
+/// The past of an incarnation, and the part of its memory of the others that is not in the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Memory {
     /// The record with which this incarnation began: the last incarnation that took part, and its term.
     pub(super) began: (Option<Incarnation>, Term),
     /// `abstain-when-late`
     late: Late,
-    /// `ask-after-start`: time until which it waits for the first answer.
+    /// `ask-after-start`: time until which this voter waits for the first answer.
     pub(super) waits: Option<Time>,
     /// The other voters that have not answered, each with the time of the last question; `None` if the voter was not
     /// asked since it appeared.
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
-    /// Earlier incarnations of each other voter, if the record does not have them.
+    /// Earlier incarnations of each other voter that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Time since which a part of the memory of the others is not written.
     pub(super) unwritten: Option<Time>,
-    /// The agents whose other store was reported.
+    /// The agents about whose other store this agent has reported.
     pub(super) told: BTreeSet<AgentId>,
     /// `older-than-remembered`: this agent no longer takes part.
     pub(super) is_over: bool,
 }
 
-/// Whether a voter abstains when it hears of a later election than the first.
+/// Whether a voter abstains when it hears of a later election than the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Late {
-    /// It has a record of an earlier election, took part in the first one, or has been excused or abstained.
+    /// It does not: its record is of an earlier election, it took part in the first one, it was excused, or it has
+    /// abstained.
     No,
-    /// Unless all others excuse it: no answer so far knows of an earlier incarnation, or of a later election.
+    /// It does, unless all others excuse it. So far no answer knows of an earlier incarnation or of a later election.
     UnlessUnknown,
     Yes,
 }
@@ -99,9 +101,9 @@ enum Late {
 pub(super) struct Former {
     /// The last incarnation that took part before the present one, and its highest term.
     pub(super) last: Option<(Incarnation, Term)>,
-    /// `excused-by-all`: the incarnation to which this agent answered that it knows no earlier one, and its store. Of
-    /// earlier incarnations it then hears only those with that store, whose number is lower because the wall clock was
-    /// set back.
+    /// `excused-by-all`: the incarnation to which this agent answered that it knows no earlier one, and the store of
+    /// that incarnation. After this answer, an earlier incarnation counts only if it has the same store: its number
+    /// is lower only because the wall clock was set back.
     pub(super) denied_to: Option<(Incarnation, Option<StoreId>)>,
 }
 
@@ -119,7 +121,7 @@ impl Memory {
         }
     }
 
-    /// Whether the record was empty when this incarnation began.
+    /// Returns whether the record was empty when this incarnation began.
     fn began_empty(&self) -> bool {
         self.began.1 == Term::ZERO
     }
@@ -137,8 +139,8 @@ impl Memory {
 // ---- a record that is missing ----------------------------------------------------------------
 
 impl Voter {
-    /// `ask-after-start`: begins the incarnation. If it does not abstain, it waits for the first answer. `peers` lists
-    /// the other voters, and whether each is up and so was asked.
+    /// `ask-after-start`: begins the incarnation. If it does not abstain, it waits for the first answer. `peers`
+    /// lists the other voters, each with the information whether it is up and was asked.
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
@@ -159,8 +161,8 @@ impl Voter {
         memory.waits = waits.then(|| now.after(config.timings.round()));
     }
 
-    /// Deletes the memory of the former epoch when a later one begins. An incarnation that has taken no part in the
-    /// former epoch may have missed the beginning of this one, and asks each voter that it hears.
+    /// Deletes the memory of the former epoch when a later epoch begins. An incarnation that took no part in the
+    /// former epoch may have missed the beginning of this epoch, so it asks each voter from which it hears.
     pub(super) fn forget_others(&mut self, peers: &[AgentId]) {
         let takes_part = self.record.incarnation >= Some(self.incarnation);
         self.record.others.clear();
@@ -169,7 +171,7 @@ impl Voter {
         memory.told.clear();
         memory.open.clear();
         if !takes_part {
-            // The others may remember the epoch before, and this voter has not asked them about it.
+            // The others may remember the former epoch, and this voter has not asked them about it.
             memory.late = if memory.began_empty() {
                 Late::Yes
             } else {
@@ -179,7 +181,7 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: records that an election of that term is or was held.
+    /// `abstain-when-late`: notes that an election in this term is or was held.
     pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
         if self.memory.late == Late::No || !is_of_later_election(config, term) {
             return;
@@ -191,8 +193,8 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: excuses this voter if the claimed term is the first. Before the first term no voter has
-    /// made a promise.
+    /// `abstain-when-late`: excuses this voter if the claimed term is the first one. Before the first term no voter
+    /// has given a promise.
     pub(super) fn excuse(&mut self, config: &QuorumConfig, term: Term) {
         if Some(term) == config.term_above(config.first_term()) {
             self.memory.late = Late::No;
@@ -217,7 +219,7 @@ impl Voter {
         }
     }
 
-    /// `ask-after-start`: remaining time for which it waits for the first answer.
+    /// `ask-after-start`: returns the remaining time for which this voter waits for the first answer.
     pub(super) fn awaits(&self, now: Time) -> Duration {
         self.memory
             .waits
@@ -225,7 +227,7 @@ impl Voter {
     }
 }
 
-/// Whether a term is above that of the first election of the epoch.
+/// Returns whether a term is above the term of the first election of the epoch.
 fn is_of_later_election(config: &QuorumConfig, term: Term) -> bool {
     let first = config.term_above(config.first_term());
     first.is_some_and(|first| term > first)

@@ -1,10 +1,10 @@
 //! The quorum election (lease-bully): at any instant at most one agent considers itself leader.
 //!
-//! It has the bully's questions and answers, and a majority of the voters decides.
+//! It uses the questions and answers of the bully, and a majority of the voters decides.
 //!
-//! Decided here: how an agent is constructed from its configuration and its record, and which [`View`] it shows.
+//! Decided here: how an agent is built from its configuration and its record, and which [`View`] it shows.
 //!
-//! Not here: the rules; the table below names the file of each.
+//! Not here: the rules; the table below shows the file of each rule.
 //!
 //! # One normal election
 //! Three voters; `a` has the highest rank, so its slot comes first. `[..]` is written to the disk.
@@ -35,89 +35,88 @@
 //!  │                                ├── Claim ─────────────────────────▶│ [term 2, vote b], at both
 //!  │                                ├── Elected ── Ack: b leads in term 2
 //! ```
-//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the
-//! promises to that incarnation are void at once, and b asks after a message delay instead of P. If a
-//! hands over, it sends `Resign` after its application has ended its work. `Resign` names a successor,
-//! and the successor claims at once.
+//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the promises to
+//! that incarnation are void at once, and b asks after a message delay instead of P. If a hands over, it sends
+//! `Resign` after its application has ended its work. `Resign` contains a successor, and the successor claims at
+//! once.
 //!
 //! # The promise
 //! - While the rates of the voters' clocks differ by no more than the timings allow, at every instant
 //!   at most one agent considers itself leader, and the terms of successive leaders strictly increase.
-//! - If the rates differ by more, a term still has at most one leader, ever. The term is a *fencing
-//!   token*: a resource remembers the highest term that it has seen and refuses a write with a lower
-//!   one, so a former leader never writes after a later one.
-//! - Once messages take no longer than the delay bound and a majority of the voters can reach each
-//!   other, the group has one leader. With preemption the highest-ranked voter that reaches a majority
-//!   leads in the end.
-//! - If writes or messages take longer than the timings assume, the group still has a leader, but later.
-//!   With the default timings and three voters, the next leader leads 0.9 s after the silent end of the
-//!   former one. If each record takes 500 ms, it leads after 1.4 s; if each takes 1.8 s, after 2.7 s
+//! - If the rates differ by more, a term still has at most one leader, ever. The term is a *fencing token*: a
+//!   resource remembers the highest term that it has seen and refuses a write with a lower one, so a former leader
+//!   never writes after a later one.
+//! - If messages take no longer than the delay bound and a majority of the voters can reach each other, the group has
+//!   one leader. With preemption, the highest-ranked voter that reaches a majority leads in the end.
+//! - If writes or messages take longer than the timings assume, the group still gets a leader, but later. With the
+//!   default timings and three voters, the next leader leads 0.9 s after the silent end of the former one. If each
+//!   record takes 500 ms, it leads after 1.4 s; if each takes 1.8 s, after 2.7 s
 //!   (`tests/elections/quorum/slow_voters.rs`).
 //!
-//! The reasons in short; [`proof`] has the assumptions, the invariants and the argument. A vote is
-//! durable before it is given, a voter has one vote in each term, and two quorums share a voter. So a term
-//! has one leader. A lease counts from the time when a heartbeat was *sent*, and the promise behind it from
-//! the time when the heartbeat was *processed*. The promise is longer by more than the clocks can differ. So
-//! when a voter is free again, the lease that rested on its promise has ended. A restart forgets promises,
-//! so the voter abstains until the longest promise that it may have given is over.
+//! The reasons in short; [`proof`] has the assumptions, the invariants and the argument. A vote is durable before it
+//! is given, a voter has one vote in each term, and two quorums share a voter. So a term has one leader. A lease
+//! counts from the time when a heartbeat was *sent*, and the promise behind it counts from the time when the
+//! heartbeat was *processed*. The promise is longer than the lease by more than the clocks can differ. So when a
+//! voter is free again, the lease that depended on its promise has ended. A restart forgets promises, so the voter
+//! abstains until the longest promise that it may have given has ended.
 //!
 //! The page [`clocks`] lists the effects of wrong clocks, and the tests of them.
 //!
-//! A minority has no leader: the former leader stops itself before another one can start. A leader that
-//! hangs considers itself leader until its lease ends ([`View::valid_until`]), and its first step after
-//! that begins with the loss. Members may have different [`Timings`], for example during a rolling change:
-//! nothing above depends on equal timings. Another list of voters is another [`epoch`]; its page says how
-//! to change the voters while the group runs.
+//! A minority has no leader: the former leader stops itself before another one can start. A leader that hangs
+//! considers itself leader until its lease ends ([`View::valid_until`]), and its first step after that begins with
+//! the loss. Members may have different [`Timings`], for example during a rolling change: no statement above depends
+//! on equal timings. Another list of voters is another [`epoch`]; that page describes how to change the voters while
+//! the group runs.
 //!
 //! # The rules by name
 //! | rule | statement | decided in |
 //! |---|---|---|
-//! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise that the record keeps. | `voter.rs` |
+//! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise in the record. | `voter.rs` |
 //! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. An agent that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
-//! | `soon-after-end` | An agent that knows of a confirmed end, and is still refused, asks again after d, once: the voters that refused have heard of the end by then. | `candidate.rs`, `vacant.rs` |
+//! | `soon-after-end` | An agent that knows of a confirmed end, and is still refused, asks again after d, once: by then the voters that refused have learned of the end. | `candidate.rs`, `vacant.rs` |
 //! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
 //! | `object-once` | A voter that is bound to another agent refuses; a voter that outranks the asker objects, once; any other voter consents. | `consent.rs` |
-//! | `wait-for-higher-ranked` | A candidate claims once a quorum consents and every voter that outranks it has answered or is late. | `candidate.rs` |
-//! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader that resigned names it, because it decided the list of the epoch, to raise its own term, or for its successor. An agent that is named and may not claim asks at once. | `claim.rs` |
-//! | `same-term-again` | A claim that ran out without a refusal is made again for the same term, until two rounds have brought no new vote. A voter gives its vote again. | `candidate.rs` |
-//! | `late-vote-counts` | A vote that comes later counts while its candidate has made no other claim, voted for no other agent, and given way to no agent. | `candidate.rs` |
-//! | `longer-after-late-answer` | After an answer to a round of questions that ran out, the next round is twice as long, up to T, until one agent has led for a minute. | `pace.rs` |
-//! | `slow-waits` | A voter whose writes take longer than E asks no live leader to give way, takes a slot later by one step for each voter, and is a successor only if all voters are slow. It votes and objects like any other voter. | `slow.rs` |
+//! | `wait-for-higher-ranked` | A candidate claims when a quorum consents and every voter that outranks it has answered or is late. | `candidate.rs` |
+//! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader's `Resign` has it as successor, because it decided the list of the epoch, to raise its own term, or for its successor. A successor that may not claim asks at once. | `claim.rs` |
+//! | `same-term-again` | A claim whose time passed without a refusal is made again for the same term, until two rounds have brought no new vote. A voter gives its vote again. | `candidate.rs` |
+//! | `late-vote-counts` | A vote that comes later counts if its candidate has made no other claim, voted for no other agent, and deferred to no other agent. | `candidate.rs` |
+//! | `longer-after-late-answer` | If a round of questions ended without a quorum and an answer comes later, the next round is twice as long, up to T, until one agent has led for a minute. | `pace.rs` |
+//! | `slow-waits` | A voter whose writes take longer than E asks no live leader to hand over, takes a slot later by one step for each voter, and is a successor only if all voters are slow. It votes and objects like any other voter. | `slow.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term. The vote is durable before it is sent. | `voter.rs` |
-//! | `bound-to-one-incarnation` | A promise, a vote and a raise are for one incarnation. Another incarnation of the name is another agent: it gets no vote while the promise holds, and none in a term in which the former incarnation has the vote. | `voter.rs`, `told.rs` |
+//! | `bound-to-one-incarnation` | A promise, a vote and a raise of the term are for one incarnation. Another incarnation of the name is another agent: it gets no vote while the promise holds, and none in a term in which the former incarnation has the vote. | `voter.rs`, `told.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
-//! | `claim-beside-own-vote` | A claim is sent while its candidate's own vote is being written; that vote, like any other, counts once it is durable. | `candidate.rs` |
-//! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of the agent that it names. | `answer.rs` |
-//! | `persist-before-send` | The record is written before anything that depends on it is sent; a candidate's claim does not. | `voter.rs` |
-//! | `lease-before-leading` | An elected agent announces itself, and leads once a quorum has acknowledged the announcement. | `leader.rs` |
-//! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, says `Nack` to another leader of the same term. The other leader gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
+//! | `claim-beside-own-vote` | A claim is sent while its candidate's own vote is being written; that vote, like any other, counts when it is durable. | `candidate.rs` |
+//! | `answer-the-asker` | An answer counts for the incarnation that asked, and a vote for the incarnation of its candidate. | `answer.rs` |
+//! | `persist-before-send` | The record is written before any message that depends on it is sent; a candidate's claim does not depend on it. | `voter.rs` |
+//! | `lease-before-leading` | An elected agent announces itself, and leads when a quorum has acknowledged the announcement. | `leader.rs` |
+//! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, answers `Nack` to another leader of the same term. The other leader gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
 //! | `give-up-unacknowledged` | An elected agent gives up if too few voters acknowledge within 2 E. | `leader.rs` |
 //! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |
 //! | `lease-from-send-time` | An acknowledgement prolongs the lease, counted from the time when the answered heartbeat was sent. | `lease.rs` |
-//! | `lease-within-promise` | An acknowledgement names the length of the voter's promise, and the lease relies on no longer one. | `leader.rs` |
-//! | `record-longest-promise` | The record keeps the longest promise that may still hold. | `voter.rs` |
+//! | `lease-within-promise` | An acknowledgement contains the length of the voter's promise, and the lease depends on no longer one. | `leader.rs` |
+//! | `record-longest-promise` | The record contains the longest promise that may still hold. | `voter.rs` |
 //! | `lease-ends-by-clock` | Every step first checks whether the lease has ended. | `machine.rs` |
-//! | `raise-term-without-gap` | A leader that hears a voter with a higher term claims a term above it, and goes on leading meanwhile. | `leader.rs` |
+//! | `raise-term-without-gap` | A leader that hears a voter with a higher term claims a term above it, and leads on meanwhile. | `leader.rs` |
 //! | `prepare-before-drain` | A leader that hands over first asks the others to vote for its successor, for half a lease at most. | `prepare.rs` |
-//! | `vote-ahead` | A voter that does not abstain gives that vote, goes on supporting its leader in its present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
+//! | `vote-ahead` | A voter that does not abstain gives that vote, continues to support its leader in the present term, and gives no other agent a vote. | `prepare.rs`, `follower.rs` |
 //! | `lead-in-given-term` | The leader's `Resign` says that its successor has the votes; the successor announces itself at once. | `prepare.rs` |
 //! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
-//! | `resignation-is-final` | `Resign` voids the promises to that leadership, of that incarnation; the successor that it names claims at once. | `resign.rs`, `voter.rs` |
+//! | `resignation-is-final` | `Resign` ends the promises to that leadership, of that incarnation; the successor in it claims at once. | `resign.rs`, `voter.rs` |
 //! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
-//! | `wait-longer-for-flapping` | An agent that keeps losing the leadership waits for a longer grace period. | `flapping.rs` |
+//! | `wait-longer-for-flapping` | An agent that loses the leadership again and again waits for a longer grace period. | `flapping.rs` |
 //! | `abstain-when-late` … `written-within-a-minute` | The page [`memory`] has the rules that find gaps in a voter's memory. | `memory.rs` |
 //! | `lose-before-seal` … `void-seal` | The page [`epoch`] has the rules by which one list of voters follows another. | `change.rs`, `seal.rs`, `install.rs` |
-//! | `told-end-is-exact` | An end that another process or a sentinel reports voids promises to exactly the incarnation that it names, since a second process may have the name. | `core.rs`, `protocol/member.rs` |
-//! | `only-confirmed-end-voids` | A promise is void only after the confirmed end of the very incarnation to which it was given. | `core.rs`, `machine.rs` |
+//! | `told-end-is-exact` | If another process or a sentinel reports an end, only promises to exactly the reported incarnation become void, because a second process may have the name. | `core.rs`, `protocol/member.rs` |
+//! | `only-confirmed-end-voids` | A promise is void only after the confirmed end of exactly the incarnation to which it was given. | `core.rs`, `machine.rs` |
 //!
 //! # Role × input
-//! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has
-//! this table as code; `state.rs` has the roles' diagram.
+//! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has this table as
+//! code; `state.rs` has the diagram of the roles.
 //!
-//! An agent that is elected to seal the epoch answers like a former leader: it votes for a higher term,
-//! follows its leader, counts `Sealed`, and obeys no command ([`epoch`]).
+//! An agent that is elected to seal the epoch answers like a former leader: it votes for a higher term, follows the
+//! leader of such a term, counts `Sealed`, and obeys no command ([`epoch`]).
 //!
 //! | input | following | vacant | asking, claiming | leading (elected) |
 //! |---|---|---|---|---|
@@ -142,7 +141,7 @@
 //! | … of an older term | `Nack` | `Nack` | `Nack` | `Nack` |
 //! | `Sealed` | − (an agent that seals counts it) | − | − | − |
 //! | `Install` of a later epoch | enters it | enters it | enters it | enters it: superseded |
-//! | of an earlier epoch | `Install`, if its list was decided, and some list has named this agent | the same | the same | the same |
+//! | of an earlier epoch | `Install`, if its list was decided, and this agent is or was in a list | the same | the same | the same |
 //! | of a later epoch | `Behind` with the highest term that it knows | the same | the same | the same |
 //! | `AskChange` | − | − | − | refuses, is done, or drains |
 //! | `ChangeAnswer` | passes it on, if it asked | the same | the same | the same |
@@ -235,11 +234,11 @@ type SenderIncarnation<'a> = (&'a AgentId, Incarnation);
 
 const RULES: Rules = Rules::new("quorum");
 
-/// One agent's side of a quorum election; see the [module's page](self).
+/// The part of one agent in a quorum election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QuorumBully {
     core: Core,
-    /// Written by [`machine`] only.
+    /// Only [`machine`] changes this field.
     state: State,
 }
 
@@ -251,8 +250,8 @@ impl Election for QuorumBully {
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 
-    /// `None` states that no record was ever written under this name: never pass it for a record that
-    /// was lost. A voter that is not in the configuration's list takes part as an observer.
+    /// `None` states that no record was ever written under this name: never pass it for a record that was lost. A
+    /// voter that is not in the configured list takes part as an observer.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
         let typed = (config.epoch, config.electorate());
@@ -261,7 +260,7 @@ impl Election for QuorumBully {
             // The decided list is newer than the configured one.
             Some(list) if list.epoch >= config.epoch => Arc::new(config.of(list)),
             Some(_) | None => {
-                // The configuration names another epoch: the voters were changed while the group was stopped.
+                // The configuration has another epoch: the voters were changed while the group was stopped.
                 if epoch_of(record.term).is_none_or(|epoch| epoch < config.epoch) {
                     record.voters = None;
                     record.others.clear();
@@ -292,7 +291,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // Only these messages start a write that is due: a question, or a claim that is refused, writes nothing.
+        // Only these messages may start the write that is due: a question, or a refused claim, must not write
+        // anything.
         let is_steady = matches!(
             input,
             Input::Received {
@@ -325,9 +325,8 @@ impl Election for QuorumBully {
             check_listed(&config.voters, agent, kind)?;
         }
         Ok(Requirements {
-            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the
-            // [`proof`]). That needs no clock. The lease needs one: it prevents two leaders at one
-            // instant in different terms.
+            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the [`proof`]). That
+            // needs no clock. The lease needs a clock: it prevents two leaders at one instant in different terms.
             leaders: match config.diskless() {
                 None => Leaders::PerTerm,
                 Some(_) => Leaders::PerInstant,
@@ -355,7 +354,7 @@ impl Election for QuorumBully {
     }
 
     fn on_host(mut config: Self::Config, wall_at_zero: i64) -> Self::Config {
-        // Agents with stores keep the shared configuration.
+        // Agents with stores use the shared configuration as it is.
         if config.diskless().is_some() {
             Arc::make_mut(&mut config).set_wall_clock(wall_at_zero);
         }
@@ -373,7 +372,7 @@ impl Election for QuorumBully {
         };
         match vote.filter(|vote| !is_decided(vote)) {
             Some(vote) => config.check_term(agent, vote.term),
-            None => Ok(()), // the record itself names the voters of its epoch
+            None => Ok(()), // the record itself contains the voters of its epoch
         }
     }
 

@@ -1,13 +1,13 @@
-//! The length of a round: E, and longer after answers that came too late.
+//! The length of a round: E, or longer after answers that came too late.
 //!
-//! Decided here: `longer-after-late-answer`. If a voter's disk or network is slower than the timings assume, each round
-//! may be over before its answers come. So after a late answer, that is an answer to a round of questions that ran out,
-//! the next round is twice as long, up to T. A round causes at most one doubling. After a minute under one leader a
-//! round lasts E again.
+//! Decided here: `longer-after-late-answer`. If a voter's disk or network is slower than the timings assume, each
+//! round may end before its answers come. If an answer arrives after the end of its round of questions, the next
+//! round is twice as long, up to T. A round causes at most one doubling. After a minute under one leader a round
+//! takes E again.
 //!
 //! Votes of voters without disks expire after E ([`diskless`](super::diskless)), so only their questions get more time.
 //!
-//! Not here: the next step of a candidate whose round runs out ([`candidate`](super::candidate)).
+//! Not here: the next step of a candidate whose round has ended ([`candidate`](super::candidate)).
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ pub(super) struct RoundPace {
     doublings: u8,
     /// Whether an answer came late since the last round of questions began.
     has_doubled: bool,
-    /// The last round of questions that ran out since there was a leader.
+    /// The last round of questions since there was a leader that ended without success.
     ran_out: Option<u64>,
 }
 
 impl Core {
-    /// The length of a round.
+    /// Returns the length of a round.
     fn round(&self) -> Duration {
         let timings = &self.config.timings;
         let doubled = timings.round().saturating_mul(
@@ -45,7 +45,7 @@ impl Core {
         self.round()
     }
 
-    /// The time for the answers to a claim, or to the announcement after it.
+    /// Returns the time for the answers to a claim, or to the announcement after it.
     pub(super) fn claim_round(&self) -> Duration {
         match self.config.diskless() {
             None => self.round(),
@@ -53,12 +53,12 @@ impl Core {
         }
     }
 
-    /// Records that the present round of questions ran out.
+    /// Notes that the present round of questions has ended without success.
     pub(super) const fn note_unanswered(&mut self) {
         self.pace.ran_out = Some(self.rounds);
     }
 
-    /// `longer-after-late-answer`: records an answer to the round `to`, from an agent that has seen the term `seen`.
+    /// `longer-after-late-answer`: notes an answer to the round `to`, from an agent that has seen the term `seen`.
     pub(super) fn hear_reply(&mut self, seen: Term, to: Round) {
         self.voter.hear(seen);
         let is_late = self.pace.ran_out >= Some(to.counter) && !self.pace.has_doubled;
@@ -76,7 +76,7 @@ impl Core {
         }
     }
 
-    /// Forgets the rounds and the claim that ran out before an agent led.
+    /// Forgets the rounds and the claim that ended without success before an agent led.
     pub(super) fn end_rounds(&mut self) {
         self.pace.ran_out = None;
         self.open_claim = None;

@@ -18,21 +18,21 @@
 //! The leader does not vote for its successor, so its own disk cannot delay the hand-over. It needs a quorum of the
 //! other voters.
 //!
-//! *Why term 5 has one leader.* A vote for b is like any other vote: given once in a term, and durable. It names the
-//! incarnation of b that acknowledged last. If the leader knows of a later incarnation, it names no term in `Resign`.
-//! These votes can elect only b. b announces itself in that term only in the incarnation that receives the `Resign`: a
-//! later incarnation finds the term in its record, and claims a higher term.
+//! *Why term 5 has one leader.* A vote for b is like any other vote: given once in a term, and durable. It contains
+//! the incarnation of b that acknowledged last. If the leader knows of a later incarnation, its `Resign` contains no
+//! term. These votes can elect only b. b announces itself in that term only in the incarnation that receives the
+//! `Resign`: a later incarnation finds the term in its record, and claims a higher term.
 //!
 //! *Why no other agent leads beside a.* After a vote ahead, the voter's promise to a still holds, and no other agent
-//! gets its vote. b has a quorum of votes while a leads, and may use it only after a's `Resign`. a sends `Resign` after
-//! it has ended its leadership (`lose-before-resign`).
+//! gets its vote. b has a quorum of votes while a leads, and may use them only after a's `Resign`. a sends `Resign`
+//! after it has ended its leadership (`lose-before-resign`).
 //!
-//! *Why a keeps its lease.* A voter follows no announcement of a term below the term of its record, with one exception:
-//! after a vote ahead it goes on following the leader that asked for the vote, in that leader's term, until it follows
-//! another leader. It keeps this fact in memory only: a voter that restarts answers `Nack`, and the leader raises its
-//! term as for any voter.
+//! *Why a keeps its lease.* A voter follows no announcement of a term below the term of its record, with one
+//! exception: after a vote ahead it still follows the leader that asked for the vote, in that leader's term, until it
+//! follows another leader. It keeps this fact only in memory: a voter that restarts answers `Nack`, and the leader
+//! raises its term as for any voter.
 //!
-//! Without disks nothing is prepared, since a vote holds for one incarnation.
+//! Without disks nothing is prepared, because a vote holds for one incarnation.
 //!
 //! *The gain.* A hand-over leaves the group without a leader for 0.8 ms, whether the votes are in memory or on a disk;
 //! without preparation for 1.4 ms and 2.0 ms. etcd's `move-leader` takes 0.7 ms and 1.3 ms (medians,
@@ -53,7 +53,7 @@ use crate::{
     parts::Handover,
 };
 
-/// A hand-over for which the leader collects votes. The application was not yet asked to end its work.
+/// A hand-over for which the leader collects votes. The application was not asked to end its work yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Preparing {
     to: Option<AgentId>,
@@ -65,7 +65,7 @@ pub(super) struct Preparing {
 /// The votes for a successor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ahead {
-    /// The term in which the leader asked for them. They are useless once it leads in another term.
+    /// The term in which the leader asked for the votes. The votes are useless when the leader leads in another term.
     led: Term,
     term: Term,
     pub(super) to: Candidate,
@@ -85,8 +85,8 @@ impl Ahead {
 impl Leading {
     /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. It leads meanwhile,
     /// so a busy disk delays no work. A wait of E would be too short for many disks, and the election after it would
-    /// wait for the same disk without a leader. It waits for half a lease at most. The other half is for the work to
-    /// end in, if the voters have ended as well and no lease is renewed.
+    /// wait for the same disk without a leader. The leader waits for half a lease at most. The other half is time in
+    /// which the work can end, if the voters have ended as well and no lease is renewed.
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,
@@ -106,7 +106,7 @@ impl Leading {
         self.end_preparing(core, now, out);
     }
 
-    /// Asks for the votes, if a quorum of the others, including the successor, may give one.
+    /// Asks for the votes, if a quorum of the others, including the successor, may vote.
     fn ask_ahead(
         &self,
         core: &mut Core,
@@ -131,7 +131,7 @@ impl Leading {
         };
         let reason = Reason::ahead(self.has_lease(), &to)?;
         let term = core.next_term(now, core.voter.seen)?;
-        // After this no other claim of the term can win, so this leader's next claim must be above it.
+        // After this claim no other claim of the term can win, so this leader's next claim must be for a higher term.
         core.voter.hear(term);
         let claim = reason.claim(core, term, self.score);
         out.send_to(To::Set(voters), claim);
@@ -143,7 +143,7 @@ impl Leading {
         }))
     }
 
-    /// The incarnation of that voter that acknowledged last; `None` if a later one is known.
+    /// Returns the incarnation of this voter that acknowledged last; `None` if a later one is known.
     fn present(&self, core: &Core, id: &AgentId) -> Option<Incarnation> {
         let incarnation = self.supporters.contact(id)?.incarnation;
         let member = core.me.members.get(id);
@@ -164,7 +164,8 @@ impl Leading {
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, sender, reply, out);
         };
-        // A seal forbids any leader, and a voter that has taken part in a higher term can give no vote.
+        // If the voter reports a seal, no agent may lead by its vote. A voter that has taken part in a higher term
+        // can give no vote.
         if reply.granted && reply.seal.is_none() {
             ahead.votes.insert(sender.0.clone());
         } else {
@@ -174,7 +175,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// Asks the application to end its work, unless it was asked before or is still waiting for the successor's votes.
+    /// Asks the application to end its work, unless it was asked already or the leader still waits for the votes.
     fn end_preparing(&mut self, core: &Core, now: Time, out: &mut Out) {
         let is_due = self.preparing.as_ref().is_some_and(|p| now >= p.due);
         let is_over = self.ahead.as_ref().is_none_or(|a| a.is_enough(core));
@@ -205,7 +206,7 @@ impl Leading {
         true
     }
 
-    /// The term for which that successor has enough votes, if any.
+    /// Returns the term in which this successor has enough votes, if there is one.
     pub(super) fn given(&self, core: &Core, successor: Option<&AgentId>) -> Option<Term> {
         let ahead = self.ahead.as_ref()?;
         let is_meant = successor == Some(&ahead.to.id) && ahead.led == self.term;
@@ -216,7 +217,8 @@ impl Leading {
 
 // ---- the voters ------------------------------------------------------------------------------
 
-/// `vote-ahead`: whether this voter votes for a successor at the request of its leader, to which its promise is bound.
+/// `vote-ahead`: returns whether this voter votes for a successor at the request of the leader to which its promise
+/// binds it.
 pub(super) fn may_vote_ahead(
     core: &Core,
     state: &State,
@@ -232,7 +234,7 @@ pub(super) fn may_vote_ahead(
         .is_some_and(|f| f.leader.id == *from && f.leader.incarnation == incarnation);
     // A successor votes for itself only in its present incarnation.
     let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
-    // One vote in a term, and none below a term in which this voter has taken part.
+    // A voter has one vote in a term, and none below a term in which it has taken part.
     let is_free = claim.term > core.voter.record.term
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
     // An earlier incarnation may have given a promise to another leader.
@@ -245,8 +247,8 @@ pub(super) fn may_vote_ahead(
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 
-/// `lead-in-given-term`: the term in which this agent may lead from now on, as the `Resign` of its leader says. The
-/// agent must have voted for itself in that term, by a vote ahead.
+/// `lead-in-given-term`: returns the term in which this agent may lead from now on, by the `Resign` of its leader.
+/// The agent must have voted for itself in that term, by a vote ahead.
 pub(super) fn taken(
     core: &Core,
     state: &State,
