@@ -1,5 +1,5 @@
-//! The memory that voters have of each other, and report to a voter that has started. The rules are on the page
-//! [`memory`](super::memory).
+//! The memory that voters have of each other, and that they report to a voter that has started. The rules are on the
+//! page [`memory`](super::memory).
 //!
 //! Decided here: which store is accepted under a name, which facts a voter keeps about another voter, and how it acts
 //! on the answers to its question.
@@ -23,13 +23,13 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
 
-/// `written-within-a-minute`
+/// `written-within-a-minute`: longest time for which a part of this memory may stay unwritten.
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
 
 // ---- the memory of the others ----------------------------------------------------------------
 
 impl Core {
-    /// The store of that incarnation, as its host reports it.
+    /// Returns the store of this incarnation, as its host reports it.
     fn store_of(&self, (id, incarnation): SenderIncarnation<'_>) -> Option<StoreId> {
         let member = self.me.members.get(id)?;
         member
@@ -37,7 +37,7 @@ impl Core {
             .filter(|_| member.incarnation == Some(incarnation))
     }
 
-    /// `one-store-per-voter`: keeps the store with which that agent takes part.
+    /// `one-store-per-voter`: keeps the store with which this agent takes part.
     pub(super) fn keep_store(&mut self, now: Time, sender: SenderIncarnation<'_>) {
         let known = self.voter.record.others.get(sender.0);
         if !self.keeps(sender.0) || known.is_some_and(|known| known.store.is_some()) {
@@ -50,11 +50,11 @@ impl Core {
         }
     }
 
-    /// `remember-who-took-part`: records that the incarnation has voted in this term, acknowledged it, or led in it.
+    /// `remember-who-took-part`: notes that the incarnation has voted in this term, acknowledged it, or led in it.
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         let known = self.voter.record.others.get(id);
-        // Fast path: every heartbeat and acknowledgement comes here.
+        // Fast path: this function runs for every heartbeat and acknowledgement.
         let is_old = |heard: &Heard| {
             heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
         };
@@ -66,7 +66,7 @@ impl Core {
         let Voter { record, memory, .. } = &mut self.voter;
         let heard = record.others.entry(id.clone()).or_default();
         match heard.incarnation {
-            Some(last) if last > incarnation => return, // sent before the later incarnation began
+            Some(last) if last > incarnation => return, // the message was sent before the later incarnation began
             Some(last) if last == incarnation && heard.term >= term => return,
             Some(last) if last < incarnation => {
                 memory.former.entry(id.clone()).or_default().last = Some((last, heard.term));
@@ -78,12 +78,13 @@ impl Core {
         memory.unwritten.get_or_insert(now);
     }
 
-    /// Whether this agent keeps a memory of `id`. A voter with a disk keeps one of each other voter.
+    /// Returns whether this agent keeps a memory of `id`. A voter with a disk keeps a memory of each other voter.
     fn keeps(&self, id: &AgentId) -> bool {
         self.has_memory() && self.peers.contains(id)
     }
 
-    /// `one-store-per-voter`: whether that agent took part with another store before. The difference is reported once.
+    /// `one-store-per-voter`: returns whether this agent took part with another store before. The difference is
+    /// reported once.
     fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let known = self.voter.record.others.get(sender.0);
         let Some(kept) = known.and_then(|known| known.store) else {
@@ -103,7 +104,7 @@ impl Core {
         }
     }
 
-    /// `written-within-a-minute`
+    /// `written-within-a-minute`: writes the memory of the others if it has waited for long enough.
     pub(super) fn write_when_due(&mut self, now: Time, out: &mut Out) {
         let unwritten = self.voter.memory.unwritten;
         if unwritten.is_some_and(|since| now.since(since) >= KEPT_WITHIN) {
@@ -138,7 +139,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks the voters that have just appeared, so that no start waits for E.
+    /// `ask-after-start`: asks the voters that have just appeared, so that no starting voter has to wait for E.
     pub(super) fn recall_from_new(&mut self, now: Time, out: &mut Out) {
         let members = &self.me.members;
         let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
@@ -152,7 +153,7 @@ impl Core {
         }
     }
 
-    /// `Recall`: answers with this voter's memory of the asker's other incarnations.
+    /// Answers a `Recall` with this voter's memory of the asker's other incarnations.
     fn on_recall(&mut self, (id, incarnation): SenderIncarnation<'_>, out: &mut Out) {
         let store = self.store_of((id, incarnation));
         let Voter { record, memory, .. } = &mut self.voter;
@@ -177,8 +178,8 @@ impl Core {
         );
     }
 
-    /// `excused-by-all`: whether this voter has answered a later incarnation of the name, with another store, that it
-    /// knows no earlier one. If both stores are known, the difference is reported once.
+    /// `excused-by-all`: returns whether this voter has answered a later incarnation of the name, with another store,
+    /// that it knows no earlier incarnation. If both stores are known, the difference is reported once.
     fn is_denied(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let former = self.voter.memory.former.get(sender.0);
         let Some((later, store)) = former.and_then(|former| former.denied_to) else {
@@ -197,8 +198,8 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// Takes from a message its facts about the past, before the role handles it. Returns whether the message needs no
-    /// further handling.
+    /// Notes the facts about the past in a message, before the role handles the message. Returns whether the message
+    /// needs no further handling.
     pub(super) fn is_for_memory(
         &mut self,
         now: Time,
@@ -246,7 +247,7 @@ impl QuorumBully {
         false
     }
 
-    /// `one-store-per-voter`: checks the store of the leader that this agent follows, which may have become known.
+    /// `one-store-per-voter`: checks the store of the followed leader, which may have become known.
     pub(super) fn check_stores(&mut self, now: Time, out: &mut Out) {
         let Some(leader) = self.state.following().map(|known| known.leader.clone()) else {
             return;
@@ -261,7 +262,7 @@ impl QuorumBully {
         }
     }
 
-    /// `Recalled`: handles another voter's memory of this agent's earlier incarnations.
+    /// Handles a `Recalled`: another voter's memory of this agent's earlier incarnations.
     fn on_recalled(
         &mut self,
         now: Time,
@@ -290,12 +291,12 @@ impl QuorumBully {
             return self.end_old(from, heard, out);
         }
         if let State::Asking(asking) = &mut self.state {
-            let next = asking.decide(core, now); // its claim may have waited for this answer
+            let next = asking.decide(core, now); // a candidate's claim may have waited for this answer
             self.proceed(now, next, out);
         }
     }
 
-    /// `older-than-remembered`: ends the part of this agent in the election.
+    /// `older-than-remembered`: ends this agent's part in the election, because its record is an old copy.
     fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
         self.state.leave(out);
         self.state = State::Vacant(Vacant::IDLE);

@@ -3,9 +3,9 @@
 //! Decided here: when a leader hands over, to which agent, and in which order (`leader-decides-takeover`,
 //! `lose-before-resign`).
 //!
-//! No agent takes a leadership from a live leader: a better agent asks for it, and only the leader gives
-//! it away. The leader goes on leading under its lease until its application has ended its work. Then its
-//! leadership ends, and only after that it sends `Resign`.
+//! No agent takes a leadership from a live leader: a better agent asks for it, and only the leader hands it over. The
+//! leader leads on under its lease until its application has ended its work. Then its leadership ends, and only after
+//! that it sends `Resign`.
 
 use std::time::Duration;
 
@@ -24,7 +24,8 @@ use crate::{
 };
 
 impl Leading {
-    /// Remaining time for which this leader does not hand over to that agent; `None` if it hands over now.
+    /// Returns the remaining time for which this leader does not hand over to this agent; `None` if it may hand over
+    /// now.
     pub(super) fn grace(
         &self,
         core: &Core,
@@ -45,7 +46,7 @@ impl Leading {
         let grace = core.flapping.grace_for(now, from, grace);
         let fresh = core.config.heartbeat().saturating_mul(2);
         let contact = self.supporters.contact(from);
-        // An agent that was not heard lately could not hold the leadership.
+        // An agent that was not heard a short time ago could not hold the leadership.
         let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
             return Some(grace);
         };
@@ -53,8 +54,8 @@ impl Leading {
         (!missing.is_zero()).then_some(missing)
     }
 
-    /// Handles the request of a better agent that a quorum has consented to. The leader checks its conditions
-    /// once more, since they may have changed after its own consent.
+    /// Handles the request of a better agent, to which a quorum has consented. The leader checks its conditions once
+    /// more, because they may have changed since its own consent.
     pub(super) fn on_takeover(
         &mut self,
         core: &mut Core,
@@ -68,7 +69,7 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
-            // No cool-down: the successor outranks it, so the hand-over does not bounce back.
+            // There is no cool-down: the successor outranks this agent, so the leadership does not come back at once.
             return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");
@@ -90,8 +91,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Begins to step down. The leadership goes on, under its lease, until the application has ended its work
-    /// or the time for that is over.
+    /// Begins to step down. The leadership continues, under its lease, until the application has ended its work or
+    /// the time for that work has passed.
     pub(super) fn drain(
         &mut self,
         core: &mut Core,
@@ -144,9 +145,9 @@ impl Leading {
         }
     }
 
-    /// `lose-before-resign`: ends the leadership here first, then sends `Resign`. `Resign` is final for the
-    /// term of the leadership, so the released voters may support another agent at once. It never names a
-    /// term that the leader still claims, since the votes for that term are not complete.
+    /// `lose-before-resign`: ends the leadership in this process first, then sends `Resign`. `Resign` is final for
+    /// the term of the leadership, so the released voters may support another agent at once. It never contains a term
+    /// that the leader still claims, because the votes for such a term are not complete.
     fn resign(
         &self,
         core: &mut Core,
@@ -156,7 +157,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let term = self.term;
-        // Chosen once more: the chosen agent may have fallen silent while the work ended.
+        // Chosen again, because the agent that was chosen first may have become silent while the work ended.
         let successor = self.successor(core, now, to);
         let given = self.given(core, successor.as_ref());
         let resign = Resign {
@@ -175,9 +176,9 @@ impl Leading {
         Next::own_slot(None)
     }
 
-    /// The agent to which this leader hands over: the wanted agent if it was heard lately, else the
-    /// highest-ranked voter that was heard lately. Voters that are not slow come first (`slow-waits`). The
-    /// snapshot of the members is not used, since it may name agents that this leader cannot reach.
+    /// Returns the agent to which this leader hands over: the wanted agent if it was heard a short time ago, else the
+    /// highest-ranked voter that was. Voters that are not slow come first (`slow-waits`). The snapshot of the members
+    /// is not used, because it may contain agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
@@ -193,7 +194,7 @@ impl Leading {
     }
 }
 
-/// `Resign`: promises to that leadership are void, and its successor claims at once.
+/// Handles a `Resign`: promises to that leadership are void, and its successor claims at once.
 pub(super) fn on_resign(
     core: &mut Core,
     state: &mut State,
@@ -258,7 +259,7 @@ pub(super) fn on_resign(
             reason,
             before,
         }),
-        // Its record has a term of a later election: it needs consent, and asks at once.
+        // The record has a term of a later election, so this agent needs consent, and asks for it at once.
         None => Next::Become(Start::Ask { before }),
     }
 }

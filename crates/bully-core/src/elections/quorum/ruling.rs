@@ -1,25 +1,25 @@
-//! A leader's ruling on a change of the voters: the next list, or the reason for a refusal.
+//! A leader's decision on a change of the voters: the next list, or the reason for a refusal.
 //!
 //! Decided here: the list after a change, and the conditions under which the leader gives up its leadership for it.
-//! Each refusal prevents a list with which the group would be worse off: its new voter was not heard, or it could elect
-//! no agent.
+//! Each refusal prevents a list that would make the group worse: its new voter was not heard, or its voters could
+//! elect no agent.
 //!
 //! Not here: the steps of the change ([`change`](super::change), [`seal`](super::seal)).
 
 use super::{QuorumConfig, core::Core, leader::Leading};
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
 
-/// A leader's ruling on a change.
+/// A leader's decision on a change.
 pub(super) enum Ruling {
     /// The list already has the change.
     Done(Changed),
-    /// The leader leads for too short a time to refuse: voters that it has not heard yet may be up.
+    /// The leader has not led for long enough to refuse: voters that it has not heard yet may be up.
     TooEarly,
     Begin(Box<Decree>),
 }
 
 impl Core {
-    /// Rules on that change. Only a leader does so, since only a leader knows which voters are up.
+    /// Decides on this change. Only a leader decides, because only a leader knows which voters are up.
     pub(super) fn rule(
         &self,
         now: Time,

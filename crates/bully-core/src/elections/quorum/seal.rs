@@ -1,8 +1,8 @@
 //! The end of an epoch: a quorum of its voters seals it, and so decides the next list.
 //!
-//! A seal is a voter's durable promise that it supports no leader of this epoch up to a term. The algorithm
-//! is single-decree Paxos with terms as ballots: the election is the first phase (a vote reports the voter's
-//! seal), and sealing is the second phase.
+//! A seal is a voter's durable promise that it supports no leader of this epoch up to a term. The algorithm is
+//! single-decree Paxos with terms as ballots: the election is the first phase (a vote reports the voter's seal), and
+//! the seal is the second phase.
 //!
 //! Decided here: how an agent seals, and how a sealed voter answers a leader.
 //!
@@ -22,7 +22,7 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};
 
-/// The role of an agent that is elected to seal, not to lead. It asks the voters only for seals.
+/// The role of an agent that is elected to seal and not to lead. It asks the voters only for seals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sealing {
     term: Term,
@@ -41,7 +41,7 @@ impl Sealing {
         out: &mut Out,
     ) -> Result<State, Next> {
         if core.voter.record.term != term || !core.me.is_voter() {
-            return Err(Next::own_slot(None)); // it has taken part in a later election meanwhile
+            return Err(Next::own_slot(None)); // it has taken part in a later election since
         }
         let voted_for = core.voter.record.voted_for.clone();
         core.voter
@@ -100,8 +100,8 @@ impl Sealing {
     }
 }
 
-/// The role of an agent that is not in the next list. It sends the list until it hears a leader of the new epoch, since
-/// its messages to all voters of the list may have been lost.
+/// The role of an agent that is not in the next list. It sends the list until it hears a leader of the new epoch,
+/// because its messages to all voters of the list may have been lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Telling {
     due: Time,
@@ -161,14 +161,14 @@ impl Core {
         false
     }
 
-    /// Sends the list to every member, if it was decided.
+    /// Sends the list to every member, if the list was decided.
     pub(super) fn tell_all(&self, out: &mut Out) {
         if let Some(install) = self.installed() {
             out.send_all(install);
         }
     }
 
-    /// The list of this epoch, if the voters of the former epoch decided it.
+    /// Returns the list of this epoch, if the voters of the former epoch decided it.
     pub(super) fn installed(&self) -> Option<Install> {
         let list = self.voter.record.installed();
         let list = list.filter(|list| list.epoch == self.config.epoch)?;
@@ -180,7 +180,7 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// `Seal`: the sender was elected in that term, and does not lead.
+    /// Handles a `Seal`: the sender was elected in that term, and does not lead.
     pub(super) fn on_seal(
         &mut self,
         now: Time,
@@ -215,8 +215,8 @@ impl QuorumBully {
         };
         let record = &self.core.voter.record;
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
-            // Its answer was lost. This voter's own slot does not move: a sealer that reaches too few voters must not
-            // prevent its campaign.
+            // The answer was lost, so it is sent again. This voter's own slot does not change: a sealing agent that
+            // reaches too few voters must not prevent this voter's campaign.
             self.core.voter.write_promise(&self.core.config, now, out);
             out.send(from, sealed);
             return Next::Stay;

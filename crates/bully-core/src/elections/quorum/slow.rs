@@ -1,11 +1,11 @@
 //! A voter with a slow disk leaves the leadership to others.
 //!
-//! Decided here: `slow-waits`. A voter does nothing while it writes. A voter is slow if the median of its last ten
-//! writes is longer than E. It cannot keep a leadership that it gets by its rank: its lease ends at the next write, and
-//! the leadership would move for ever. So a slow voter asks no live leader to give way, takes a slot later by one step
-//! for each voter, and says in its [`Ack`](super::Ack) that it is slow. A leader that hands over chooses a voter that
-//! is not slow. A slow voter votes and objects like any other voter: a different rule left groups without a leader for
-//! longer.
+//! Decided here: `slow-waits`. A voter does nothing while it writes. It is slow if the median of its last ten writes
+//! is longer than E. A slow voter cannot keep a leadership that it gets by its rank: its lease ends at the next
+//! write, and the leadership would change again and again. So a slow voter asks no live leader to hand over, takes a
+//! slot later by one step for each voter, and reports in its [`Ack`](super::Ack) that it is slow. A leader that hands
+//! over chooses a voter that is not slow. A slow voter votes and objects like any other voter: a different rule left
+//! groups without a leader for longer.
 //!
 //! The driver measures each write. It also writes one probe a minute while the voter outranks its leader or is slow.
 //! So a voter whose disk becomes fast again takes part by its rank after five minutes.
@@ -16,10 +16,10 @@ use std::{collections::VecDeque, time::Duration};
 
 use super::core::Core;
 
-/// Number of writes whose median counts.
+/// Number of writes over which the median is taken.
 const MEASURED: usize = 10;
 
-/// The last writes of a voter. A write that took no longer than E counts as zero.
+/// The times of a voter's last writes. A write that took no longer than E counts as zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Writes {
     took: VecDeque<Duration>,
@@ -34,7 +34,7 @@ impl Writes {
 }
 
 impl Core {
-    /// Records the time of a write, which the driver has measured.
+    /// Notes the time of a write, as the driver has measured it.
     pub(super) fn note_write(&mut self, took: Duration) {
         let made_difference = took > self.config.timings.round();
         let took = if made_difference {
@@ -60,7 +60,7 @@ impl Core {
         }
     }
 
-    /// The median time of a write, if it is longer than E.
+    /// Returns the median time of a write, if it is longer than E.
     pub(super) fn slow_writes(&self) -> Option<Duration> {
         let median = self.writes.as_ref().map(|writes| writes.median());
         median.filter(|median| !median.is_zero())

@@ -29,20 +29,21 @@ use super::{
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Decree, LostReason, Role, Term, Time};
 
-/// One role at a time, with its data.
+/// The roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// No leader is known.
     Vacant(Vacant),
     /// Another agent leads.
     Following(Following),
-    /// The agent asks whether the voters would vote for it. Nothing durable changes anywhere.
+    /// The agent asks whether the voters would vote for it. Nothing durable changes at any agent.
     Asking(Asking),
     /// The agent has asked for votes.
     Claiming(Claiming),
-    /// The agent is elected to end the epoch: it no longer leads, and asks the voters to seal.
+    /// The agent was elected to end the epoch: it no longer leads, and asks the voters to seal.
     Sealing(Sealing),
-    /// The next list holds, and the agent is not in it: it sends the list until it hears a leader of the new epoch.
+    /// The next list is decided, and the agent is not in it: it sends the list until it hears a leader of the new
+    /// epoch.
     Telling(Telling),
     /// The agent is elected; it considers itself leader while it holds a lease.
     Leading(Leading),
@@ -53,24 +54,24 @@ pub(super) enum State {
 #[must_use = "only the machine changes the role"]
 pub(super) enum Next {
     Stay,
-    /// The role is over, and has cancelled its timers.
+    /// The role has ended, and has cancelled its timers.
     Become(Start),
 }
 
 /// The start of the next role.
 #[derive(Debug)]
 pub(super) enum Start {
-    /// No leader: campaign after `wait` and after the slots of the agents that rank higher.
+    /// No leader: the agent campaigns after `wait` and after the slots of the agents that rank higher.
     OwnSlot {
         wait: Duration,
         before: Option<Predecessor>,
     },
-    /// No leader, and an attempt failed: try again after `retry` and a random part of a round.
+    /// No leader, and an attempt failed: the agent tries again after `retry` and a random part of a round.
     Again {
         retry: Duration,
         before: Option<Predecessor>,
     },
-    /// No leader, and another agent goes first.
+    /// No leader: the agent waits for another agent to lead.
     Defer {
         before: Option<Predecessor>,
     },
@@ -85,17 +86,17 @@ pub(super) enum Start {
     Lead {
         term: Term,
     },
-    /// The epoch ends, and that list of voters is to follow.
+    /// The epoch ends, and this list of voters is to follow.
     Seal {
         term: Term,
         next: Box<Decree>,
     },
-    /// That list was decided. `from` sent it; `None` if this agent had it decided.
+    /// This list was decided. `from` sent it; `None` if this agent had it decided.
     Enter {
         decree: Box<Decree>,
         from: Option<AgentId>,
     },
-    /// The list holds already, and this agent is not in it: it sends the list to the others.
+    /// The list is decided already, and this agent is not in it: it sends the list to the others.
     Tell,
 }
 
@@ -110,12 +111,12 @@ impl Next {
     }
 }
 
-/// The former leader, and the certainty of its end. No agent waits for it.
+/// The former leader, and the certainty of its end. This agent does not wait for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Predecessor {
     pub(super) id: AgentId,
     pub(super) certainty: Certainty,
-    /// Whether this agent has asked again soon after a refusal. It does so once.
+    /// Whether this agent has already asked again soon after a refusal. It does so only once.
     is_asked_soon: bool,
 }
 
@@ -128,8 +129,8 @@ impl Predecessor {
         }
     }
 
-    /// `soon-after-end`: whether this agent may ask again soon. A voter that refuses has probably not heard yet of the
-    /// leader's end.
+    /// `soon-after-end`: returns whether this agent may ask again soon. A voter that refuses has probably not learned
+    /// of the leader's end yet.
     pub(super) fn may_ask_soon(&self) -> bool {
         self.certainty == Certainty::Confirmed && !self.is_asked_soon
     }
@@ -145,9 +146,9 @@ impl Predecessor {
 /// The certainty of a leader's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Certainty {
-    /// The leader fell silent, or resigned.
+    /// The leader became silent, or resigned.
     Suspected,
-    /// The incarnation has ended. Every agent hears of that at about the same time, so waits are short.
+    /// The incarnation has ended. Every agent learns of that at about the same time, so waits are short.
     Confirmed,
 }
 
@@ -205,8 +206,8 @@ impl State {
         Next::Stay
     }
 
-    /// Ends the role after an event that ends any role: publishes the loss of a leader or of the own leadership, and
-    /// cancels timers.
+    /// Ends the role after an event that ends any role: reports the loss of the followed leader or of the own
+    /// leadership, and cancels timers.
     pub(super) fn leave(&self, out: &mut Out) {
         match self {
             Self::Vacant(_) => {}

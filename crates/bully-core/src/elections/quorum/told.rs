@@ -1,7 +1,7 @@
 //! Announcements of a leader and changes of the members, which an agent handles in any role.
 //!
-//! Decided here: which announcements an agent follows (`one-leader-per-term`), and which ends of a leader free it
-//! (`only-confirmed-end-voids`).
+//! Decided here: which announcements an agent follows (`one-leader-per-term`), and which end of a leader releases it
+//! from its promise (`only-confirmed-end-voids`).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
 use crate::protocol::{AgentId, Incarnation, Leader, Members, Term, Time};
 
 impl QuorumBully {
-    /// `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
+    /// Handles `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
     pub(super) fn on_announcement(
         &mut self,
         now: Time,
@@ -48,7 +48,7 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
-        // It was sent before the `Resign`, so it must no longer bind this voter.
+        // The announcement was sent before the `Resign`, so it must no longer bind this voter.
         if self.core.voter.has_resigned(from, incarnation, said.term) {
             return self.ignore("that leadership was resigned");
         }
@@ -69,7 +69,7 @@ impl QuorumBully {
         let known = self.state.following();
         match known {
             Some(known) => known.stop_asking(out),
-            // `Lost` is published here, before the record of the new term is written and before any message is sent.
+            // `Lost` is reported here, before the record of the new term is written and before any message is sent.
             None => self.state.leave(out),
         }
         let leader = Leader {
@@ -100,7 +100,7 @@ impl QuorumBully {
         }
     }
 
-    /// Tells a second leader of a term that the term already has a leader.
+    /// Tells a second leader of a term that this term already has a leader.
     fn refuse_another(
         &self,
         (from, incarnation): SenderIncarnation<'_>,
@@ -115,16 +115,17 @@ impl QuorumBully {
                 incarnation,
             },
         );
-        // Without disks this may happen, since voters may have forgotten terms.
+        // Without disks this may happen, because voters may have forgotten terms.
         if self.core.config.diskless().is_none() {
             error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");
         }
         self.ignore("another agent leads in that term");
     }
 
-    /// `only-confirmed-end-voids`: only the confirmed end of exactly the incarnation that holds this voter's
-    /// promise voids it. Then the leadership is revoked, and no agent need wait for its lease. A suspicion
-    /// voids nothing. The configuration lists the voters, and a snapshot cannot change them.
+    /// `only-confirmed-end-voids`: handles a new snapshot. Only the confirmed end of exactly the incarnation that
+    /// holds this voter's promise makes the promise void. Then the leadership is revoked, and no agent need wait for
+    /// the end of its lease. A suspicion makes no promise void. The configuration contains the list of voters, and a
+    /// snapshot cannot change it.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         self.core.recall_from_new(now, out);
@@ -152,18 +153,19 @@ impl QuorumBully {
         } else if let State::Following(following) = &self.state
             && self.core.is_replaced(&following.leader)
         {
-            // This agent no longer follows it. The promise to it still holds, since its end is not confirmed.
+            // This agent no longer follows that leader. The promise to it still holds, because its end is not
+            // confirmed.
             let next = following.end(Certainty::Suspected, out);
             self.proceed(now, next, out);
         }
         if let State::Asking(asking) = &mut self.state {
-            let next = asking.decide(&self.core, now); // it does not wait for a voter that is down
+            let next = asking.decide(&self.core, now); // a candidate does not wait for a voter that is down
             self.proceed(now, next, out);
         }
     }
 
-    /// The agent whose end is confirmed and frees this agent: the holder of its promise, or the leader that it
-    /// follows.
+    /// Returns the agent whose end is confirmed and releases this agent: the holder of its promise, or the leader
+    /// that it follows.
     fn ended_leader(&self) -> Option<(AgentId, Incarnation)> {
         let promise = self.core.voter.promise.as_ref();
         let promised = promise.map(|p| (&p.holder, p.incarnation));

@@ -1,7 +1,7 @@
-//! Changes of roles: only this file begins a role.
+//! The changes of the role. Only this file begins a role.
 //!
-//! A role returns a [`Next`]. A new role may go on at once (the only voter of a group asks, claims and leads within one
-//! step), so [`QuorumBully::proceed`] repeats until a role stays.
+//! A role returns a [`Next`]. A new role may change again at once (the only voter of a group asks, claims and leads
+//! in one step), so [`QuorumBully::proceed`] repeats until a role stays.
 
 use super::{
     Out, QuorumBully,
@@ -15,10 +15,10 @@ use super::{
 use crate::protocol::Time;
 
 impl QuorumBully {
-    /// Changes the role until one stays.
+    /// Changes the role until a role stays.
     pub(super) fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
         while let Next::Become(start) = next {
-            self.state = State::Vacant(Vacant::IDLE); // whatever begins, the role before is over
+            self.state = State::Vacant(Vacant::IDLE); // whatever role begins, the role before has ended
             let core = &mut self.core;
             let begun = match start {
                 Start::OwnSlot { wait, before } => Vacant::own_slot(core, now, wait, before, out),
@@ -45,7 +45,7 @@ impl QuorumBully {
         }
     }
 
-    /// A quorum of one is complete as soon as a role begins.
+    /// Checks the quorum when a role begins: a quorum of one voter is complete at once.
     fn on_begun(&mut self, now: Time, out: &mut Out) -> Next {
         match &mut self.state {
             State::Asking(asking) => asking.decide(&self.core, now),

@@ -1,10 +1,11 @@
-//! No leader is known: the agent waits for its own slot, or defers to another agent.
+//! The role of an agent that knows no leader: it waits for its own slot, or defers to another agent.
 //!
-//! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`). An agent that gave way
+//! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`). An agent that deferred
 //! to another agent waits until the other one has had its chance.
 //!
-//! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch, and
-//! it sends no `Elect` that would show the list: it tells the list as long as no agent leads (`tell-while-vacant`).
+//! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch,
+//! and it sends no `Elect` that would show the list. So it sends the list as long as no agent leads
+//! (`tell-while-vacant`).
 
 use std::time::Duration;
 
@@ -16,17 +17,17 @@ use super::{
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{After, Score, Time};
 
-/// A follower without a leader.
+/// The state of a follower without a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vacant {
-    /// Time at which this agent campaigns, or, if it is not eligible, tells the list of its epoch; [`Time::MAX`] if it
-    /// has no list to tell.
+    /// Time at which this agent campaigns or, if it is not eligible, sends the list of its epoch; [`Time::MAX`] if it
+    /// has no list to send.
     pub(super) due: Time,
     pub(super) posture: Posture,
     pub(super) before: Option<Predecessor>,
 }
 
-/// Whether a follower without a leader has given way to another agent.
+/// Whether a follower without a leader has deferred to another agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Posture {
     OwnSlot,
@@ -34,14 +35,14 @@ pub(super) enum Posture {
 }
 
 impl Vacant {
-    /// No leader, and no slot (yet).
+    /// No leader, and no slot yet.
     pub(super) const IDLE: Self = Self {
         due: Time::MAX,
         posture: Posture::OwnSlot,
         before: None,
     };
 
-    /// The agent campaigns after `wait` and its slot; at once if no agent could go first.
+    /// Campaigns after `wait` and the agent's slot, or at once if no agent could campaign earlier.
     pub(super) fn own_slot(
         core: &Core,
         now: Time,
@@ -61,9 +62,9 @@ impl Vacant {
         Ok(Self::until(core, now, Posture::OwnSlot, after, before, out))
     }
 
-    /// Schedules the next attempt after a failed one: after `retry`, the highest-ranked agent first, spread over a
-    /// round so that rivals part. `soon-after-end`: the first attempt after a confirmed end comes after a message
-    /// delay, since by then every voter has heard of that end.
+    /// Schedules the next attempt after a failed one: after `retry` and the agent's slot, with a random part of a
+    /// round that separates rivals. `soon-after-end`: the first such attempt after a confirmed end comes after a
+    /// message delay, because by then every voter has learned of that end.
     pub(super) fn again(
         core: &Core,
         now: Time,
@@ -81,7 +82,7 @@ impl Vacant {
             return Self::until(core, now, Posture::OwnSlot, after, before, out);
         }
         let retry = match before.as_ref().map(|before| before.certainty) {
-            // A voter that named a longer time may not have heard of the confirmed end yet.
+            // A voter whose refusal contained a longer time may not have learned of the confirmed end yet.
             Some(Certainty::Confirmed) => retry.min(round),
             Some(Certainty::Suspected) | None => retry,
         };
@@ -89,7 +90,7 @@ impl Vacant {
         Self::until(core, now, Posture::OwnSlot, after, before, out)
     }
 
-    /// Gives way: the agent waits W for the announcement of the other one.
+    /// Defers: the agent waits W for the announcement of another agent.
     pub(super) fn defer(
         core: &mut Core,
         now: Time,
@@ -149,8 +150,8 @@ impl Vacant {
         Next::Stay
     }
 
-    /// Only an agent that becomes eligible, or no longer is, gets another slot: with another score the
-    /// next round asks anyway.
+    /// Only an agent that becomes eligible, or stops being eligible, gets another slot. With another score the next
+    /// round asks anyway.
     pub(super) fn on_set_score(before: Option<Score>, score: Option<Score>) -> Next {
         if before.is_some() && score.is_some() {
             return Next::Stay;

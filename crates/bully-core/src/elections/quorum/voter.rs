@@ -1,9 +1,8 @@
 //! A voter's promise and record. This module does not depend on the role.
 //!
 //! Decided here: `one-vote-per-term`, `vote-against-no-promise`, `abstain-after-restart` and
-//! `record-longest-promise`. The record changes only together with its durable copy: each change ends in
-//! `Persist`, which is emitted before anything that depends on the record can be sent
-//! (`persist-before-send`).
+//! `record-longest-promise`. The record changes only together with its durable copy: each change ends in `Persist`,
+//! which is emitted before any message that depends on the record can be sent (`persist-before-send`).
 //!
 //! Not here: the answers of a voter ([`consent`](super::consent)), and the next step of its agent.
 
@@ -20,10 +19,10 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Decree, Incarnation, Leader, Term, Time};
 
-/// The part of an agent that supports leaders.
+/// The part of an agent that votes and supports leaders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Voter {
-    /// The durable part.
+    /// The durable record.
     pub(super) record: Vote,
     pub(super) promise: Option<Promise>,
     /// Time before which the voter abstains, because an earlier incarnation may have given a promise;
@@ -33,22 +32,22 @@ pub(super) struct Voter {
     pub(super) resigned: Option<Leader>,
     /// The highest known term; never below the term of the record.
     pub(super) seen: Term,
-    /// Without a disk: the state of the recovery; `None` once the incarnation takes part.
+    /// Without a disk: the state of the recovery; `None` when the incarnation takes part.
     pub(super) recovery: Option<Recovery>,
     /// Without a disk: if this incarnation recovered by the clocks, the incarnations that had forgotten as well.
     pub(super) forgot: Option<Box<Forgetful>>,
-    /// With a disk: its past, and its memory of the others beside the record.
+    /// With a disk: the voter's past, and its memory of the others that is not in the record.
     pub(super) memory: Memory,
     /// This incarnation.
     pub(super) incarnation: Incarnation,
 }
 
-/// A voter's promise to a leader that it supports no other agent.
+/// A voter's promise to a leader: the voter supports no other agent until the promise ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Promise {
     pub(super) holder: AgentId,
     /// The holder's incarnation. Another incarnation of the name is another agent. Only the confirmed end of this
-    /// incarnation voids the promise.
+    /// incarnation makes the promise void.
     pub(super) incarnation: Incarnation,
     pub(super) term: Term,
     pub(super) until: Time,
@@ -94,8 +93,8 @@ impl Voter {
     /// `abstain-after-restart`: begins the quarantine of this incarnation, and returns its length.
     pub(super) fn begin(&mut self, config: &QuorumConfig, now: Time) -> Duration {
         let promise = config.timings.promise();
-        // At the beginning of a later epoch even a voter with an empty record abstains: other voters may
-        // have given promises in the epoch before, and this voter does not know them.
+        // At the beginning of a later epoch even a voter with an empty record abstains: other voters may have given
+        // promises in the epoch before, and this voter does not know them.
         let arrives = config.is_arrival(self.record.term);
         // A lease that depends only on its leader (Ql = 1) rests on no promise.
         let forgot = self.record.term > Term::ZERO && config.lease_quorum() > 1 || arrives;
@@ -108,7 +107,7 @@ impl Voter {
         span
     }
 
-    /// Writes the record, unless nothing changes.
+    /// Writes the record, if anything changes.
     pub(super) fn write(
         &mut self,
         config: &QuorumConfig,
@@ -144,7 +143,7 @@ impl Voter {
         }
     }
 
-    /// Writes the memory of the other voters, and nothing else.
+    /// Writes only the memory of the other voters.
     pub(super) fn write_others(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
         self.record.promise = self.promise_to_keep(config, now);
         self.persist(config, out);
@@ -179,8 +178,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// `void-seal`: deletes a seal, since the leader `led` won without a report of it. If this voter has voted in that
-    /// term, the vote stays: it may have been for another agent.
+    /// `void-seal`: deletes a seal, because the leader `led` won without a report of it. If this voter has voted in
+    /// that term, the vote stays: it may have been for another agent.
     pub(super) fn unseal(&mut self, config: &QuorumConfig, now: Time, led: &Leader, out: &mut Out) {
         let installed = self.record.installed().cloned();
         let voters = installed.map(|list| {
@@ -197,8 +196,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// Enters a later epoch, by a decided list. Promises and votes of the epoch before no longer bind. `tells`
-    /// says that the others may have to hear of the list from this agent.
+    /// Enters a later epoch, by a decided list. Promises and votes of the epoch before no longer bind. `tells` says
+    /// whether the others may have to receive the list from this agent.
     pub(super) fn enter(
         &mut self,
         config: &QuorumConfig,
@@ -228,10 +227,10 @@ impl Voter {
         self.seen = first;
     }
 
-    /// Records that this agent need not tell the list after a restart: it has heard a leader of the new epoch, so a
+    /// Notes that this agent need not send the list after a restart: it has heard a leader of the new epoch, so a
     /// quorum of the voters has the list.
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
-        // Fast path: every heartbeat that an observer hears comes here.
+        // Fast path: this function runs for every heartbeat that an observer hears.
         let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {
             return;
         };
@@ -278,8 +277,8 @@ impl Voter {
         }
     }
 
-    /// Time for which this voter must not support `candidate`; zero if it may support it now. `released` is a
-    /// leadership that is known to be resigned: a promise to it no longer binds.
+    /// Returns the time for which this voter must not support `candidate`; zero if it may support it now. `released`
+    /// is a resigned leadership: a promise to it no longer binds.
     pub(super) fn blocked(
         &self,
         config: &QuorumConfig,
@@ -301,8 +300,8 @@ impl Voter {
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
 
-    /// The time after which to ask again, if a claim gets no vote; `None` if it gets the vote. `lease` is the
-    /// end of this agent's own lease, if it leads.
+    /// Returns the time after which to ask again, if the claim gets no vote; `None` if it gets the vote. `lease` is
+    /// the end of this agent's own lease, if it leads.
     pub(super) fn refuses(
         &self,
         config: &QuorumConfig,
@@ -314,7 +313,7 @@ impl Voter {
         if claim.term < self.record.term {
             return Some(Duration::ZERO);
         }
-        // A vote ends a leader's role, and the lease also depends on the leader's own support.
+        // A vote would end the leader's role, and the lease also depends on the leader's own support.
         if let Some(until) = lease {
             return Some(until.since(now));
         }
@@ -361,13 +360,13 @@ impl Voter {
         }
     }
 
-    /// Whether that incarnation resigned its leadership of `term`, or of a later one.
+    /// Returns whether this incarnation resigned its leadership of `term`, or of a later term.
     pub(super) fn has_resigned(&self, id: &AgentId, incarnation: Incarnation, term: Term) -> bool {
         let resigned = self.resigned.as_ref();
         resigned.is_some_and(|r| r.id == *id && r.incarnation == incarnation && r.term >= term)
     }
 
-    /// Whether any incarnation of that agent resigned its leadership of `term`, or of a later one.
+    /// Returns whether any incarnation of this agent resigned its leadership of `term`, or of a later term.
     pub(super) fn has_any_resigned(&self, id: &AgentId, term: Term) -> bool {
         let resigned = self.resigned.as_ref();
         resigned.is_some_and(|resigned| resigned.id == *id && resigned.term >= term)
