@@ -1,9 +1,10 @@
 //! The `Debug` text of errors.
 //!
-//! Decided here: it is the `Display` text. Rust prints an error that `main` returns by `Debug`, and an operator would
-//! read names of fields in place of advice. An error is compared and matched by its type, so the fields are not missed.
+//! Decided here: it is the `Display` text. Rust prints an error that `main` returns by `Debug`. Otherwise an operator
+//! would read the names of fields instead of advice. Programs compare and match an error by its type, so they do not
+//! need the fields in this text.
 
-/// Gives each of these errors its text as its `Debug`.
+/// Makes the `Display` text of each of these errors its `Debug` text.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_is_text {

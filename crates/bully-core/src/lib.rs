@@ -8,23 +8,24 @@
 //!                     Election::view(now): role, term, leader
 //! ```
 //!
-//! For an actix application take the crate [actix-bully], which includes this one. Take this crate to run the machines
-//! under a runtime of your own, or to write an election of your own.
+//! For an actix application use the crate [actix-bully], which includes this one. Use this crate to run the machines
+//! under another runtime, or to write another election.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`protocol`] | the contract: inputs, effects, view; ids, ranks, terms, timings |
 //! | [`elections`] | the machines: bully, ASTRA, quorum, lease |
-//! | [`parts`] | parts that these machines share, for an election of your own |
-//! | [`driver`] | calls of a driver beside the contract: it keeps the list of members |
-//! | [`record`] | a run on record: its file, its drawings, a test that repeats it |
+//! | [`parts`] | parts that these machines share, for another election |
+//! | [`driver`] | calls of a driver besides the contract: it keeps the list of members |
+//! | [`record`] | the recording of a run: its file, its drawings, a test that repeats it |
 //!
 //! # The contract
-//! [`Election`](protocol::Election) names the promises of a machine, and the eight duties of its driver. A machine is
-//! *total*: it decides every input in every role, and none fails. The same inputs give the same effects.
+//! [`Election`](protocol::Election) lists the promises of a machine, and the eight duties of its driver. A machine is
+//! *total*: it handles every input in every role without an error. The same inputs give the same effects.
 //!
 //! # A driver
-//! This one is over plain tokio. It is the example `driver` of this crate (`cargo run -p bully-core --example driver`):
+//! This driver uses plain tokio. It is the example `driver` of this crate (`cargo run -p bully-core --example
+//! driver`):
 //!
 //! ```no_run
 #![doc = include_str!("../examples/driver.rs")]

@@ -1,7 +1,7 @@
-//! A small seeded generator: the same seed gives the same numbers, everywhere and for ever.
+//! A small seeded generator: the same seed gives the same numbers on every machine and for ever.
 //!
-//! Decided here: how numbers become choices. Not here: anything secret; the generator is not cryptographic.
-//! `SplitMix64` is Steele, Lea and Flood's, in Vigna's public version.
+//! Decided here: how numbers become choices. Not here: secrets; the generator is not cryptographic. `SplitMix64` is
+//! by Steele, Lea and Flood, in Vigna's public version.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ use crate::protocol::After;
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The generator of this seed; neighbouring seeds have nothing in common.
+    /// Returns the generator of this seed. The numbers of neighbouring seeds are unrelated.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub const fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,13 +33,13 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// Returns another generator, so that one consumer's draws do not shift another's.
+    /// Returns another generator, so that the numbers that one user takes do not change the numbers of another user.
     #[must_use]
     pub const fn fork(&mut self) -> Self {
         Self(self.next_u64())
     }
 
-    /// A number from 0 up to but not including `bound`; 0 if that is empty.
+    /// Returns a number from 0 up to but not including `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.next_u64()) * u128::from(bound);
         u64::try_from(wide >> 64).unwrap_or(0)
@@ -54,7 +54,7 @@ impl SplitMix64 {
         least.saturating_add(self.below(room.saturating_add(1)))
     }
 
-    /// True in `per_mille` of a thousand cases; draws nothing when the answer is certain.
+    /// Returns `true` in `per_mille` of a thousand cases. Takes no number if the answer is certain.
     pub fn chance(&mut self, per_mille: u16) -> bool {
         match per_mille {
             0 => false,
@@ -63,7 +63,7 @@ impl SplitMix64 {
         }
     }
 
-    /// Returns a span from this range; draws nothing when the range has only one.
+    /// Returns a span from this range. Takes no number if the range has only one span.
     pub fn span(&mut self, range: After) -> Duration {
         if range.min >= range.max {
             return range.min;
@@ -72,13 +72,13 @@ impl SplitMix64 {
         Duration::from_nanos(self.between(nanos(range.min), nanos(range.max)))
     }
 
-    /// Returns one of these, or `None` if there is none.
+    /// Returns one element of the slice, or `None` if the slice is empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         let at = self.below(u64::try_from(from.len()).unwrap_or(0));
         from.get(usize::try_from(at).ok()?)
     }
 
-    /// Puts these in some order.
+    /// Puts the elements of the list into a random order.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             let at = self.below(u64::try_from(last).unwrap_or(0).saturating_add(1));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::protocol::{Detector, Timings};
 
-/// Returns the failure detector of timings that passed a check, or that of the default timings if they have none. A
-/// machine then needs no rule of its own for a configuration without a detector.
+/// Returns the failure detector of checked timings, or the detector of the default timings if they have none. So a
+/// machine needs no rule for a configuration without a detector.
 pub fn detector_of(timings: &Timings) -> Detector {
     timings.detector().unwrap_or(Detector {
         heartbeat: Duration::from_millis(180),

@@ -1,18 +1,19 @@
-//! The time after a step-down in which an agent lets the others go first.
+//! The time after a step-down in which an agent does not compete with the others.
 //!
-//! Decided here: it ends by itself. Without it a hand-over would bounce straight back to the agent that has just left,
-//! which is often the highest in rank. Not here: the agent's behaviour during the cool-down, and the events that end it
-//! early; each election decides both.
+//! Decided here: the cool-down ends by itself. Without a cool-down, a hand-over would at once bring the leadership
+//! back to the agent that has just stepped down, which often ranks highest. Not here: the agent's behaviour during
+//! the cool-down, and the events that end it early; each election decides both.
 
 use std::time::Duration;
 
 use super::handover::Due;
 use crate::protocol::{Effects, Time};
 
-/// The time until which an agent lets others go first; over by default.
+/// The time until which an agent does not compete. The default is a cool-down that has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cooldown {
-    /// [`Time::MAX`]: none has begun. An `Option` would make each agent 128 bytes larger, which is the granule of a task.
+    /// [`Time::MAX`]: no cool-down has begun. An `Option` would make each agent 128 bytes larger, the granule of a
+    /// task.
     until: Time,
     /// Shortest length of the next cool-down, in seconds.
     least: u16,
@@ -28,7 +29,7 @@ impl Default for Cooldown {
 }
 
 impl Cooldown {
-    /// Begins, and sets `timer` to its end.
+    /// Begins the cool-down, and sets `timer` to its end.
     pub fn begin<M, T, D, A>(
         &mut self,
         now: Time,
@@ -42,12 +43,12 @@ impl Cooldown {
         out.set_timer(timer, span);
     }
 
-    /// Makes the next cool-down last at least that long, in whole seconds; up to 18 hours.
+    /// Makes the next cool-down last at least `span`, in whole seconds and up to 18 hours.
     pub fn hold_back(&mut self, span: Duration) {
         self.least = u16::try_from(span.as_secs()).unwrap_or(u16::MAX);
     }
 
-    /// Ends it early; returns whether there was one.
+    /// Ends the cool-down early. Returns whether one had begun.
     pub fn end<M, T, D, A>(&mut self, timer: T, out: &mut Effects<M, T, D, A>) -> bool {
         let has_begun = self.has_begun();
         self.until = Time::MAX;
@@ -57,23 +58,23 @@ impl Cooldown {
         has_begun
     }
 
-    /// Returns whether others go first at `now`.
+    /// Returns whether the agent cools down at `now`.
     pub fn is_active(&self, now: Time) -> bool {
         self.until().is_some_and(|until| now < until)
     }
 
-    /// Returns the time at which it ends by itself, even if that is past.
+    /// Returns the time at which the cool-down ends by itself, even if that time has passed.
     pub fn until(&self) -> Option<Time> {
         self.has_begun().then_some(self.until)
     }
 
-    /// Returns whether one has begun and was not ended, even if its time is up.
+    /// Returns whether a cool-down has begun and was not ended, even if its time has passed.
     pub fn has_begun(&self) -> bool {
         self.until < Time::MAX
     }
 
-    /// Handles its timer: `None` if no cool-down runs. If its time is up, the cool-down ends; otherwise `timer` is set
-    /// to the rest of it.
+    /// Handles the timer. Returns `None` if no cool-down has begun. If its time has passed, the cool-down ends;
+    /// otherwise `timer` is set to the rest of that time.
     pub fn on_due<M, T, D, A>(
         &mut self,
         now: Time,

@@ -1,11 +1,11 @@
 //! A deadline that passed while the agent itself was late.
 
-/// State of an agent's grace period. An agent that was itself stalled discards its suspicion once: the others may have
-/// sent messages while it was stalled.
+/// State of an agent's grace period. An agent that was stalled itself does not trust its suspicion: it waits again,
+/// but only once, because the others may have sent messages while it was stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Grace {
-    /// It has not.
+    /// The agent has not waited again.
     Unused,
-    /// It has: the next deadline counts.
+    /// The agent has waited again, so the next deadline counts.
     Used,
 }

@@ -1,34 +1,35 @@
 //! A leadership that is being handed over: `Draining`, then `Drained`, then `Resign`.
 //!
 //! Decided here: the work of a leader has a limited time to end. A leader that steps down first tells its application
-//! (`Draining`). It goes on leading until the application says that its work has ended (`Drained`) or the time is over.
-//! Only then it tells the others (`Resign`), so no two agents work at the same time. Not here: the messages of an
-//! election, and the choice of the successor ([`Participant::successor`](super::Participant::successor)).
+//! (`Draining`). It leads on until the application reports that its work has ended (`Drained`) or the time has
+//! passed. Only then does it tell the other agents (`Resign`), so no two agents work at the same time. Not here: the
+//! messages of an election, and the choice of the successor
+//! ([`Participant::successor`](super::Participant::successor)).
 
 use std::time::Duration;
 
 use crate::protocol::{AgentId, Effects, Event, Term, Time};
 
-/// The end of a leadership that has been announced to the application.
+/// The end of a leadership, of which the application already knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Handover {
-    /// The successor, if one is known.
+    /// The successor, if a successor was named.
     pub to: Option<AgentId>,
-    /// The leadership ends at this time even if the work has not.
+    /// Time at which the leadership ends even if the work has not ended.
     due: Time,
 }
 
-/// Result of the check when a timer fires: timers are hints, and only the clock decides that a time is up.
+/// Result of the check when a timer fires. A timer is only a hint: the clock decides whether a time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Its time has come.
+    /// The time has come.
     Now,
-    /// It fired early, or belongs to an earlier setting: it is set again.
+    /// The timer fired early, or belongs to an earlier setting: it is set again.
     Later,
 }
 
 impl Due {
-    /// Checks whether that time has come; if not, `timer` is set to it.
+    /// Checks whether the time `due` has come. If not, `timer` is set to it.
     pub fn check<M, T, D, A>(
         now: Time,
         due: Time,
@@ -45,7 +46,7 @@ impl Due {
 }
 
 impl Handover {
-    /// Tells the application that its work must end within `limit`, and sets `timer` to that.
+    /// Tells the application that its work must end within `limit`, and sets `timer` to the end of that time.
     pub fn begin<M, T, D, A>(
         now: Time,
         term: Term,
@@ -54,7 +55,8 @@ impl Handover {
         timer: T,
         out: &mut Effects<M, T, D, A>,
     ) -> Self {
-        // Told first: the time for the work must not run before the application knows of it.
+        // The application is told first, because the time for the work must not begin before the application knows of
+        // it.
         out.notify(Event::Draining {
             term,
             to: to.clone(),
@@ -64,7 +66,7 @@ impl Handover {
         Self { to, due }
     }
 
-    /// Checks whether the time of the work is over; if not, `timer` is set to the rest of it.
+    /// Checks whether the time for the work has passed. If not, `timer` is set to the rest of it.
     pub fn on_due<M, T, D, A>(&self, now: Time, timer: T, out: &mut Effects<M, T, D, A>) -> Due {
         Due::check(now, self.due, timer, out)
     }

@@ -1,12 +1,12 @@
 //! The macro that defines the messages of an election.
 //!
-//! [`messages!`](messages!) takes one line for each message: the struct, the name that counters and traces show, and
-//! the highest term that the message names. It makes the enum, the conversions into it, `name` and `term`. Nothing of
-//! that is written twice, and a message without a name or a term does not compile. Every message has a term: a message
-//! without a term of its own carries the highest that its sender knows, as the ring's `Probe` does.
+//! [`messages!`](messages!) takes one line for each message: the struct, its name in counters and traces, and the
+//! highest term in the message. It makes the enum, the conversions into the enum, `name` and `term`. So none of this
+//! is written twice, and a message without a name or a term does not compile. Every message has a term: a message
+//! without its own term contains the highest term that its sender knows, as the ring's `Probe` does.
 //!
 //! Not here: which agents may send a message, and whether a newer message replaces it. Each election decides that in
-//! one table of its own, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).
+//! one table, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).
 
 #[doc(hidden)]
 #[macro_export]
@@ -33,14 +33,14 @@ macro_rules! messages {
             #[cfg(test)]
             pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// The highest term that the message names.
+            /// Returns the highest term in the message.
             pub fn term(&self) -> $crate::protocol::Term {
                 match self {
                     $(Self::$name($message) => $term,)*
                 }
             }
 
-            /// Returns its name in counters and traces.
+            /// Returns the name of the message in counters and traces.
             #[allow(unused_variables, reason = "most names do not depend on what is said")]
             fn name(&self) -> &'static str {
                 match self {

@@ -2,11 +2,11 @@
 //!
 //! | part | content |
 //! |---|---|
-//! | [`Participant`] | this agent, the other members, and the comparison of both |
+//! | [`Participant`] | this agent, the other members, and how they compare |
 //! | [`Handover`] | a leadership that is being handed over: its successor and its time limit |
-//! | [`Cooldown`] | the time after a step-down in which an agent lets the others go first |
+//! | [`Cooldown`] | the time after a step-down in which an agent does not compete with the others |
 //! | [`Grace`] | whether an agent may wait once more after a deadline that passed while the agent was late |
-//! | [`check_listed`] | whether an agent takes part as the list of voters says |
+//! | [`check_listed`] | whether an agent takes part with the role that the list of voters gives it |
 //! | [`slot`] | the order of the agents when the leadership is vacant, and their waits |
 //! | [`detector_of`] | the failure detector of an election that needs one |
 //! | [`messages!`](messages!) | how the messages of an election become one type |

@@ -1,6 +1,6 @@
-//! A participant's knowledge of itself and of the other members.
+//! What a participant knows of itself and of the other members.
 //!
-//! Decided here: how ranks compare, which agents may be elected at all, and which agent can take over from a leader
+//! Decided here: how ranks compare, which agents can be elected at all, and which agent can take over from a leader
 //! that steps down. Not here: whether an agent asks for the leadership at a given moment; that is a rule of each
 //! election.
 
@@ -18,22 +18,22 @@ use super::slot;
 /// One agent among the members of its group, in one incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Participant {
-    /// Its name.
+    /// The name of the agent.
     pub id: AgentId,
-    /// The number of this start of the agent.
+    /// The incarnation: the number of this start of the agent.
     pub incarnation: Incarnation,
     /// Voter or observer.
     pub kind: MemberKind,
     /// `None` while the agent cannot be elected.
     pub score: Option<Score>,
-    /// The beginning of this incarnation.
+    /// How this incarnation began.
     pub birth: Birth,
-    /// The newest snapshot: a hint that saves messages, in which only ended incarnations are facts.
+    /// The newest snapshot of the members. It is a hint that saves messages; only its ended incarnations are facts.
     pub members: Arc<Members>,
 }
 
 impl Participant {
-    /// A participant that does not know any member yet.
+    /// Returns a participant that does not know any member yet.
     pub fn new(identity: Identity) -> Self {
         let Identity {
             id,
@@ -41,7 +41,7 @@ impl Participant {
             kind,
             score,
             birth,
-            store: _, // only one election asks for it
+            store: _, // only one election needs the store
         } = identity;
         Self {
             id,
@@ -53,7 +53,7 @@ impl Participant {
         }
     }
 
-    /// Returns the identity from which a participant like this one is made.
+    /// Returns an identity from which such a participant can be made.
     #[cfg(any(test, feature = "testkit"))]
     pub fn identity(&self) -> Identity {
         Identity {
@@ -66,35 +66,35 @@ impl Participant {
         }
     }
 
-    /// Returns the text that it publishes about itself, as its group has it.
+    /// Returns the text that this agent publishes about itself, as its group has it.
     pub fn about(&self) -> Option<&About> {
         self.members.get(&self.id)?.about_in(self.incarnation)
     }
 
-    /// Returns whether it votes.
+    /// Returns whether this agent votes.
     pub fn is_voter(&self) -> bool {
         self.kind == MemberKind::Voter
     }
 
-    /// Returns the score with which this agent can be elected: that of a voter with a score.
+    /// Returns the score with which this agent can be elected; `None` if it is no voter or has no score.
     pub fn eligible(&self) -> Option<Score> {
         self.score.filter(|_| self.is_voter())
     }
 
-    /// Returns whether most of the others know a later process of this one's name.
+    /// Returns whether most of the other agents know a later process with this agent's name.
     pub fn is_disowned(&self) -> bool {
         self.members.is_disowned(&self.id)
     }
 
-    /// Returns whether this agent can be elected and is higher in rank than an agent of that score and name.
+    /// Returns whether this agent can be elected and ranks above an agent with this score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
         // The name decides between equal scores, so that any two agents agree on the higher one.
         self.eligible()
             .is_some_and(|own| (own, &self.id) > (score, id))
     }
 
-    /// The agent's slot when the leadership is vacant; the first is 0, and an agent that cannot be
-    /// elected has none. `gone` is a member that looks up in the snapshot and is known not to be.
+    /// Returns the agent's slot when the leadership is vacant; the first slot is 0. An agent that cannot be elected
+    /// has none. `gone` is an agent that the snapshot shows as up although its end is known.
     pub fn slot(&self, gone: Option<&AgentId>, cools_down: bool) -> Option<usize> {
         let ahead = self.ahead(gone, slot::LAST)?;
         Some(slot::behind(ahead, cools_down))
@@ -107,25 +107,25 @@ impl Participant {
         Some(self.members.ahead_of(score, &self.id, gone, limit))
     }
 
-    /// Returns whether that agent is a member that votes.
+    /// Returns whether this agent is a member that votes.
     pub fn is_voter_named(&self, id: &AgentId) -> bool {
         self.members.get(id).is_some_and(Member::is_voter)
     }
 
-    /// Returns whether that agent is a member that is up, as far as is known.
+    /// Returns whether this agent is a member that is up, as far as is known.
     pub fn is_up(&self, id: &AgentId) -> bool {
         self.members.get(id).is_some_and(Member::is_up)
     }
 
-    /// Returns whether the incarnation that led is over, or suspected to be over, or not a member any more.
+    /// Returns whether the incarnation that led has ended, is suspected to have ended, or is not a member any more.
     pub fn is_gone(&self, leader: &Leader) -> bool {
         self.members
             .get(&leader.id)
             .is_none_or(|member| member.is_gone(leader.incarnation))
     }
 
-    /// Returns the agent to hand the leadership to: the wanted agent if it is up and can be elected, otherwise the
-    /// highest in rank that is up.
+    /// Returns the agent to which the leadership should go: the wanted agent if it is up and can be elected,
+    /// otherwise the highest-ranked agent that is up.
     pub fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
         wanted.filter(|id| self.can_succeed(id)).or_else(|| {
             let mut others = self.members.eligible();
@@ -135,14 +135,14 @@ impl Participant {
         })
     }
 
-    /// Returns whether another member is up and can be elected.
+    /// Returns whether this agent is another member that is up and can be elected.
     pub fn can_succeed(&self, id: &AgentId) -> bool {
         let can_lead =
             |member: &Member| member.is_up() && member.is_voter() && member.score.is_some();
         *id != self.id && self.members.get(id).is_some_and(can_lead)
     }
 
-    /// This agent as the leader of a term.
+    /// Returns this agent as the leader of a term.
     pub fn as_leader(&self, term: Term) -> Leader {
         Leader {
             id: self.id.clone(),

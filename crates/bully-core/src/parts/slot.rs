@@ -1,24 +1,24 @@
 //! Rank-staggered delays: the order in which agents act when the leadership is vacant, and the time that each one
 //! waits.
 //!
-//! The highest in rank has slot 0 and goes at once, the next one has slot 1 and waits for one step, and so on: so two
-//! agents rarely hold an election at the same time. Decided here: the slot of an agent that cools down after a
-//! step-down. It lets the others go first. But no agent knows which others cool down, and perhaps all of them do. So it
-//! has a slot like every other agent, [`LAST`] slots further back: behind all that do not cool down, and among those
-//! that cool down in order of rank. Not here: an agent's action in its slot.
+//! The highest-ranked agent has slot 0 and acts at once, the next one has slot 1 and waits for one step, and so on.
+//! So two agents rarely hold an election at the same time. Decided here: the slot of an agent that cools down after a
+//! step-down. It lets the others act first. But no agent knows which others cool down, and perhaps all of them do. So
+//! it also has a slot, [`LAST`] slots further back: after all agents that do not cool down, and in order of rank
+//! among the agents that do. Not here: an agent's action in its slot.
 
 use std::time::Duration;
 
 /// The last slot of agents that do not cool down.
 pub const LAST: usize = 8;
 
-/// Returns the slot of an agent with `ahead` other agents before it; the first is 0.
+/// Returns the slot of an agent that ranks below `ahead` other agents; the first slot is 0.
 pub fn behind(ahead: usize, cools_down: bool) -> usize {
     let back = if cools_down { LAST } else { 0 };
     ahead.min(LAST).saturating_add(back)
 }
 
-/// Returns the wait for that slot: one `step` for each slot before it.
+/// Returns the wait for this slot: one `step` for each slot before it.
 pub fn delay(step: Duration, slot: usize) -> Duration {
     step.saturating_mul(u32::try_from(slot).unwrap_or(u32::MAX))
 }

@@ -1,30 +1,30 @@
-//! The voters of an election that counts majorities, as its configuration names them.
+//! The voters of an election that counts majorities, as in its configuration.
 //!
-//! Decided here: a name is listed once, and an agent takes part as listed. Not here: the number of voters of a quorum,
-//! except the usual majority.
+//! Decided here: a name is listed once, and a listed agent takes part as a voter. Not here: the number of voters in a
+//! quorum, except the usual majority.
 
 use crate::protocol::{AgentId, MemberKind, MembershipError};
 
-/// The voters in the order of their names: a machine asks them in the same order wherever it runs.
+/// Returns the voters in the order of their names, so that a machine asks them in the same order on every host.
 pub fn in_order(voters: impl IntoIterator<Item = AgentId>) -> Vec<AgentId> {
     let mut voters: Vec<_> = voters.into_iter().collect();
     voters.sort();
     voters
 }
 
-/// A name that is listed more than once.
+/// Returns a name that is listed more than once, if there is one.
 pub fn duplicate_voter(voters: &[AgentId]) -> Option<&AgentId> {
     let is_again = |(at, id): &(usize, &AgentId)| voters.iter().take(*at).any(|other| other == *id);
     let mut all = voters.iter().enumerate();
     all.find(is_again).map(|(_, id)| id)
 }
 
-/// More than half of the voters.
+/// Returns the smallest number that is more than half of the voters.
 pub const fn majority(voters: &[AgentId]) -> usize {
     (voters.len() / 2).saturating_add(1)
 }
 
-/// Checks that an agent takes part as listed.
+/// Checks that an agent takes part as the list says.
 ///
 /// # Errors
 /// [`MembershipError::NotListed`] or [`MembershipError::ListedObserver`].

@@ -1,7 +1,8 @@
-//! Text of a bounded length: it has an end, whatever is asked for.
+//! Text of a bounded length, whatever is written to it.
 //!
-//! Decided here: a part that does not fit is not begun, and nothing is written after it. Not here: the longest size of
-//! a text, and whether it is refused or ends in words; its writer decides that.
+//! Decided here: a part that does not fit is left out as a whole, and nothing is written after it. Not here: the
+//! largest size of a text, and whether a longer text is refused or ends early with a remark; the writer of the text
+//! decides that.
 
 use std::{
     fmt::{self, Write as _},
@@ -10,7 +11,7 @@ use std::{
 
 use serde::Serialize;
 
-/// A text with a limit, in bytes.
+/// A text with a limit in bytes.
 ///
 /// ```
 /// use actix_bully::record::BoundedText;
@@ -28,7 +29,7 @@ pub struct BoundedText {
     is_full: bool,
 }
 
-/// A text has more bytes than it may have.
+/// A text has more bytes than its limit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this has more than {most} bytes, which is the most that is written")]
 pub struct TooLong {
@@ -37,7 +38,7 @@ pub struct TooLong {
 }
 
 impl BoundedText {
-    /// Room for `most` bytes.
+    /// Returns an empty text with room for `most` bytes.
     pub const fn new(most: usize) -> Self {
         Self {
             text: String::new(),
@@ -46,10 +47,10 @@ impl BoundedText {
         }
     }
 
-    /// Writes all of that, or nothing.
+    /// Writes the whole of `text`, or nothing.
     ///
     /// # Errors
-    /// [`TooLong`], if it does not fit, or an earlier part did not.
+    /// [`TooLong`] if `text` does not fit, or if an earlier part did not fit.
     pub fn push(&mut self, text: &str) -> Result<(), TooLong> {
         let TooLong { most } = self.over();
         if self.is_full || self.text.len().saturating_add(text.len()) > most {
@@ -60,10 +61,10 @@ impl BoundedText {
         Ok(())
     }
 
-    /// Writes all of that, or nothing.
+    /// Writes all of these arguments, or nothing.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// The same as those of [`push`](Self::push).
     pub fn append(&mut self, what: fmt::Arguments<'_>) -> Result<(), TooLong> {
         let before = self.text.len();
         self.write_fmt(what).map_err(|_| {
@@ -77,20 +78,20 @@ impl BoundedText {
         self.is_full
     }
 
-    /// Returns the number of bytes.
+    /// Returns the number of bytes in the text.
     pub const fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the text is empty.
     pub const fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// The text, if it is whole.
+    /// Returns the text, if nothing was left out.
     ///
     /// # Errors
-    /// [`TooLong`], where something was left out.
+    /// [`TooLong`] if something was left out.
     pub fn whole(self) -> Result<String, TooLong> {
         if self.is_full {
             return Err(self.over());
@@ -98,7 +99,7 @@ impl BoundedText {
         Ok(self.text)
     }
 
-    /// The text; where something was left out, its whole lines and these words.
+    /// Returns the text. If something was left out, it contains only its whole lines, followed by `words`.
     pub fn ended_by(mut self, words: &str) -> String {
         if self.is_full {
             let lines = self.text.rfind('\n').map_or(0, |end| end.saturating_add(1));
@@ -108,20 +109,20 @@ impl BoundedText {
         self.text
     }
 
-    /// Returns a value as JSON of at most `most` bytes. The rest is not kept in memory either.
+    /// Returns a value as JSON of at most `most` bytes. The part that exceeds the limit is not kept in memory either.
     ///
     /// # Errors
-    /// [`TooLong`], where it has more.
+    /// [`TooLong`] if the JSON is longer.
     pub fn json(value: &impl Serialize, most: usize) -> Result<String, TooLong> {
         let mut text = Self::new(most);
         text.add_json(value)?;
         text.whole()
     }
 
-    /// Writes that value as JSON, all of it or nothing. A value without a JSON form is not written.
+    /// Writes the whole value as JSON, or nothing. A value without a JSON form is not written.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// The same as those of [`push`](Self::push).
     pub fn add_json(&mut self, value: &impl Serialize) -> Result<(), TooLong> {
         let before = self.text.len();
         if serde_json::to_writer(&mut *self, value).is_err() {

@@ -1,17 +1,17 @@
 //! The commands to a group of agents in a test, in a form that can be repeated.
 //!
-//! Decided here: which commands there are, their form in recordings, and the agents that each names. Most of them are
-//! faults, but an agent that joins and a wait for an election are commands too. Not here: their words (`words.rs`), and
-//! the effects of each (`testkit::cluster`).
+//! Decided here: which commands exist, their form in recordings, and the agents that each one contains. Many commands
+//! are faults, but a command may also add an agent or wait for an election. Not here: the words of a command
+//! (`words.rs`), and the effects of each (`testkit::cluster`).
 
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 
-/// A command to a cluster. A recorded command has the full names of the agents.
+/// A command to a cluster. A recorded command contains the full names of the agents.
 ///
 /// The text of a command is the same in a script, on the page of faults and in a test that repeats a run:
-/// [`FORMS`](Self::FORMS) shows each.
+/// [`FORMS`](Self::FORMS) shows the form of each command.
 ///
 /// ```
 /// use actix_bully::record::RecordedCommand;
@@ -26,9 +26,9 @@ use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecordedCommand {
-    /// These panic at the same moment.
+    /// These agents panic at the same moment.
     Crash(Vec<AgentId>),
-    /// These stop at the same moment, without handing over.
+    /// These agents stop at the same moment, without a hand-over.
     Stop(Vec<AgentId>),
     /// The process of this agent ends at once.
     Kill(AgentId),
@@ -36,26 +36,26 @@ pub enum RecordedCommand {
     Restart(AgentId),
     /// This agent handles neither messages nor timers.
     Hang(AgentId),
-    /// The process of this agent stands still.
+    /// Nothing in the process of this agent runs until [`Resume`](Self::Resume).
     Freeze(AgentId),
-    /// This agent goes on after a hang.
+    /// This agent runs again after [`Hang`](Self::Hang) or [`Freeze`](Self::Freeze).
     Resume(AgentId),
-    /// The leadership of this agent runs out by its own clock.
+    /// The leadership of this agent ends at this moment by its own clock.
     Expire(AgentId),
     /// This agent becomes a member.
     Join {
-        /// Its name.
+        /// The name of the agent.
         agent: AgentId,
         /// Voter or observer.
         kind: MemberKind,
-        /// Its score; `None` if it cannot be elected.
+        /// The score of the agent; `None` if it cannot be elected.
         score: Option<Score>,
     },
-    /// This agent hands over, and leaves for good.
+    /// This agent hands over, and is no longer a member.
     Leave(AgentId),
     /// This agent has another score from now on.
     Score {
-        /// Its name.
+        /// The name of the agent.
         agent: AgentId,
         /// The score; `None` if it can no longer be elected.
         score: Option<Score>,
@@ -64,35 +64,35 @@ pub enum RecordedCommand {
     StepDown {
         /// The leader.
         agent: AgentId,
-        /// The agent that shall lead next, if one was named.
+        /// The agent that shall lead next, if the command names one.
         to: Option<AgentId>,
     },
-    /// The voters of a quorum are changed.
+    /// The list of voters of a quorum changes.
     ChangeVoters(VoterChange),
     /// This agent holds an election.
     Campaign(AgentId),
-    /// These sides do not reach each other.
+    /// These sides cannot reach each other.
     Partition(Vec<Vec<AgentId>>),
-    /// The link between two is cut, both ways.
+    /// The link between two agents is cut in both directions.
     Cut(AgentId, AgentId),
     /// Messages of the first agent do not reach the second.
     CutOneWay(AgentId, AgentId),
     /// All links of this agent are cut.
     Isolate(AgentId),
-    /// The link between two is mended, both ways.
+    /// The link between two agents is restored in both directions.
     Mend(AgentId, AgentId),
     /// The isolation of this agent ends.
     Rejoin(AgentId),
     /// Every partition, cut and isolation ends.
     Heal,
-    /// The faults of the network for all messages from now on.
+    /// The network has these faults for all messages from now on.
     Network(NetworkRecord),
-    /// The run waited until it was settled which agents lead.
+    /// The run waits until it is settled which agents lead.
     Settle,
 }
 
 impl RecordedCommand {
-    /// The agents that it names, each to be replaced by its full name.
+    /// Returns the agents in the command, so that each can be replaced by its full name.
     pub fn agents_mut(&mut self) -> Vec<&mut AgentId> {
         match self {
             Self::Crash(agents) | Self::Stop(agents) => agents.iter_mut().collect(),
@@ -129,11 +129,11 @@ impl RecordedCommand {
     }
 }
 
-/// The faults of a network; shares are of a thousand, times in nanoseconds.
+/// The faults of a network. Shares are in thousandths, times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkRecord {
-    /// The shortest and the longest time that a message is under way.
+    /// Shortest and longest time for which a message is on its way.
     pub delay_ns: (u64, u64),
     /// Share of lost messages.
     pub loss: u16,

@@ -1,4 +1,4 @@
-//! The first difference of two runs.
+//! The first difference between two runs.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use super::Recording;
 pub struct Difference {
     /// Number of the line, counted from 1.
     pub line: usize,
-    /// The line of the first recording, if it has one there.
+    /// That line of the first recording, if the recording is long enough.
     pub one: Option<String>,
-    /// The line of the second, if it has one there.
+    /// That line of the second recording, if the recording is long enough.
     pub other: Option<String>,
 }
 

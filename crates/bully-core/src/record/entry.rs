@@ -1,7 +1,8 @@
 //! The content of one line of a run.
 //!
 //! Decided here: the kinds of entries, and their names in the format. A new field or kind needs a new
-//! [version](super::Header): a reader refuses entries that it does not know. Not here: their text (`lines`).
+//! [version](super::Header), because a reader refuses entries that it does not know. Not here: the text of entries
+//! (`lines`).
 
 use std::{borrow::Cow, fmt};
 
@@ -14,7 +15,7 @@ use crate::protocol::{AgentId, Event, Role, Term, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceEntry {
-    /// The time of the run, the same for all agents.
+    /// The time since the beginning of the run, the same for all agents.
     #[serde(rename = "at_ns")]
     pub at: Time,
     /// The event.
@@ -25,14 +26,14 @@ pub struct TraceEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
-    /// A message left, and will arrive at these times: several if it was duplicated.
+    /// A message left, and will arrive at these times: more than one if it was duplicated.
     Sent {
         /// The message.
         message: MessageText,
-        /// The times of its arrivals; empty where they are not known.
+        /// The times of its arrivals; empty if they are not known.
         arrives: Vec<Time>,
     },
-    /// A message left, and will never arrive.
+    /// A message left, and will not arrive.
     Lost {
         /// The message.
         message: MessageText,
@@ -48,53 +49,54 @@ pub enum What {
         /// The reason.
         why: String,
     },
-    /// An agent does something else from now on.
+    /// An agent has another role from now on.
     Role {
         /// The agent.
         agent: AgentId,
         /// Its role.
         role: Role,
     },
-    /// An agent sent its application an event.
+    /// An agent reported an event to its application.
     Event {
         /// The agent.
         agent: AgentId,
         /// The event.
         event: Event,
     },
-    /// Something was done to an agent.
+    /// The state of an agent changed, for example by a crash.
     Happened {
         /// The agent.
         agent: AgentId,
         /// The change.
         what: Happening,
     },
-    /// Another remarkable event, such as a partition.
+    /// Another remarkable event, such as a partition, in words.
     Mark(String),
-    /// A command was given. It is given again when the run is repeated. Its effects have entries of their own.
+    /// A command was given. When the run is repeated, the command is given again. The effects of the command have
+    /// entries of their own.
     Command(RecordedCommand),
-    /// It was found settled which agents lead.
+    /// The run found that it was settled which agents lead.
     Settled {
-        /// The sides of the network; one unless it is separated.
+        /// The sides of the network; one side unless the network is partitioned.
         sides: Vec<RecordedSide>,
         /// Time since the last command, in nanoseconds.
         took_ns: u64,
         /// Number of election messages in that time.
         messages: u64,
     },
-    /// A promise was broken.
+    /// A promise of the election was broken.
     Violation(String),
-    /// The recording ends here, and is whole.
+    /// The recording ends here, and is complete.
     Ended,
 }
 
-/// Agents that run and reach each other.
+/// Agents that run and reach each other: one side of the network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedSide {
     /// The agents.
     pub agents: Vec<AgentId>,
-    /// The leader that they follow, if there is one.
+    /// The leader that these agents follow, if there is one.
     pub leader: Option<AgentId>,
     /// The term of that leadership.
     pub term: Term,
@@ -108,31 +110,31 @@ pub struct MessageText {
     pub from: AgentId,
     /// The receiver.
     pub to: AgentId,
-    /// Its name, such as `"elect"`.
+    /// The name of the message, such as `"elect"`.
     pub kind: Cow<'static, str>,
-    /// Its full text.
+    /// The full text of the message.
     pub text: String,
 }
 
-/// The changes of an agent.
+/// The changes of an agent's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Happening {
-    /// It begins its first incarnation.
+    /// The agent begins its first incarnation.
     Started,
-    /// It became a member and begins an incarnation.
+    /// The agent became a member and begins an incarnation.
     Joined,
-    /// It ended and is not a member any more.
+    /// The agent ended and is not a member any more.
     Left,
-    /// Its incarnation ended without warning.
+    /// The agent's incarnation ended without warning.
     Crashed,
-    /// It ended at once, without handing over.
+    /// The agent ended at once, without a hand-over.
     Stopped,
-    /// It begins its next incarnation.
+    /// The agent begins its next incarnation.
     Restarted,
-    /// It hangs.
+    /// The agent hangs.
     Paused,
-    /// It goes on; its timers fire late.
+    /// The agent runs again; its timers fire late.
     Resumed,
 }
 

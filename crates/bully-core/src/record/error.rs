@@ -1,4 +1,4 @@
-//! Errors of a recording, and of operations on it.
+//! Errors of a recording, and of what is made from it.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use serde_json::error::Category;
 use super::TooLong;
 use crate::protocol::Time;
 
-/// The reason why lines cannot be read as a recording. Lines are counted from 1.
+/// The reason why a file cannot be read as a recording. Lines are counted from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -19,12 +19,12 @@ pub enum RecordingError {
         "line 1 is no header of a recording: name a file that `--record` or `record save` wrote"
     )]
     Foreign,
-    /// The recording has another version of the format.
+    /// The recording is of another version of the format.
     #[error(
         "line 1: the recording is of format {version}, and this program reads {newest}: use the release that wrote it"
     )]
     Version {
-        /// Its version.
+        /// The version of the recording.
         version: u32,
         /// The newest version that this reader knows.
         newest: u32,
@@ -48,7 +48,7 @@ pub enum RecordingError {
     /// There are too many entries.
     #[error("line {line} exceeds the limit of {max} entries")]
     TooManyEntries {
-        /// The first line that is too many.
+        /// The first line beyond the limit.
         line: usize,
         /// The limit.
         max: usize,
@@ -56,12 +56,12 @@ pub enum RecordingError {
     /// All lines together are too long.
     #[error("at line {line} the recording exceeds the limit of {max} bytes")]
     TooLarge {
-        /// The first line that is too many.
+        /// The first line beyond the limit.
         line: usize,
         /// The limit.
         max: usize,
     },
-    /// A line has a list that is too long.
+    /// A line contains a list that is too long.
     #[error("line {line} has a list of {len} items, which exceeds the limit of {max}")]
     TooManyItems {
         /// The number of the line.
@@ -71,23 +71,23 @@ pub enum RecordingError {
         /// The limit.
         max: usize,
     },
-    /// An entry is earlier than the one before.
+    /// An entry is earlier than the entry before it.
     #[error("line {line} is of {at} ms, earlier than the line before, which is of {before} ms")]
     Backwards {
         /// The number of the line.
         line: usize,
-        /// Its time.
+        /// The time of this line.
         at: Time,
-        /// The time of the line before.
+        /// The time of the line before it.
         before: Time,
     },
     /// The last line is missing.
     #[error("the recording breaks off after line {line}: its last line is missing, copy it again")]
     Unended {
-        /// The last line that is there.
+        /// The last line that exists.
         line: usize,
     },
-    /// Lines follow the last one.
+    /// There are lines after the last entry.
     #[error("line {line} follows the end of the recording")]
     AfterEnd {
         /// The number of the line.
@@ -95,7 +95,7 @@ pub enum RecordingError {
     },
 }
 
-/// Describes the error of a line, without the words of a parser.
+/// Describes the error of a line in the crate's own words, not in those of the parser.
 fn words(wrong: &serde_json::Error) -> String {
     match wrong.classify() {
         Category::Eof => "it breaks off in the middle: copy the whole file again".to_owned(),
@@ -105,7 +105,7 @@ fn words(wrong: &serde_json::Error) -> String {
         }
         Category::Data | Category::Io => {
             let text = wrong.to_string();
-            // The place is of no use: each line is read by itself.
+            // The position is of no use, because each line is parsed alone.
             let (told, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
             told.replace("missing field", "it lacks")
                 .replace("unknown variant", "this program does not know")
@@ -121,7 +121,7 @@ pub enum Untold {
     /// The text would be too long.
     #[error("of this run {0}: record a shorter one")]
     TooLong(#[from] TooLong),
-    /// Its beginning was forgotten.
+    /// The beginning of the run was forgotten.
     #[error(
         "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound"
     )]
@@ -129,24 +129,24 @@ pub enum Untold {
         /// Number of forgotten entries.
         forgotten: u64,
     },
-    /// It has no commands and no agents at its beginning.
+    /// The recording has no commands, and no agents at its beginning.
     #[error(
         "the recording names no agents that it began with: only the run of a cluster is repeated by its commands"
     )]
     NoAgents,
-    /// The example `cluster` does not begin like that.
+    /// The run does not begin as the example `cluster` does.
     #[error("the example `cluster` begins otherwise: {what}")]
     Beginning {
         /// The difference.
         what: &'static str,
     },
-    /// Its election has no cluster that is begun by its name.
+    /// No cluster can be built by the name of the run's election.
     #[error("no cluster is begun by the name `{protocol}` of the election")]
     Protocol {
         /// The name.
         protocol: String,
     },
-    /// A command has no words.
+    /// A command has no form in words.
     #[error("at {at} ms the command has no form there: {command}")]
     Command {
         /// The time of the command.

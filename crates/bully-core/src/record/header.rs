@@ -1,7 +1,7 @@
 //! The header of a run: the first line of a recording.
 //!
-//! Decided here: the name and the version of the format, and that both are checked before anything else. Version 1 is
-//! the only one so far.
+//! Decided here: the name and the version of the format. Both are checked before anything else. So far there is only
+//! version 1.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use serde::{Deserialize, Serialize};
 use super::{NetworkRecord, RecordingError};
 use crate::protocol::{AgentId, MemberKind, Score, Timings};
 
-/// The beginning of a run, and the facts about all of it.
+/// The first line of a recording: the beginning of the run, and facts about the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Header {
-    /// The release of this crate that wrote it.
+    /// The release of this crate that wrote the recording.
     pub writer: String,
     /// The name of the election, such as `bully`.
     pub protocol: String,
-    /// The clock of its times.
+    /// The clock that measured the times.
     pub clock: RecordedClock,
-    /// The seed of the random numbers; 0 without one.
+    /// The seed of the random numbers; 0 if the run had no seed.
     pub seed: u64,
-    /// The agents of the beginning, in their order.
+    /// The agents at the beginning, in their order.
     pub agents: Vec<RecordedAgent>,
-    /// The faults of the network in the beginning, where they are known.
+    /// The faults of the network at the beginning, if they are known.
     pub network: Option<NetworkRecord>,
-    /// The timings of the agents, in nanoseconds, by the names of [`Timings`]; empty where they are not known.
+    /// The timings of the agents, in nanoseconds, by the names of [`Timings`]; empty if they are not known.
     pub timings_ns: BTreeMap<String, u64>,
-    /// The command that runs it again, if there is one.
+    /// The command that repeats the run, if there is one.
     pub again: Option<String>,
-    /// The wall clock of the host at its beginning, in milliseconds since 1970, if the run has a wall clock.
+    /// Reading of the host's wall clock at the beginning, in milliseconds since 1970, if the run has a wall clock.
     pub began_unix_ms: Option<u64>,
-    /// Number of earlier entries that were forgotten because the record was bounded.
+    /// Number of earlier entries that were forgotten because the record has a limit.
     pub forgotten: u64,
 }
 
@@ -42,27 +42,27 @@ pub struct Header {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RecordedClock {
-    /// Time passes as it is wanted: the same run again has the same times.
+    /// Virtual time, which a program advances: if the same run is repeated, it has the same times.
     #[default]
     Virtual,
-    /// Time passes by itself.
+    /// Real time.
     Real,
 }
 
-/// An agent of the beginning.
+/// An agent at the beginning of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedAgent {
-    /// Its name.
+    /// The name of the agent.
     pub name: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its score; `None` if it cannot be elected.
+    /// The score of the agent; `None` if it cannot be elected.
     pub score: Option<Score>,
 }
 
 impl Header {
-    /// Makes the header of a run of these agents.
+    /// Returns the header of a run of these agents.
     pub fn of(
         agents: impl IntoIterator<Item = RecordedAgent>,
         seed: u64,
@@ -77,9 +77,9 @@ impl Header {
         }
     }
 
-    /// Returns a line of the format, without its end.
+    /// Returns the header as a line of the format, without the line's end.
     pub(super) fn to_line(&self) -> String {
-        // Strings, numbers and lists of them have a JSON form.
+        // Strings, numbers and lists of them always have a JSON form.
         serde_json::to_string(&RecordingOpening {
             format: FORMAT.into(),
             version: VERSION,
@@ -88,9 +88,9 @@ impl Header {
         .unwrap_or_default()
     }
 
-    /// Reads a first line.
+    /// Reads the first line of a recording.
     pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
-        // The format has to be known before the rest is checked by its rules.
+        // The version has to be known before the rest is checked by the rules of that version.
         let probe: HeaderProbe =
             serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
         if probe.format != FORMAT {

@@ -1,15 +1,15 @@
-//! The text of a run: entries joined into lines, and lines as text.
+//! The text of a run: entries become lines, and lines become text.
 //!
-//! Decided here: which entries share a line. An agent with several entries at one moment has one line, and agents with
-//! the same entry at one moment share it; so an election of five agents takes some ten lines. A command has no line:
-//! its effects have lines.
+//! Decided here: which entries share a line. Several entries of one agent at one moment share a line, and agents with
+//! the same entry at one moment share a line. So an election of five agents takes about ten lines. A command has no
+//! line, because its effects have lines.
 
 use std::fmt::{self, Write as _};
 
 use super::{BoundedText, MessageText, TraceEntry, What};
 use crate::protocol::{AgentId, Role, Time};
 
-/// One line.
+/// One line of the text.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     pub(super) at: Time,
@@ -17,34 +17,34 @@ pub struct Line<'a> {
     pub(super) what: String,
 }
 
-/// The agents that a line is about.
+/// The agents of a line.
 #[derive(Clone, Debug)]
 pub enum Subject<'a> {
-    /// All of them.
+    /// All agents.
     All,
-    /// These.
+    /// These agents.
     Agents(Vec<&'a AgentId>),
     /// The sender and the receivers of a message.
     Message {
         /// The sender.
         from: &'a AgentId,
-        /// The fate of the message.
+        /// What happened to the message.
         way: Way,
         /// The receivers.
         to: Vec<&'a AgentId>,
     },
 }
 
-/// The fate of a message.
+/// What happened to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It left.
+    /// The message left.
     Sent,
-    /// It never arrives.
+    /// The message never arrives.
     Lost,
-    /// It arrived.
+    /// The message arrived.
     Arrived,
-    /// It arrived, and its receiver dropped it.
+    /// The message arrived, and its receiver dropped it.
     Dropped,
 }
 
@@ -79,7 +79,7 @@ pub fn lines<'a>(
     shared
 }
 
-/// The lines as text.
+/// Returns the lines as text.
 pub fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
     let mut text = BoundedText::new(MOST_WRITTEN);
     if forgotten > 0 {
@@ -106,7 +106,7 @@ pub fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
     text.ended_by("(the run goes on: this is all that is written of it)\n")
 }
 
-/// No text, diagram, script or test of a run is longer, in bytes.
+/// Largest size of a text, diagram, script or test of a run, in bytes.
 pub(super) const MOST_WRITTEN: usize = 16 << 20;
 
 impl Line<'_> {
@@ -119,7 +119,7 @@ impl Line<'_> {
         }
     }
 
-    /// Takes the other line's agents in, if both say the same.
+    /// Adds the agents of the next line to this line, if both lines have the same content. Returns whether it did.
     fn shares(&mut self, next: &Self) -> bool {
         if (self.at, &self.what) != (next.at, &next.what) {
             return false;
@@ -172,7 +172,7 @@ impl fmt::Display for Subject<'_> {
     }
 }
 
-/// `None` where other entries tell the same.
+/// Returns the line of an entry; `None` if other entries already show the same.
 fn line(entry: &TraceEntry) -> Option<Line<'_>> {
     let at = entry.at;
     let (subject, what) = match &entry.what {
@@ -209,7 +209,7 @@ fn line(entry: &TraceEntry) -> Option<Line<'_>> {
     Some(Line { at, subject, what })
 }
 
-/// Returns whether the event of the same moment already shows that an agent follows or leads.
+/// Returns whether an event of the same moment already shows that an agent follows or leads.
 fn tells_nothing<'a>(
     entry: &TraceEntry,
     mut following: impl Iterator<Item = &'a TraceEntry>,

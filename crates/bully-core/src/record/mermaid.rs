@@ -1,7 +1,7 @@
 //! A run as a Mermaid sequence diagram: an arrow per message, a note per event.
 //!
-//! Decided here: the diagram is valid for any name and any text. Participants have made-up names (`p0`), and the real
-//! names are escaped titles. A character with a meaning in Mermaid or in HTML becomes a character reference.
+//! Decided here: the diagram is valid for any name and any text. Participants have generated names (`p0`), and the
+//! real names are escaped titles. A character with a meaning in Mermaid or in HTML becomes a character reference.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::protocol::AgentId;
 
-/// The lines as a diagram; the participants in this order, the others behind them by name.
+/// Returns the lines as a diagram. The participants have this order; other participants follow, sorted by name.
 pub fn to_mermaid(lines: &[Line<'_>], order: &[AgentId]) -> String {
     let positions = positions(lines, order);
     let mut named: Vec<(usize, &AgentId)> = positions.iter().map(|(id, at)| (*at, *id)).collect();
     named.sort_unstable();
     let mut text = BoundedText::new(MOST_WRITTEN);
-    // The last line reports a part that does not fit.
+    // If a part does not fit, the last line of the diagram says so.
     write(&mut text, lines, &named, &positions).ok();
     text.ended_by("    %% the run goes on: this is all that is drawn of it\n")
 }
@@ -66,7 +66,7 @@ fn write(
     Ok(())
 }
 
-/// The participants, from left to right.
+/// Returns the positions of the participants, from left to right.
 fn positions<'a>(lines: &'a [Line<'_>], order: &'a [AgentId]) -> BTreeMap<&'a AgentId, usize> {
     let mut seen: BTreeMap<&AgentId, usize> = BTreeMap::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! A run on record: the messages between agents, the actions on the group, and the reactions of each agent.
+//! The recording of a run: the messages between agents, the actions on the group, and the reactions of each agent.
 //!
 //! ```text
 //! {"format":"actix-bully recording","version":1,"protocol":"bully","clock":"virtual","seed":1,"agents":[..],..}
@@ -10,21 +10,22 @@
 //! {"at_ns":9000000,"what":"ended"}
 //! ```
 //!
-//! A recording is lines of JSON: a [`Header`], an [entry](TraceEntry) a line, and [`What::Ended`] as the last, so that
-//! a file that was cut off is not taken for a whole one. Times are nanoseconds since the beginning of the run.
+//! A recording is lines of JSON: a [`Header`], one line for each [entry](TraceEntry), and [`What::Ended`] as the last
+//! line, so that a file that was cut off is not mistaken for a complete one. Times are nanoseconds since the
+//! beginning of the run.
 //!
 //! Decided here: the content of an entry ([`What`], [`RecordedCommand`]), the words of a command ([`CommandError`]),
 //! the format and its limits ([`RecordingError`]), and the forms of a run: text, a [Mermaid](Recording::to_mermaid)
 //! diagram, a [drawing of one moment](Recording::to_svg), commands of the example `cluster`
-//! ([`to_script`](Recording::to_script)), and a [test in Rust](Recording::to_rust_test) that repeats it. All of these
-//! are functions of a recording alone. Not here: which entries are recorded, and when. The testkit records whole runs.
-//! An agent in production records its own part, bounded, if it is told to (`ElectionHandle::record`).
+//! ([`to_script`](Recording::to_script)), and a [test in Rust](Recording::to_rust_test) that repeats it. Each form
+//! depends only on the recording. Not here: which entries are recorded, and when. The testkit records whole runs. An
+//! agent in production records its own part, within a limit, if its user turns that on (`ElectionHandle::record`).
 //!
-//! None of these, a drawing and a diagram among them, is longer than 16 MiB: a text and a diagram end in words there,
-//! commands and a test are refused ([`Untold::TooLong`]).
+//! No form is longer than 16 MiB. A longer text or diagram ends early with a remark; longer commands or a longer test
+//! are refused ([`Untold::TooLong`]).
 //!
-//! Read on: `bounded.rs` bounds every text here, `entry.rs` has the entries, `read.rs` reads recordings of others,
-//! `moment.rs` reads one moment from a recording.
+//! Read on: `bounded.rs` limits every text of this module, `entry.rs` has the entries, `read.rs` reads recordings of
+//! others, `moment.rs` reads one moment from a recording.
 
 mod bounded;
 mod command;

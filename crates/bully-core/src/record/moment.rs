@@ -1,7 +1,7 @@
-//! The state of a run at one moment: the role of each agent, the messages under way, and the cuts.
+//! The state of a run at one moment: the role of each agent, the messages on their way, and the cuts.
 //!
-//! Decided here: an entry of this very moment has happened, and only recorded facts are known. An agent that hangs
-//! keeps its role; an agent that is down has none. Not here: the drawing (`svg`).
+//! Decided here: an entry with exactly this time counts as past, and only recorded facts are known. An agent that
+//! hangs keeps its role; an agent that is down has no role. Not here: the drawing (`svg`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,50 +14,51 @@ use crate::protocol::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordedMoment<'a> {
     pub(super) at: Time,
-    /// In the order of the beginning, followed by later ones as they came; agents that left are gone.
+    /// The agents of the beginning in their order, then the agents that came later. Agents that left are not
+    /// included.
     pub(super) agents: Vec<AgentMoment<'a>>,
     pub(super) under_way: Vec<UnderWay<'a>>,
-    /// Pairs of which the first does not reach the second.
+    /// Pairs of agents of which the first cannot reach the second.
     pub(super) cut: BTreeSet<(&'a AgentId, &'a AgentId)>,
-    /// The last action or finding, in words.
+    /// The last action or result, in words, with its time.
     pub(super) caption: Option<(Time, String)>,
 }
 
-/// An agent at that moment.
+/// An agent at one moment of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentMoment<'a> {
-    /// Its name.
+    /// The name of the agent.
     pub name: &'a AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its score; `None` if it cannot be elected.
+    /// The score of the agent; `None` if it cannot be elected.
     pub score: Option<Score>,
-    /// The condition of the agent.
+    /// Whether the agent runs.
     pub condition: AgentCondition,
-    /// Its role.
+    /// The role of the agent.
     pub role: Role,
-    /// The term of its latest event.
+    /// The term of the agent's latest event.
     pub term: Term,
-    /// The leader that it follows, or itself.
+    /// The leader that the agent follows, or the agent itself if it leads.
     pub leader: Option<&'a Leader>,
 }
 
-/// The condition of an agent.
+/// Whether an agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentCondition {
-    /// It has not started.
+    /// The agent has not started.
     Absent,
-    /// It began before the recording did, and no entry shows its state yet.
+    /// The agent began before the recording did, and no entry shows its state yet.
     Unknown,
-    /// It runs.
+    /// The agent runs.
     Up,
-    /// It runs, and does not act.
+    /// The agent runs, but does not act.
     Hung,
-    /// It has crashed or stopped.
+    /// The agent has crashed or stopped.
     Down,
 }
 
-/// A message that has left and not arrived.
+/// A message that has left and has not arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnderWay<'a> {
     pub(super) message: &'a MessageText,
@@ -66,7 +67,7 @@ pub(super) struct UnderWay<'a> {
 }
 
 impl<'a> RecordedMoment<'a> {
-    /// Returns the state of `recording` at that moment.
+    /// Returns the state of `recording` at the time `at`.
     pub(super) fn of(recording: &'a Recording, at: Time) -> Self {
         let mut moments = RecordedMoments::begin(recording, at);
         for entry in recording.entries() {
@@ -80,9 +81,9 @@ impl<'a> RecordedMoment<'a> {
         moment
     }
 
-    /// Before the first entry.
+    /// Returns the state before the first entry.
     fn begin(recording: &'a Recording, at: Time) -> Self {
-        // The record of a single agent begins while all others run already.
+        // The record of a single agent begins while the other agents run already.
         let is_part = recording.header().began_unix_ms.is_some();
         let condition = if is_part {
             AgentCondition::Unknown
@@ -104,7 +105,7 @@ impl<'a> RecordedMoment<'a> {
         }
     }
 
-    /// Returns the agents that lead, by their own events.
+    /// Returns the agents that lead, as their own events show.
     pub(super) fn leaders(&self) -> impl Iterator<Item = &AgentMoment<'a>> {
         self.agents.iter().filter(|agent| agent.leads())
     }
@@ -163,7 +164,7 @@ impl<'a> RecordedMoment<'a> {
         }
     }
 
-    /// Another list of voters holds; who may be elected, and is not on it, only follows.
+    /// Handles a new list of voters. An agent that can be elected but is not in the list only follows.
     fn list(&mut self, list: &Decree) {
         let eligible = self.agents.iter_mut().filter(|agent| agent.score.is_some());
         for agent in eligible {
@@ -175,7 +176,7 @@ impl<'a> RecordedMoment<'a> {
         }
     }
 
-    /// The agent of that name, which may be new.
+    /// Returns the agent with this name. It may be new.
     fn agent(&mut self, name: &'a AgentId) -> &mut AgentMoment<'a> {
         let known = self.agents.iter().position(|agent| agent.name == name);
         let at = known.unwrap_or_else(|| {
@@ -200,13 +201,13 @@ impl<'a> AgentMoment<'a> {
         }
     }
 
-    /// Returns whether it said that it leads, and runs.
+    /// Returns whether the agent has reported that it leads, and runs.
     pub fn leads(&self) -> bool {
         self.role == Role::Leader
             && matches!(self.condition, AgentCondition::Up | AgentCondition::Hung)
     }
 
-    /// Notes that an agent sends a message, so it runs.
+    /// Notes that the agent has sent a message, so it runs.
     fn is_heard(&mut self) {
         if matches!(
             self.condition,
@@ -249,7 +250,8 @@ impl<'a> AgentMoment<'a> {
     }
 }
 
-/// A recording, moment by moment. The messages under way are those of the moment for which it was begun.
+/// The states of a run, from one moment to the next. Messages count as on their way only for the moment `at` of
+/// [`begin`](Self::begin).
 #[derive(Debug)]
 pub struct RecordedMoments<'a> {
     moment: RecordedMoment<'a>,
@@ -257,7 +259,7 @@ pub struct RecordedMoments<'a> {
 }
 
 impl<'a> RecordedMoments<'a> {
-    /// Everything up to that time has happened.
+    /// Returns the state before the first entry. `at` is the moment for which messages count as on their way.
     pub fn begin(recording: &'a Recording, at: Time) -> Self {
         Self {
             moment: RecordedMoment::begin(recording, at),
@@ -265,28 +267,28 @@ impl<'a> RecordedMoments<'a> {
         }
     }
 
-    /// The next entry has happened.
+    /// Goes on to the state after the next entry.
     pub fn follow(&mut self, entry: &'a TraceEntry) {
         self.moment.follow(entry, &mut self.links);
     }
 
-    /// Returns the agents, in the order of the beginning, followed by later ones as they came.
+    /// Returns the agents: those of the beginning in their order, then the agents that came later.
     pub fn agents(&self) -> &[AgentMoment<'a>] {
         &self.moment.agents
     }
 
-    /// The side of a partition that an agent is on; 0 if it was named on none.
+    /// Returns the number of the partition's side to which an agent belongs; 0 if it belongs to no side.
     pub fn side(&self, agent: &AgentId) -> usize {
         let side = self.links.sides.get(agent);
         side.map_or(0, |side| side.saturating_add(1))
     }
 
-    /// Returns whether it is cut off from all others.
+    /// Returns whether an agent is cut off from all others.
     pub fn is_isolated(&self, agent: &AgentId) -> bool {
         self.links.isolated.contains(agent)
     }
 
-    /// The ways that are cut beside a partition or an isolation.
+    /// Returns the directions that are cut, without those of a partition or an isolation.
     pub fn cuts(&self) -> impl Iterator<Item = (&'a AgentId, &'a AgentId)> {
         self.links.one_way.iter().copied()
     }
@@ -295,7 +297,7 @@ impl<'a> RecordedMoments<'a> {
 /// The partitions and cuts of the network.
 #[derive(Debug, Default)]
 struct CutLinks<'a> {
-    /// The side of each agent that a side names.
+    /// The side of each agent that belongs to a side.
     sides: BTreeMap<&'a AgentId, usize>,
     one_way: BTreeSet<(&'a AgentId, &'a AgentId)>,
     isolated: BTreeSet<&'a AgentId>,

@@ -1,6 +1,6 @@
-//! Reads recordings of others.
+//! Reads recordings that others wrote.
 //!
-//! Decided here: the limits; nothing beyond a limit is kept. A recording is read whole or not at all.
+//! Decided here: the limits; no data beyond a limit is kept. A recording is read completely or not at all.
 
 use std::io::{BufRead, Read};
 
@@ -48,7 +48,7 @@ pub(super) fn read(mut from: impl BufRead) -> Result<Recording, RecordingError> 
     }
 }
 
-/// The progress of the reader.
+/// The position of the reader.
 #[derive(Debug, Default)]
 struct Lines {
     number: usize,
@@ -56,7 +56,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Reads the next line, without its end; returns whether there was one.
+    /// Reads the next line, without its end. Returns whether there was a line.
     fn next(
         &mut self,
         from: &mut impl BufRead,
@@ -103,7 +103,7 @@ fn bounded(line: usize, len: usize) -> Result<(), RecordingError> {
 }
 
 impl TraceEntry {
-    /// Returns the length of its longest list.
+    /// Returns the length of the longest list in the entry.
     fn longest_list(&mut self) -> usize {
         match &mut self.what {
             What::Sent { arrives, .. } => arrives.len(),

@@ -1,6 +1,6 @@
-//! A whole recording: its header, its entries, and the texts and drawings of both.
+//! A complete recording: its header, its entries, and the texts and drawings that are made from them.
 //!
-//! Decided here: the written form. The reader: `read`.
+//! Decided here: the form of the file. The file is read in `read`.
 
 use std::{
     fmt::Write as _,
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::protocol::{AgentId, Time};
 
-/// A run, as a file keeps it; see the [module's page](super).
+/// A run as it is kept in a file; see the [module's page](super).
 ///
 /// ```
 /// use actix_bully::{elections::bully::{Bully, BullyConfig}, record::Recording};
@@ -38,12 +38,12 @@ use crate::protocol::{AgentId, Time};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     header: Header,
-    /// The last one is [`What::Ended`].
+    /// The last entry is [`What::Ended`].
     entries: Vec<TraceEntry>,
 }
 
 impl Recording {
-    /// These entries, and the end.
+    /// Returns a recording of these entries, and adds the end.
     pub fn new(header: Header, entries: impl IntoIterator<Item = TraceEntry>, ended: Time) -> Self {
         let mut entries: Vec<_> = entries.into_iter().collect();
         let last = entries.last().map_or(Time::ZERO, |entry| entry.at);
@@ -54,13 +54,13 @@ impl Recording {
         Self { header, entries }
     }
 
-    /// Makes a recording of entries that were read; the last one is the end.
+    /// Returns a recording of entries from a file. The last entry is the end.
     pub(super) const fn of(header: Header, entries: Vec<TraceEntry>) -> Self {
         Self { header, entries }
     }
 
-    /// Makes a recording of the commands and their outcomes, without the rest: enough for a script and for a test,
-    /// however long the run.
+    /// Returns a recording that has only these commands and their outcomes. That is enough for a script and for a
+    /// test, however long the run was.
     #[must_use]
     pub fn of_commands(&self, commands: Vec<TraceEntry>) -> Self {
         let header = Header {
@@ -70,18 +70,18 @@ impl Recording {
         Self::new(header, commands, self.ended())
     }
 
-    /// Reads a recording, strictly and within limits: at most 64 MiB, 500,000 entries, and 1 MiB a line.
+    /// Reads a recording strictly and within limits: at most 64 MiB, 500,000 entries, and 1 MiB for each line.
     ///
     /// # Errors
-    /// [`RecordingError`], which names the line.
+    /// [`RecordingError`] with the number of the line.
     pub fn read(lines: impl io::BufRead) -> Result<Self, RecordingError> {
         read::read(lines)
     }
 
-    /// Writes it, a line of JSON for the header and for each entry.
+    /// Writes the recording: one line of JSON for the header and one for each entry.
     ///
     /// # Errors
-    /// Those of `to`, and then some lines may have been written.
+    /// The errors of `to`. Some lines may have been written before.
     pub fn write(&self, mut to: impl Write) -> io::Result<()> {
         writeln!(to, "{}", self.header.to_line())?;
         for entry in &self.entries {
@@ -90,7 +90,7 @@ impl Recording {
         to.flush()
     }
 
-    /// Returns the same as a string.
+    /// Returns the lines of the file as a string.
     pub fn to_jsonl(&self) -> String {
         let mut text = self.header.to_line();
         for entry in &self.entries {
@@ -111,17 +111,17 @@ impl Recording {
         &mut self.header
     }
 
-    /// Returns the events, oldest first; the last entry is [`What::Ended`].
+    /// Returns the entries, oldest first; the last entry is [`What::Ended`].
     pub fn entries(&self) -> &[TraceEntry] {
         &self.entries
     }
 
-    /// Returns the time of its end.
+    /// Returns the time at which the run ended.
     pub fn ended(&self) -> Time {
         self.entries.last().map_or(Time::ZERO, |entry| entry.at)
     }
 
-    /// Marks that a promise was broken at that moment.
+    /// Adds an entry: a promise of the election was broken at this time.
     pub fn violate(&mut self, at: Time, what: String) {
         let after = self
             .entries
@@ -136,55 +136,55 @@ impl Recording {
         );
     }
 
-    /// The first entry in which another run differs, or the header.
+    /// Returns the first line in which another run differs. The header counts as a line.
     pub fn first_difference(&self, other: &Self) -> Option<Difference> {
         Difference::between(self, other)
     }
 
-    /// Returns the run as text: one aligned line per moment, as a `Trace` of the feature `testkit` writes it.
+    /// Returns the run as text: one aligned line for each moment, as a `Trace` of the feature `testkit` writes it.
     pub fn to_text(&self) -> String {
         lines::to_text(&lines::lines(&self.entries), self.header.forgotten)
     }
 
-    /// The run as a Mermaid `sequenceDiagram`.
+    /// Returns the run as a Mermaid `sequenceDiagram`.
     pub fn to_mermaid(&self) -> String {
         let order: Vec<AgentId> = self.agents().map(|agent| agent.name.clone()).collect();
         mermaid::to_mermaid(&lines::lines(&self.entries), &order)
     }
 
-    /// Returns a drawing of that moment, an SVG page of its own: the agents as a ring, the leader marked, messages
-    /// under way as arrows. Light or dark as the viewer prefers.
+    /// Returns a drawing of the run at this time, as a complete SVG document: the agents in a ring, the leader
+    /// marked, messages on their way as arrows. It is light or dark as the viewer prefers.
     pub fn to_svg(&self, at: Time) -> String {
         svg::to_svg(&RecordedMoment::of(self, at), self)
     }
 
-    /// The commands that were given, for `--script` of the example `cluster`.
+    /// Returns the commands of the run, for `--script` of the example `cluster`.
     ///
     /// # Errors
-    /// [`Untold`] where the script would not be the run.
+    /// [`Untold`] if the script would not repeat the run.
     pub fn to_script(&self) -> Result<String, Untold> {
         script::to_script(self)
     }
 
-    /// A test in Rust that gives the same commands at the same times, and asserts which agents led whenever that was
-    /// settled.
+    /// Returns a test in Rust. It gives the same commands at the same times, and asserts which agents led whenever
+    /// that was settled.
     ///
     /// # Errors
-    /// [`Untold`] where the test would not be the run.
+    /// [`Untold`] if the test would not repeat the run.
     pub fn to_rust_test(&self) -> Result<String, Untold> {
         rust_test::to_rust_test(self)
     }
 
-    /// The agents of the beginning.
+    /// Returns the agents at the beginning.
     pub(super) fn agents(&self) -> impl Iterator<Item = &RecordedAgent> {
         self.header.agents.iter()
     }
 }
 
 impl TraceEntry {
-    /// Returns a line of the format, without its end.
+    /// Returns the entry as a line of the format, without the line's end.
     pub fn to_line(&self) -> String {
-        // Strings, numbers, and lists and named fields of them have a JSON form.
+        // Strings, numbers, and lists and named fields of them always have a JSON form.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

@@ -1,8 +1,8 @@
-//! The newest entries of a run that never ends, within a bound.
+//! The newest entries of a run that has no end, within a limit.
 //!
-//! Decided here: the oldest entries are forgotten first; each entry counts with its bytes in the file; and which
-//! entries are kept after an error. A limit is never exceeded, whatever limits are asked for. Not here: when a record
-//! is on (`agent::record`).
+//! Decided here: the oldest entries are forgotten first; each entry counts by its number of bytes in the file; and
+//! which entries are kept after an error. A limit is never exceeded, even if a user asks for a higher one. Not here:
+//! when an agent records (`agent::record`).
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::{Header, TraceEntry, What};
 use crate::protocol::{Role, Time};
 
-/// Limits of the record of a running agent; the smaller limit counts.
+/// Limits of the record of a running agent. The limit that is reached first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RecordLimits {
-    /// Number of entries: 5,000 by default, 50,000 at most.
+    /// Largest number of entries: 5,000 by default, 50,000 at most.
     pub entries: usize,
-    /// Their size in a file, in bytes: 1 MiB by default, 8 MiB at most.
+    /// Largest size of the entries in a file, in bytes: 1 MiB by default, 8 MiB at most.
     pub bytes: usize,
 }
 
@@ -40,11 +40,11 @@ impl RecordLimits {
     }
 }
 
-/// The last entries of an agent, within bounds.
+/// The newest entries of an agent, within limits.
 #[derive(Clone, Debug)]
 pub struct BoundedRecord {
     limits: RecordLimits,
-    /// The entries in the form of a file.
+    /// The entries, as lines of a file.
     lines: VecDeque<Box<str>>,
     bytes: usize,
     forgotten: u64,
@@ -53,7 +53,7 @@ pub struct BoundedRecord {
 }
 
 impl BoundedRecord {
-    /// Empty.
+    /// Returns an empty record.
     pub fn new(limits: RecordLimits) -> Self {
         Self {
             limits: limits.clamped(),
@@ -65,9 +65,9 @@ impl BoundedRecord {
         }
     }
 
-    /// Adds an entry, and forgets the oldest entries that have no room beside it.
+    /// Adds an entry, and forgets the oldest entries if there is no room for both.
     pub fn push(&mut self, at: Time, what: What) {
-        // Two threads may have read the clock in the other order.
+        // Two threads may add entries in another order than they read the clock.
         self.last = self.last.max(at);
         let line = TraceEntry {
             at: self.last,
@@ -86,7 +86,7 @@ impl BoundedRecord {
         }
     }
 
-    /// Adds a role if it has changed.
+    /// Adds the entry of a role if the role has changed.
     pub fn role(&mut self, role: Role, entry: impl FnOnce() -> (Time, What)) {
         if self.role.replace(role) != Some(role) {
             let (at, what) = entry();
@@ -94,7 +94,7 @@ impl BoundedRecord {
         }
     }
 
-    /// Returns the file of the present entries.
+    /// Returns the present entries as a file.
     pub fn to_jsonl(&self, mut header: Header, now: Time) -> String {
         header.forgotten = self.forgotten;
         let mut text = header.to_line();

@@ -1,8 +1,8 @@
-//! A run as a test in Rust: the same commands at the same times, and the leaders that were found.
+//! A run as a test in Rust: the same commands at the same times, and the leaders that the run found.
 //!
 //! Decided here: the text compiles (names and commands are string literals), and it asserts the leaders of the
-//! recording wherever they were settled. Not here: the words of a command (`words.rs`). A test of the crate compares it
-//! with a file that is compiled and run.
+//! recording whenever they were settled. Not here: the words of a command (`words.rs`). A test of the crate compares
+//! such a text with a file that is compiled and run.
 
 use super::{
     NetworkRecord, RecordedAgent, RecordedCommand, Recording, TooLong, TraceEntry, Untold, What,
@@ -26,7 +26,7 @@ pub(super) fn to_rust_test(recording: &Recording) -> Result<String, Untold> {
     ))
 }
 
-/// Returns the imports for the names in the body.
+/// Returns the imports for the names that the body uses.
 fn imports(body: &str) -> String {
     let std = [
         ("Error", "std::error::Error"),
@@ -81,7 +81,7 @@ fn body(recording: &Recording) -> Result<String, Untold> {
                 settle(&mut out, entries.clone());
             } else {
                 let text = told(*at, command)?;
-                // Longer chains are broken, as `rustfmt` does it.
+                // Longer chains are broken into lines, as `rustfmt` does.
                 let then = if text.len() > 26 {
                     "\n            "
                 } else {
@@ -95,7 +95,7 @@ fn body(recording: &Recording) -> Result<String, Untold> {
         if matches!(what, What::Command(_) | What::Settled { .. }) {
             reached = *at;
         }
-        // One entry is a part of one line of a recording, which is bounded.
+        // One entry is a part of one line of a recording, and the length of a line is limited.
         if out.len() > MOST_WRITTEN {
             let most = MOST_WRITTEN;
             return Err(TooLong { most }.into());
@@ -117,7 +117,7 @@ fn wait(out: &mut String, until: Time) {
     );
 }
 
-/// Waits as the run did, and asserts its outcome.
+/// Writes the wait of the run, and asserts its outcome.
 fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
     let outcome = rest
         .take_while(|entry| !matches!(entry.what, What::Command(_)))
@@ -138,7 +138,7 @@ fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
 }
 
 impl TraceEntry {
-    /// Returns the agents that lead, if this was settled.
+    /// Returns the agents that lead, if the entry reports them.
     fn leaders(&self) -> Option<Vec<AgentId>> {
         let What::Settled { sides, .. } = &self.what else {
             return None;
@@ -148,7 +148,7 @@ impl TraceEntry {
     }
 }
 
-/// The cluster as it was in the beginning.
+/// Writes the cluster as it was at the beginning.
 fn begin(out: &mut String, recording: &Recording) {
     let header = recording.header();
     if let Some(network) = header.network {
@@ -177,7 +177,7 @@ fn begin(out: &mut String, recording: &Recording) {
     );
 }
 
-/// Writes the builder; returns its constructor, and the calls after the agents.
+/// Writes the builder. Returns its constructor, and the calls that follow the agents.
 fn builder(out: &mut String, recording: &Recording) -> (String, Vec<&'static str>) {
     let usual = || String::from("Cluster::builder()");
     match recording.header().protocol.as_str() {
@@ -269,7 +269,7 @@ fn span(nanos: u64) -> String {
     }
 }
 
-/// `From` is there for integers, and for tuples of them.
+/// `From` exists for integers and for tuples of integers.
 fn rating(score: Score) -> String {
     let part = |part: i64| {
         if i32::try_from(part).is_ok() {
@@ -292,12 +292,12 @@ fn list(agents: &[AgentId]) -> String {
     format!("[{}]", names.join(", "))
 }
 
-/// A name as Rust reads it, whatever it holds.
+/// Returns a name as a Rust literal, whatever characters the name has.
 fn literal(agent: &AgentId) -> String {
     format!("{:?}", agent.as_str())
 }
 
-/// Long numbers in groups of three, as lints want them.
+/// Writes long numbers in groups of three digits, as lints demand.
 fn digits(number: u64) -> String {
     let plain = number.to_string();
     if plain.len() < 6 {

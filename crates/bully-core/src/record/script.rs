@@ -1,7 +1,8 @@
 //! The commands of a run as a script of the example `cluster`.
 //!
-//! Decided here: a script is made only if it repeats the run. The example names its agents `agent-1` and so on, gives
-//! each its number as its score, and begins with delays of 1 to 3 ms. Not here: the words of a command (`words.rs`).
+//! Decided here: a script is made only if it repeats the run. The example names its agents `agent-1` and so on, uses
+//! the number of each agent as its score, and begins with delays of 1 to 3 ms. Not here: the words of a command
+//! (`words.rs`).
 
 use super::{
     BoundedText, NetworkRecord, RecordedAgent, RecordedCommand, Recording, TraceEntry, Untold,
@@ -35,8 +36,8 @@ pub(super) fn to_script(recording: &Recording) -> Result<String, Untold> {
     Ok(script.whole()?)
 }
 
-/// Returns the number of entries until the example has done its own start. Before any script, the example tells each
-/// agent to campaign under the ASTRA rules, and then waits until all is settled.
+/// Returns the number of entries that the example's own start adds. Before a script, the example tells each agent to
+/// campaign if the rules are those of ASTRA, and then waits until all is settled.
 fn begun_by_itself(recording: &Recording) -> usize {
     let is_first = |entry: &TraceEntry| {
         let is_told = matches!(&entry.what, What::Command(RecordedCommand::Campaign(_)));
@@ -56,7 +57,7 @@ fn is_astra(recording: &Recording) -> bool {
     recording.header().protocol == "astra"
 }
 
-/// Checks that the recording has all that a script or a test in Rust needs.
+/// Checks that the recording has all facts that a script or a test in Rust needs.
 pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
     let header = recording.header();
     let forgotten = header.forgotten;
@@ -92,7 +93,8 @@ fn check(recording: &Recording) -> Result<(), Untold> {
     Ok(())
 }
 
-/// Returns the agents at the beginning of a cluster. A cluster whose agents hold a lease adds its register itself.
+/// Returns the agents at the beginning of a cluster. In a cluster of lease agents the register is left out, because
+/// the cluster adds it itself.
 pub(super) fn agents(recording: &Recording) -> impl Iterator<Item = &RecordedAgent> {
     let has_register = recording.header().protocol == "lease";
     recording
@@ -100,8 +102,8 @@ pub(super) fn agents(recording: &Recording) -> impl Iterator<Item = &RecordedAge
         .filter(move |agent| !has_register || agent.name.as_str() != "register")
 }
 
-/// Returns the words of a command. A name that cannot stand among words is refused: the command that is read must be
-/// the command that was written.
+/// Returns the words of a command. A name that cannot be part of such words is refused: the words must be read as the
+/// same command.
 pub(super) fn told(at: Time, command: &RecordedCommand) -> Result<String, Untold> {
     let text = command.to_string();
     let read = text.parse::<RecordedCommand>();
@@ -112,7 +114,7 @@ pub(super) fn told(at: Time, command: &RecordedCommand) -> Result<String, Untold
     Err(Untold::Command { at, command })
 }
 
-/// The elections that the example `cluster` begins by their names.
+/// The names of the elections for which the example `cluster` can build a cluster.
 const CLUSTERS: [&str; 8] = [
     "bully",
     "astra",
@@ -124,7 +126,7 @@ const CLUSTERS: [&str; 8] = [
     "invitation",
 ];
 
-/// The network of the example.
+/// The network conditions of the example.
 const USUAL: NetworkRecord = NetworkRecord {
     delay_ns: (1_000_000, 3_000_000),
     loss: 0,

@@ -1,7 +1,7 @@
-//! A moment as a drawing: the agents as a ring, the leader marked by colour and by a word, messages as arrows.
+//! A moment as a drawing: the agents in a ring, the leader marked by colour and by a word, messages as arrows.
 //!
 //! Decided here: the drawing is valid for any name and any text, a word repeats the meaning of each colour, and the
-//! drawing is bounded whatever the recording holds. It is light or dark as the viewer's system prefers.
+//! size of the drawing is limited for every recording. It is light or dark as the viewer's system prefers.
 
 use std::{collections::BTreeMap, f64::consts::TAU};
 
@@ -47,10 +47,10 @@ pub(super) fn to_svg(moment: &RecordedMoment<'_>, recording: &Recording) -> Stri
     out
 }
 
-/// The places of the agents.
+/// The positions of the agents.
 struct Places<'a> {
     at: BTreeMap<&'a AgentId, Point>,
-    /// The radius of an agent.
+    /// The radius of an agent's circle.
     radius: f64,
 }
 
@@ -61,7 +61,7 @@ struct Point {
 }
 
 impl Point {
-    /// Returns the point on the way to another point, at that distance from here.
+    /// Returns the point at this distance from this point, in the direction of another point.
     fn towards(self, other: Self, distance: f64) -> Self {
         let (dx, dy) = (other.x - self.x, other.y - self.y);
         let long = dx.hypot(dy).max(f64::EPSILON);
@@ -71,7 +71,7 @@ impl Point {
         }
     }
 
-    /// Returns the offset from this point to a point at the distance `far`, to the right of the way to another point.
+    /// Returns the offset of length `far` at a right angle to the direction of another point, on the right side.
     fn side(self, other: Self, far: f64) -> Self {
         let ahead = self.towards(other, far);
         Self {
@@ -92,7 +92,7 @@ impl Point {
     }
 }
 
-/// A ring that begins at the top and goes round as a clock does.
+/// Returns the positions on a ring, clockwise from the top.
 fn places<'a>(agents: &[AgentMoment<'a>]) -> Places<'a> {
     let many = count(agents.len());
     let ring = if agents.len() == 1 { 0.0 } else { RING };
@@ -123,7 +123,7 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
              <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\"/>"
         ),
     );
-    // Names that would lie upon each other are only in the titles; the leader's is always there.
+    // Names that would overlap are shown only in the titles, except the leader's name.
     if r >= 16.0 {
         let score = score(agent);
         append(
@@ -147,7 +147,7 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
     out.push_str("</g>\n");
 }
 
-/// Draws the cut links, if there are few enough to distinguish them.
+/// Draws the cut links, if their number is small enough to distinguish them.
 fn cuts(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) {
     if moment.cut.len() > MOST_LINES {
         return;
@@ -196,10 +196,11 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
         let gone = moment.at.since(*left).as_secs_f64();
         let share = if whole > 0.0 { gone / whole } else { 1.0 };
         let free = (from.distance(*to) - 2.0 * places.radius).max(0.0);
-        // Beside the way, so that two arrows in opposite directions do not overlap; the words are a bit further away.
+        // Beside the direct line, so that two arrows in opposite directions do not overlap; the words are a bit
+        // further away.
         let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
-        // A message that has just left has an arrow too.
+        // A message that has just left also gets an arrow.
         let long = (free * share).max(14.0_f64.min(free));
         let label = begin.towards(*to, long / 2.0).shifted(beside);
         let head = begin.towards(*to, long).shifted(aside);
@@ -228,7 +229,7 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
     }
 }
 
-/// The class of an agent, and its role in a word.
+/// Returns the CSS class of an agent, and its role in a word.
 fn state(agent: &AgentMoment<'_>) -> (&'static str, &'static str) {
     match agent.condition {
         AgentCondition::Absent => ("down", "not started"),
@@ -246,7 +247,7 @@ fn state(agent: &AgentMoment<'_>) -> (&'static str, &'static str) {
     }
 }
 
-/// All that is known of an agent.
+/// Returns all known facts about an agent.
 fn words(agent: &AgentMoment<'_>) -> String {
     let (_, role) = state(agent);
     let mut words = format!("{}: {role}, score {}", agent.name, score(agent));
@@ -279,7 +280,7 @@ fn title(moment: &RecordedMoment<'_>, recording: &Recording) -> String {
     format!("{protocol} election, {many} agent{s}, at {} ms", moment.at)
 }
 
-/// Returns a summary: who leads, which messages are under way, and which links are cut.
+/// Returns a summary: which agents lead, which messages are on their way, and which links are cut.
 fn summary(moment: &RecordedMoment<'_>) -> String {
     let leaders: Vec<String> = moment
         .leaders()
@@ -321,7 +322,7 @@ fn summary(moment: &RecordedMoment<'_>) -> String {
     said
 }
 
-/// Replaces characters with a meaning in XML by references, and characters that XML forbids by blanks.
+/// Replaces characters with a meaning in XML by references, and characters that XML forbids by spaces.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -338,7 +339,7 @@ fn escape(text: &str) -> String {
     safe
 }
 
-/// Returns at most `most` characters, with a sign where some are missing.
+/// Returns at most `most` characters. An ellipsis shows that some are left out.
 fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -354,14 +355,15 @@ fn count(number: usize) -> f64 {
 const WIDE: f64 = 760.0;
 const HIGH: f64 = 640.0;
 const RING: f64 = 220.0;
-/// The height of the ring's middle.
+/// The vertical position of the ring's centre.
 const MIDDLE: f64 = 325.0;
-/// A ring of more agents is a line; with it the drawing is bounded, since names are.
+/// Largest number of agents in a drawing. A ring of more agents looks like a line. The limit also limits the drawing,
+/// because names are limited.
 const MOST_NODES: usize = 1_000;
-/// More arrows than this are no drawing any more.
+/// Largest number of lines of one kind. More lines cannot be distinguished.
 const MOST_LINES: usize = 200;
 
-/// Each pair of a text and its ground has a contrast of 4.5 to 1 at least.
+/// Each colour of text and the colour behind it have a contrast of at least 4.5 to 1.
 const STYLE: &str = "<style>
 .ground{fill:#ffffff}text{fill:#1b1f24;paint-order:stroke;stroke:#ffffff;stroke-width:3px}.mid{stroke:none}.head{font-weight:bold;font-size:18px}.dim{fill:#57606a}
 circle{fill:#eaeef2;stroke:#57606a;stroke-width:2}.mid,.name,.role{text-anchor:middle}.name{font-weight:bold}

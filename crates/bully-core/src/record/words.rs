@@ -1,8 +1,8 @@
-//! The words of a command: how it is typed, sent, recorded in a script and given in a test.
+//! The words of a command: as a user types it, and as it is sent, recorded in a script and given in a test.
 //!
-//! Decided here: one text for each command. It is read as the same command (`words_read.rs`), except that a new voter's
-//! contact is left out: a cluster needs none. Not here: the list of commands (`command.rs`), and whether an agent has
-//! that name (`testkit::cluster`).
+//! Decided here: one text for each command. The text is read as the same command (`words_read.rs`), except that it
+//! leaves out a new voter's contact, which a cluster does not need. Not here: the list of commands (`command.rs`),
+//! and whether an agent has such a name (`testkit::cluster`).
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::{NetworkRecord, RecordedCommand};
 use crate::protocol::{AgentId, IdError, MemberKind, Score, VoterChange};
 
 impl RecordedCommand {
-    /// An example of each form, and its meaning.
+    /// An example of each form, with its meaning.
     pub const FORMS: [(&str, &str); 32] = [
         (
             "crash agent-4 agent-5",
@@ -105,30 +105,30 @@ impl RecordedCommand {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// Its first word is not a command.
+    /// The first word is not a command.
     #[error("there is no command `{verb}`{}", instead(verb))]
     Unknown {
-        /// The word.
+        /// The first word.
         verb: String,
     },
-    /// Its other words do not fit.
+    /// The other words do not fit the first word.
     #[error("write {}", forms(verb))]
     Form {
         /// The first word.
         verb: String,
     },
-    /// A word separates others, or cannot stand in a script.
+    /// A word separates other words, or cannot be used in a script.
     #[error("`{word}` has no meaning here: write the name of an agent")]
     NoName {
         /// The word.
         word: String,
     },
-    /// An agent cannot have that name.
+    /// The word cannot be the name of an agent.
     #[error("no agent can be named {word:?}: {source}")]
     Name {
         /// The word.
         word: String,
-        /// The reason.
+        /// The reason why it cannot be a name.
         source: IdError,
     },
     /// A word is not a score.
@@ -155,7 +155,7 @@ pub enum CommandError {
     },
 }
 
-/// The first words of all forms.
+/// Returns the first words of all forms.
 pub(super) fn verbs() -> Vec<&'static str> {
     let forms = RecordedCommand::FORMS.iter();
     let mut verbs: Vec<_> = forms
@@ -165,7 +165,7 @@ pub(super) fn verbs() -> Vec<&'static str> {
     verbs
 }
 
-/// Suggests a command in place of an unknown word.
+/// Returns a suggestion in place of an unknown word.
 fn instead(word: &str) -> String {
     let part = RecordedCommand::FORMS
         .iter()
@@ -177,7 +177,7 @@ fn instead(word: &str) -> String {
     }
 }
 
-/// The verb that is the same in front of and behind two letters at most: a slip of the finger.
+/// Returns the first word of a command that differs from `word` in at most two successive letters: a typing error.
 fn nearest(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     verbs().into_iter().find(|verb| {
@@ -243,7 +243,7 @@ impl fmt::Display for RecordedCommand {
     }
 }
 
-/// Writes it in the form of the command `network`.
+/// Writes the conditions as in the command `network`.
 impl fmt::Display for NetworkRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "delay {}", range(self.delay_ns))?;
@@ -291,7 +291,7 @@ fn range((min, max): (u64, u64)) -> String {
     format!("{}..{}", span(min), span(max))
 }
 
-/// Nanoseconds with their unit, in whole milliseconds if possible.
+/// Writes nanoseconds with their unit, in whole milliseconds if possible.
 pub(super) fn span(nanos: u64) -> String {
     if nanos.is_multiple_of(1_000_000) {
         format!("{}ms", nanos / 1_000_000)

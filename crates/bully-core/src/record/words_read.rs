@@ -1,6 +1,6 @@
 //! Reads the words of a command.
 //!
-//! Decided here: that a text is read whole or refused, and that numbers are exact. Not here: the words (`words.rs`).
+//! Decided here: a text is read completely or refused, and numbers are exact. Not here: the words (`words.rs`).
 
 use std::{str::FromStr, time::Duration};
 
@@ -111,7 +111,7 @@ fn join(
     })
 }
 
-/// The number at the end of a name, or 0.
+/// Returns the number at the end of a name, or 0.
 fn number_of(name: &str) -> Score {
     let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let number = name.get(digits..).and_then(|number| number.parse().ok());
@@ -173,11 +173,11 @@ fn read_range(word: &str) -> Result<(u64, u64), CommandError> {
     Ok((read_nanos(min)?, read_nanos(max)?))
 }
 
-/// Reads a number with its unit. Fractions of a unit are read, fractions of a nanosecond are refused: the given span is
+/// Reads a number with its unit. Fractions of a unit are allowed, fractions of a nanosecond are refused: the span is
 /// used without rounding.
 ///
 /// # Errors
-/// [`CommandError::Span`].
+/// [`CommandError::Span`] if the word is not a span of time.
 pub fn read_span(word: &str) -> Result<Duration, CommandError> {
     read_nanos(word).map(Duration::from_nanos)
 }
@@ -196,7 +196,7 @@ fn read_nanos(word: &str) -> Result<u64, CommandError> {
     })
 }
 
-/// A share in per cent, as per mille.
+/// Reads a share in per cent. Returns it in thousandths.
 fn read_share(word: &str) -> Result<u16, CommandError> {
     word.strip_suffix('%')
         .and_then(|per_cent| decimal(per_cent, 10))
@@ -207,8 +207,8 @@ fn read_share(word: &str) -> Result<u16, CommandError> {
         })
 }
 
-/// Returns a number without a sign times `unit`, if the result is a whole number of at most 64 bits. It is computed in
-/// whole numbers: a floating-point number would round silently.
+/// Returns a number without a sign times `unit`, if the result is a whole number of at most 64 bits. It uses
+/// integers, because a floating-point number would round without an error.
 fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = match text.split_once('.') {
         Some((_, "")) => return None,

@@ -28,7 +28,7 @@ pub(super) struct Voter {
     /// Time before which the voter abstains, because an earlier incarnation may have given a promise;
     /// `None` before the agent starts.
     pub(super) quarantine: Option<Time>,
-    /// The newest leadership that is known to be resigned.
+    /// The newest leadership that this voter knows to be resigned.
     pub(super) resigned: Option<Leader>,
     /// The highest known term; never below the term of the record.
     pub(super) seen: Term,
