@@ -1,6 +1,6 @@
-//! The rules' parameters: the voters, the length of a round, the waiting times.
+//! The parameters of the rules: the voters, the length of a round, the waiting times.
 //!
-//! All members have the same parameters. The configuration fixes the voters, not the snapshot of the
+//! All members have the same parameters. The voters come from the configuration, not from the snapshot of the
 //! members.
 
 use std::time::Duration;
@@ -8,8 +8,8 @@ use std::time::Duration;
 use bully_core::parts::{detector_of, duplicate_voter, in_order, majority};
 use bully_core::protocol::{AgentId, Electorate, Timings};
 
-/// The parameters of a ballot election; the same at every member. An agent whose configuration does not
-/// pass the [check](Self::check) does not start.
+/// The parameters of a ballot election; the same at every member. An agent with a configuration that fails the
+/// [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::ballot::BallotConfig;
@@ -26,13 +26,13 @@ pub struct BallotConfig {
     pub voters: Vec<AgentId>,
     /// The waiting times. Default: [`Timings::default`].
     pub timings: Timings,
-    /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it;
-    /// more than 2 d. Default: a third of the detection time L, so that a silent death costs about L;
-    /// at least 3 d. Timings without a failure detector have no default.
+    /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it. It must exceed 2
+    /// d. Default: a third of the detection time L, so that a silent death costs about L, but at least 3 d. Timings
+    /// without a failure detector have no default.
     pub round: Option<Duration>,
-    /// Longest round when answers are late; at least Δ. Default: 4 Δ.
+    /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
-    /// Longest time for which the work of a leader that steps down may continue. Default: 30 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 30 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down at its user's command lets other voters lead first. It
     /// ends early if the agent's score is set, if the agent is told to campaign, or if no other voter
@@ -41,7 +41,7 @@ pub struct BallotConfig {
 }
 
 impl BallotConfig {
-    /// The defaults, for these voters.
+    /// Returns the defaults for these voters.
     pub fn new(voters: impl IntoIterator<Item = AgentId>) -> Self {
         Self {
             voters: in_order(voters),
@@ -53,10 +53,10 @@ impl BallotConfig {
         }
     }
 
-    /// Checks every relation.
+    /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`BallotError`] with the values that do not fit.
+    /// [`BallotError`] with the values that do not fit together.
     pub fn check(&self) -> Result<(), BallotError> {
         if self.voters.is_empty() {
             return Err(BallotError::NoVoters);
@@ -82,14 +82,14 @@ impl BallotConfig {
         majority(&self.voters)
     }
 
-    /// The voters and their majority in short form. All members must agree on them.
+    /// Returns the digest of the voters and their majority, which must be equal at all members.
     pub(crate) fn electorate(&self) -> Electorate {
         let majority = majority(&self.voters);
         Electorate::new(&self.voters, majority, majority)
     }
 
-    /// Number of voters that may be down while the others can still elect. With two voters no voter may
-    /// be down: add a third, which may be a witness (a voter without a score).
+    /// Number of voters that may be down while the others can still elect. It is 0 with two voters: add a third,
+    /// which may be a witness (a voter without a score).
     pub fn tolerated(&self) -> usize {
         self.voters.len().saturating_sub(self.majority())
     }
@@ -108,31 +108,30 @@ impl BallotConfig {
         self.cap.unwrap_or_else(usual)
     }
 
-    /// Time after which a voter that did not answer is asked again in the same round: a quarter of Δ,
-    /// at least 2 d.
+    /// Time after which a voter that did not answer is asked again in the same round: a quarter of Δ, but at least 2
+    /// d.
     pub(crate) fn again(&self) -> Duration {
         let back = self.timings.delay_bound().saturating_mul(2);
         back.max(self.round() / 4)
     }
 
-    /// Longest time from the silent death of a leader until all voters that can be reached follow the
-    /// next leader, while rounds have their usual length and messages take at most d: 3 Δ + 4 d.
+    /// Longest time from the silent death of a leader until all voters that can be reached follow the next leader,
+    /// while rounds have their usual length and messages take at most d: 3 Δ + 4 d.
     ///
-    /// The dead leader may have answered in a round that has just begun (Δ). The next round shows that
-    /// the leader is gone (Δ), and one more round elects (Δ). A round that has grown counts with its
-    /// length, at most `cap`.
+    /// The dead leader may have answered in a round that has just begun (Δ). The next round shows that the leader is
+    /// gone (Δ), and one more round elects (Δ). A round that has become longer counts with its length, at most `cap`.
     pub fn worst_case_failover(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(4);
         self.round().saturating_mul(3).saturating_add(delays)
     }
 
-    /// Longest time for which a leader that is cut off still leads, while rounds have their usual
-    /// length: 2 Δ, for one round that was just answered and one round without answers.
+    /// Longest time for which a leader that is cut off still leads, while rounds have their usual length: 2 Δ, for
+    /// one round that was just answered and one round without answers.
     pub fn worst_case_isolation(&self) -> Duration {
         self.round().saturating_mul(2)
     }
 
-    /// Number of messages that n voters exchange in a round in which all answer at once: 2 n (n - 1).
+    /// Returns the number of messages that n voters exchange in a round in which all answer at once: 2 n (n - 1).
     pub fn messages_per_round(&self) -> usize {
         let n = self.voters.len();
         n.saturating_mul(n.saturating_sub(1)).saturating_mul(2)
@@ -152,7 +151,7 @@ pub enum BallotError {
         /// The name.
         id: AgentId,
     },
-    /// The timings have no failure detector, which gives the default length of a round.
+    /// The timings have no failure detector, from which the default length of a round is taken.
     #[error("how long is a round? choose timings with a failure detector, or set it")]
     NoRound,
     /// Δ > 2 d does not hold: answers would usually come too late.
@@ -165,7 +164,7 @@ pub enum BallotError {
         /// d.
         delay: Duration,
     },
-    /// The cap is below Δ.
+    /// The longest round is shorter than Δ.
     #[error("a cap of {cap:?} is below a round of {round:?}: raise it")]
     Cap {
         /// Longest round.

@@ -1,8 +1,7 @@
-//! The data that every role needs and no role owns: the agent itself, its rounds, the answers it has
-//! heard, its ballots.
+//! The data that all roles need: the agent itself, its rounds, the answers that it has heard, its ballots.
 //!
-//! Decided here: the content of an agent's questions and answers, and the result of a round that is
-//! over. The core calls no role.
+//! Decided here: the content of an agent's questions and answers, and the result of a round that has ended. The core
+//! calls no role.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +18,7 @@ use super::{
 use bully_core::parts::Participant;
 use bully_core::protocol::{AgentId, Incarnation, Members, Presence, Round, Time, To};
 
-/// The data of an agent that no role owns.
+/// The data of an agent that belong to no role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
     pub(super) me: Participant,
@@ -36,15 +35,15 @@ pub(super) struct Core {
     /// The last round that ended by its timer.
     pub(super) ended: u64,
     pub(super) pace: Pace,
-    /// After a step-down: the time until which the agent lets others go first. No timer runs for it:
-    /// each rule compares the time itself.
+    /// After a step-down: the time until which the agent lets others lead first. No timer runs for it: each rule
+    /// compares this time with the clock.
     pub(super) cooldown: Option<Time>,
-    /// Time of the last step. The agent detects its own stall by it.
+    /// Time of the last step, by which the agent detects its own stall.
     pub(super) stepped: Option<Time>,
 }
 
 impl Core {
-    /// Whether the agent takes a ballot when the leadership is vacant.
+    /// Returns whether the agent takes a ballot when the leadership is vacant.
     pub(super) fn is_eligible(&self, now: Time) -> bool {
         self.me.eligible().is_some() && self.cooldown.is_none_or(|until| now >= until)
     }
@@ -57,19 +56,18 @@ impl Core {
         self.last_round != LastRound::Minority
     }
 
-    /// Whether a voter may have taken that ballot: its number is sound and its name is listed.
+    /// Returns whether a voter may have taken this ballot: its number is possible and its holder is a voter.
     pub(super) fn is_sound(&self, ballot: &BallotNumber) -> bool {
         ballot.is_sound() && self.config.voters.contains(&ballot.id)
     }
 
-    /// First round whose answers describe the present.
+    /// Returns the first round whose answers describe the present.
     pub(super) fn recent(&self) -> u64 {
         self.ended.max(1)
     }
 
-    /// Time until which a leadership holds without another step: two rounds of the present length. In
-    /// the second round the others find that the leadership has ended. A healthy leader has a step in
-    /// each round.
+    /// Returns the time until which a leadership holds without another step: two rounds of the present length. In the
+    /// second round the others find that the leadership has ended. A healthy leader takes a step in each round.
     pub(super) fn valid_until(&self) -> Time {
         let two_rounds = self.pace.span().saturating_mul(2);
         self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
@@ -85,8 +83,7 @@ impl Core {
             let ids = up.map(|member| &member.id);
             ids.filter(|id| !config.voters.contains(id))
         };
-        // The messages of all rounds share the list, so the agent builds a new one only when it
-        // changes.
+        // The messages of all rounds share this list, so the agent builds a new list only when it changes.
         if !observers().eq(self.observers.iter()) {
             self.observers = observers().cloned().collect();
         }
@@ -110,7 +107,7 @@ impl Core {
         }
     }
 
-    /// Stores a voter's statement about itself, as far as it can be true. It replaces the voter's
+    /// Stores a voter's statement about itself, without the parts that cannot be true. It replaces the voter's
     /// earlier statement.
     pub(super) fn hear(
         &mut self,
@@ -119,7 +116,7 @@ impl Core {
         said: Standing,
         answers: Option<u64>,
     ) {
-        // A voter may name only its own ballot. Otherwise it could have an absent agent elected.
+        // A voter may report only its own ballot. Otherwise it could cause the election of an absent agent.
         let ballot = said.ballot.filter(|b| b.id == *from && self.is_sound(b));
         let hears = said.hears.filter(|b| self.is_sound(b));
         let standing = Standing {
@@ -139,7 +136,7 @@ impl Core {
         self.ask(now, state, out);
     }
 
-    /// Asks every other voter, and tells the observers who leads.
+    /// Asks every other voter, and tells the observers which agent leads.
     pub(super) fn ask(&self, now: Time, state: &State, out: &mut Out) {
         if !self.peers.is_empty() {
             out.send_to(To::Set(Arc::clone(&self.peers)), self.question(now, state));
@@ -154,7 +151,7 @@ impl Core {
         out.set_timer(BallotTimer::Round, self.pace.span());
     }
 
-    /// Asks again each voter that has not answered in this round, since links lose messages.
+    /// Asks again each voter that has not answered in this round, because links lose messages.
     pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
         let peers = self.peers.iter();
         let silent = peers.filter(|id| self.statements.answered(id) < self.round);
@@ -182,11 +179,11 @@ impl Core {
         HeartbeatReply { round, standing }
     }
 
-    /// The statement of this agent about itself.
+    /// Returns the statement of this agent about itself.
     pub(super) fn standing(&self, now: Time, state: &State) -> Standing {
         let heard = state.ballot();
-        // Only a leader that this agent heard itself counts. Otherwise two voters would repeat each
-        // other's statement and keep a dead leader for ever.
+        // Only a leader that this agent heard itself counts. Otherwise two voters could repeat each other's
+        // statement, and follow a dead leader for ever.
         let heard = heard.filter(|_| self.last_round == LastRound::Majority);
         Standing {
             ballot: self.voter.own.clone(),
@@ -196,7 +193,7 @@ impl Core {
         }
     }
 
-    /// Ends a round. Returns whether a majority answered it.
+    /// Ends a round. Returns whether a majority answered in it.
     pub(super) fn end_round(&mut self) -> bool {
         self.ended = self.round;
         self.pace.next(self.config.round(), self.config.cap());
@@ -204,16 +201,14 @@ impl Core {
         answered.saturating_add(1) >= self.config.majority()
     }
 
-    /// `trust-the-highest`: returns the agent with the highest ballot of the round, this agent
-    /// included, if that ballot is not below the highest that was ever elected. `before` is the result
-    /// of the round before.
+    /// `trust-the-highest`: returns the agent with the highest ballot of the round, this agent included, if that
+    /// ballot is not below the highest ballot that was ever elected. `before` is the result of the round before.
     pub(super) fn elected(&self, before: LastRound) -> Option<State> {
         let best = self
             .statements
             .highest(self.round, |b| self.voter.is_void(b));
-        // This agent's own ballot needs an earlier round with a majority, like the ballots of the
-        // others. When a partition heals, no voter has heard a majority yet, and each would find only
-        // its own ballot.
+        // This agent's own ballot needs an earlier round with a majority, like the ballots of the others. When a
+        // partition heals, no voter has heard a majority yet, and each would find only its own ballot.
         let own = self.voter.own.as_ref();
         let own = own.filter(|_| before != LastRound::Minority);
         let top = match (own, best) {

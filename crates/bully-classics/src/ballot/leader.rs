@@ -1,6 +1,6 @@
-//! A leader that steps down: it goes on leading until its application has ended its work.
+//! A leader that steps down: it leads on until its application has ended its work.
 //!
-//! Decided here: to whom it hands over. Not here: that the leadership ends before the others hear of it
+//! Decided here: to which agent it hands over. Not here: that the leadership ends before the others learn of it
 //! ([`machine`](super::machine)).
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{BallotNumber, Out, core::Core, message::Resign, timer::BallotTimer};
 use bully_core::protocol::{AgentId, Event, Time};
 
-/// This agent leads.
+/// The state of an agent that leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub(super) ballot: BallotNumber,
@@ -19,7 +19,7 @@ pub(super) struct Leading {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     to: Option<AgentId>,
-    /// Time for which this agent lets others go first afterwards.
+    /// Time after the hand-over in which this agent lets others lead first.
     pub(super) cooldown: Duration,
 }
 
@@ -57,11 +57,11 @@ impl Leading {
     }
 }
 
-/// Returns the agent to hand over to: the wanted agent if it votes and can lead by now, otherwise the highest-ranked
-/// voter that is up.
+/// Returns the agent to which the leadership should go: the wanted agent if it votes and can lead now, otherwise the
+/// highest-ranked voter that is up.
 fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
     let is_peer = |id: &AgentId| core.peers.contains(id);
-    // The successor was chosen at the beginning of the drain, and may have crashed since.
+    // The successor was chosen when the work began to end, and may have crashed since.
     let can_succeed = |id: &AgentId| is_peer(id) && core.me.can_succeed(id);
     wanted.filter(can_succeed).or_else(|| {
         let mut others = core.me.members.eligible().map(|member| &member.id);

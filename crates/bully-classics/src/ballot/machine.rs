@@ -1,9 +1,8 @@
 //! Role × input: the effect of each input in each role. Only this file changes the role.
 //!
-//! The result of a round ([`core`](super::core)) decides whom an agent trusts, not a single message. So
-//! most inputs have the same effect in all roles. [`Ballot::trust`] publishes each change. It publishes
-//! a lost leadership before any other effect of the step, so no message of a former leader leaves after
-//! it.
+//! The result of a round ([`core`](super::core)) decides which agent an agent trusts, not a single message. So most
+//! inputs have the same effect in all roles. [`Ballot::trust`] publishes each change. It publishes a lost leadership
+//! before any other effect of the step, so no message of a former leader leaves after the end.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -36,10 +35,9 @@ impl Ballot {
         }
     }
 
-    /// The first incarnation takes a ballot at once, with the number 1. A later incarnation holds no
-    /// ballot until it finds the leadership vacant (`come-back-without-ballot`). Any ballot that it
-    /// takes is above all that it ever used, so a mere restart would end the leadership of a healthy
-    /// leader.
+    /// Handles the start. The first incarnation takes a ballot at once, with the number 1. A later incarnation holds
+    /// no ballot until it finds the leadership vacant (`come-back-without-ballot`). Any ballot that it takes is above
+    /// all ballots that it ever used, so otherwise a restart alone would end the leadership of a healthy leader.
     fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         let core = &mut self.core;
         core.meet(members);
@@ -57,8 +55,8 @@ impl Ballot {
         self.core.ask(now, &self.state, out);
     }
 
-    /// Ends a leadership that had no step for two rounds. Such a leader has heard no majority either,
-    /// and the answers that it heard before say nothing about the present.
+    /// Ends a leadership without a step for two rounds. In that time the leader has heard no majority either, and the
+    /// answers before that say nothing about the present.
     pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
         if self.state.leading().is_some() && now >= self.core.valid_until() {
             self.core.last_round = LastRound::Minority;
@@ -98,10 +96,9 @@ impl Ballot {
         }
     }
 
-    /// Only a confirmed end makes a ballot void. An agent does not follow a leader that has left the
-    /// members. But the leader's incarnation may go on and become a member again (a bridge forgets a
-    /// peer, and meets it again), so a round decides. A suspicion changes nothing. The configuration
-    /// fixes the voters.
+    /// Handles a new snapshot. Only a confirmed end makes a ballot void. An agent does not follow a leader that is no
+    /// longer a member. But the leader's incarnation may continue and become a member again (a bridge forgets a peer,
+    /// and meets it again), so a round decides. A suspicion changes nothing. The voters come from the configuration.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         let Some(following) = self.state.following() else {
@@ -113,8 +110,8 @@ impl Ballot {
             None => false,
         };
         if has_ended {
-            // Other voters may not know of the leader's end yet, and may still say that they hear it.
-            // Those statements must not count.
+            // Other voters may not know of the leader's end yet, and may still report that they hear it. Those
+            // statements must not count.
             self.core.voter.void = Some(following.ballot.clone());
         }
         if !self.core.me.is_voter() {
@@ -141,7 +138,7 @@ impl Ballot {
         self.core.cooldown = None;
         match self.role() {
             Role::Leader | Role::Candidate => self.ignore("it leads, or is a candidate already"),
-            // No voter would elect the ballot now, but later it would replace a healthy leader.
+            // No voter would elect this ballot now, but later it would replace a healthy leader.
             Role::Follower | Role::Waiting if !self.core.is_connected() => {
                 self.ignore("it hears no majority");
             }
@@ -152,7 +149,7 @@ impl Ballot {
         }
     }
 
-    /// Stores the score, which counts in the next ballot. An agent without a score gives its ballot up.
+    /// Stores the score, which counts in the next ballot. An agent without a score gives up its ballot.
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) {
         self.core.me.score = score;
         match (score, &self.state) {
@@ -175,7 +172,7 @@ impl Ballot {
         }
     }
 
-    /// Resigns, after the work has ended or its time is over.
+    /// Resigns, after the work has ended or its time has passed.
     fn on_drained(&mut self, now: Time, out: &mut Out) {
         let leading = self.state.leading();
         let Some((resign, cooldown)) = leading.and_then(|l| l.resignation(&self.core)) else {
@@ -222,8 +219,8 @@ impl Ballot {
         request: HeartbeatRequest,
         out: &mut Out,
     ) {
-        // `believe-the-connected`: a voter that hears no majority may name a ballot that no majority
-        // ever elected. With it, that voter would replace the leader of the others.
+        // `believe-the-connected`: a voter that hears no majority may report a ballot that no majority ever elected.
+        // With that ballot, the voter could replace the leader of the others.
         if request.standing.connected
             && let Some(max) = request.max
         {
@@ -231,13 +228,13 @@ impl Ballot {
         }
         self.core.hear(from, incarnation, request.standing, None);
         self.look_again(now, out);
-        // The reply comes after `look_again`, which may take a ballot that the asker has to hear of.
+        // The reply comes after `look_again`, which may take a ballot that the asker has to learn.
         let reply = self.core.reply(now, &self.state, request.round);
         out.send(from, reply);
     }
 
-    /// Counts an answer to this round. An answer to an earlier round, from a voter that had not
-    /// answered that round yet, shows that rounds are too short (`adapt-the-round`).
+    /// Counts an answer to this round. If an answer belongs to an earlier round, in which its voter had not answered,
+    /// rounds are too short (`adapt-the-round`).
     fn on_reply(
         &mut self,
         now: Time,
@@ -251,7 +248,8 @@ impl Ballot {
             return self.ignore("an answer to another incarnation");
         }
         if round < core.round {
-            // A round that the next one broke off left no time to answer, so the voter was not late.
+            // If the next round began before the end of a round, that round left no time to answer, so the voter was
+            // not late.
             if round <= core.statements.answered(from) || round > core.ended {
                 return self.ignore("an answer to a round that does not matter");
             }
@@ -261,8 +259,8 @@ impl Ballot {
         self.look_again(now, out);
     }
 
-    /// Handles a leader's resignation. The named successor takes a ballot above those that others may
-    /// take, and every voter asks at once.
+    /// Handles a leader's resignation. The named successor takes a ballot above the ballots that others may take, and
+    /// every voter asks at once.
     fn on_resign(&mut self, now: Time, from: &AgentId, resign: Resign, out: &mut Out) {
         let (core, Resign { ballot, successor }) = (&mut self.core, resign);
         if ballot.id != *from || !core.is_sound(&ballot) {
@@ -275,7 +273,7 @@ impl Ballot {
         if !core.me.is_voter() {
             return self.observe_vacancy(out);
         }
-        // Otherwise a voter that has not heard of that ballot would take a lower one.
+        // Otherwise a voter that has not learned of that ballot would take a lower one.
         core.raise(ballot, out);
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
@@ -299,8 +297,8 @@ impl Ballot {
         }
     }
 
-    /// Handles the message of an observer that followed a higher ballot. The next check finds this
-    /// agent's own ballot below it, and the agent takes another ballot.
+    /// Handles the message of an observer that followed a higher ballot. The next check finds this agent's own ballot
+    /// below that one, and the agent takes another ballot.
     fn on_nack(&mut self, from: &AgentId, nack: Nack, out: &mut Out) {
         if !self.core.me.is_voter() || !self.core.observers.contains(from) {
             return self.ignore("not from an observer to a voter");
@@ -322,7 +320,7 @@ impl Ballot {
         self.core.begin_round(now, &self.state, out);
     }
 
-    /// `no-majority-no-leader`: an agent that hears no majority does not lead, and follows only a
+    /// `no-majority-no-leader`: handles a round without a majority. The agent does not lead then, and follows only a
     /// leader that it hears itself.
     fn is_cut_off(&mut self, out: &mut Out) {
         let core = &mut self.core;
@@ -337,8 +335,7 @@ impl Ballot {
         }
     }
 
-    /// Acts on the result of a round in which a majority answered. `before` is the result of the round
-    /// before.
+    /// Acts on the result of a round in which a majority answered. `before` is the result of the round before.
     fn check(&mut self, now: Time, before: LastRound, out: &mut Out) {
         let core = &mut self.core;
         if let Some(next) = core.elected(before) {
@@ -347,8 +344,8 @@ impl Ballot {
             }
             return self.trust(next, LostReason::Superseded, out);
         }
-        // `ask-who-hears-the-leader`: the agent believes a voter that still hears the missing leader.
-        // Otherwise the two ends of a chain a - b - c would replace each other for ever.
+        // `ask-who-hears-the-leader`: if a voter still hears the missing leader, the agent takes no ballot. Otherwise
+        // the two ends of a chain a - b - c would replace each other for ever.
         let Some(still) = core.heard_by_others() else {
             return self.campaign(now, out);
         };
@@ -369,8 +366,8 @@ impl Ballot {
         }
     }
 
-    /// Takes a ballot for the vacant leadership, if this agent is eligible. In its cool-down the agent
-    /// takes a ballot only if no other voter would.
+    /// Takes a ballot for the vacant leadership, if this agent is eligible. In its cool-down the agent takes a ballot
+    /// only if no other voter would take one.
     fn campaign(&mut self, now: Time, out: &mut Out) {
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
@@ -385,11 +382,10 @@ impl Ballot {
         self.trust(State::Vacant, LostReason::Superseded, out);
     }
 
-    /// Trusts the agent of `next` from now on, or no agent, and publishes a change. `reason` is the
-    /// reason why this agent's own leadership ends.
+    /// Trusts the agent of `next` from now on, or no agent, and publishes a change. `reason` is the reason for the
+    /// end of this agent's own leadership.
     fn trust(&mut self, next: State, reason: LostReason, out: &mut Out) {
-        // The same leader was elected again. The state must stay, since it holds a step-down that has
-        // begun.
+        // The same leader was elected again. The state must stay, because it contains a step-down that has begun.
         if self.state.ballot() == next.ballot() {
             return;
         }

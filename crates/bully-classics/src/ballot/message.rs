@@ -2,14 +2,14 @@
 //!
 //! | message | the algorithm's name | meaning |
 //! |---|---|---|
-//! | [`HeartbeatRequest`] | HEARTBEATREQUEST | a round begins: who is there? |
-//! | [`HeartbeatReply`] | HEARTBEATREPLY | I am, and this is my ballot |
+//! | [`HeartbeatRequest`] | HEARTBEATREQUEST | a round begins: which voters are up? |
+//! | [`HeartbeatReply`] | HEARTBEATREPLY | I am up, and this is my ballot |
 //! | [`Leads`] | – | to observers: I lead by this ballot |
-//! | [`Nack`] | – | from observers: a higher ballot than yours was elected |
-//! | [`Resign`] | – | I lead no longer |
+//! | [`Nack`] | – | from observers: a higher ballot than your ballot was elected |
+//! | [`Resign`] | – | I no longer lead |
 //!
-//! All are flat and small. The sender's name and incarnation travel beside them. Each round repeats all but the last,
-//! so a slow receiver may miss any of them.
+//! All messages are flat and small. The sender's name and incarnation travel beside them. Each round repeats all
+//! messages except the last one, so a slow receiver may miss any of them.
 
 use std::fmt;
 
@@ -19,23 +19,23 @@ use super::BallotNumber;
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Round, Term};
 
-/// "A round begins: who is there?"
+/// "A round begins: which voters are up?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatRequest {
-    /// The asker's round; an answer echoes it.
+    /// The asker's round; an answer repeats it.
     pub round: Round,
-    /// bmax: the highest ballot that was elected, as far as the asker has heard.
+    /// bmax: the highest ballot that was elected, as far as the asker knows.
     pub max: Option<BallotNumber>,
     /// The state of the asker.
     pub standing: Standing,
 }
 
-/// "I am there, and this is my ballot."
+/// "I am up, and this is my ballot."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatReply {
-    /// The round this answers.
+    /// The round that this answers.
     pub round: Round,
     /// The state of the sender.
     pub standing: Standing,
@@ -45,14 +45,14 @@ pub struct HeartbeatReply {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
-    /// The ballot that it campaigns with, if it holds one.
+    /// The ballot with which it campaigns, if it holds one.
     pub ballot: Option<BallotNumber>,
-    /// Whether it takes a ballot if the leadership is vacant: a witness never does, and an agent in its
-    /// cool-down only if no other voter would.
+    /// Whether it takes a ballot if the leadership is vacant. A witness never does; an agent in its cool-down does
+    /// only if no other voter would.
     pub eligible: bool,
-    /// Whether it heard a majority in its last round. The ballot of a voter that did not is not elected.
+    /// Whether it heard a majority in its last round. Otherwise its ballot is not elected.
     pub connected: bool,
-    /// The ballot of the leader that it follows and heard itself in its last round.
+    /// The ballot of the leader that it follows and that it heard itself in its last round.
     pub hears: Option<BallotNumber>,
 }
 
@@ -64,7 +64,7 @@ pub struct Leads {
     pub ballot: BallotNumber,
 }
 
-/// "I have followed a higher ballot than yours."
+/// "I have followed a higher ballot than your ballot."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
@@ -72,13 +72,13 @@ pub struct Nack {
     pub max: BallotNumber,
 }
 
-/// "I lead no longer": the leadership has ended before this is sent.
+/// "I no longer lead": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
-    /// The ballot that is given up.
+    /// The ballot by which the sender led.
     pub ballot: BallotNumber,
-    /// The agent that shall take the next ballot, without waiting.
+    /// The agent that shall take the next ballot at once.
     pub successor: Option<AgentId>,
 }
 
@@ -99,7 +99,7 @@ impl PeerMessage for BallotMessage {
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
-        // A voter speaks in each round; only an agent that may be elected has a ballot.
+        // A voter sends a message in each round, but only an agent that may be elected has a ballot.
         let of = |standing: &Standing| {
             if standing.eligible || standing.ballot.is_some() {
                 MinimumRole::Leader

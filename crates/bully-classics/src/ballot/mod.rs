@@ -1,11 +1,10 @@
-//! Ballot leader election by gossip (BLE): a majority that hears each other ends up with one leader.
+//! Ballot leader election by gossip (BLE): a majority whose voters hear each other has one leader in the end.
 //!
-//! Every voter asks every other voter, round after round. Each question and each answer states the
-//! ballot with which the voter campaigns. An agent that has heard a majority trusts the holder of the
-//! highest ballot of the round, unless that ballot is below the highest ballot ever heard of (bmax).
-//! Otherwise the leadership is vacant, and each agent that notices takes a ballot above all others. The
-//! only messages of an election are the question and the answer. There are no announcements and no
-//! votes.
+//! Every voter asks every other voter, round after round. Each question and each answer contains the ballot with
+//! which the voter campaigns. An agent that has heard a majority trusts the holder of the highest ballot of the
+//! round, unless that ballot is below the highest elected ballot that the agent knows (bmax). Otherwise the
+//! leadership is vacant, and each agent that notices this takes a ballot above all others. The question and the
+//! answer are the only messages of an election. There are no announcements and no votes.
 //!
 //! # One normal election
 //! Three voters of a new group; `c` has the highest score. `[..]` is written to the disk.
@@ -31,63 +30,60 @@
 //!  ├── HeartbeatRequest ─────▶│                             one more round elects
 //!  [bmax = 2.b] NewLeader(b)  [bmax = 2.b] Acquired
 //! ```
-//! A confirmed end costs one round. A leader that hands over sends `Resign` after its application has
-//! ended its work. The named successor takes a ballot at once.
+//! A confirmed end costs one round. A leader that hands over sends `Resign` after its application has ended its work.
+//! The named successor takes a ballot at once.
 //!
 //! # The promise
-//! BLE1 to BLE3 of the source (KTH's course on distributed algorithms, "Gossip Leader Election");
-//! *eventual* throughout:
-//! - BLE1: once a majority of the voters can hear each other in time, each of them trusts a living
-//!   agent. BLE2: in the end all of them trust the same agent.
-//! - BLE3: an agent trusts ever higher ballots, over restarts too, and a ballot belongs to one
-//!   incarnation of one agent. A leader that lost its leadership leads again only by a new ballot.
+//! BLE1 to BLE3 of the source (KTH's course on distributed algorithms, "Gossip Leader Election"); all three are
+//! *eventual*:
+//! - BLE1: when a majority of the voters can hear each other in time, each of them trusts a living agent. BLE2: in
+//!   the end all of them trust the same agent.
+//! - BLE3: an agent trusts higher and higher ballots, over restarts too, and a ballot belongs to one incarnation of
+//!   one agent. A leader that lost its leadership leads again only by a new ballot.
 //!
-//! Why: an agent writes its number and bmax to the disk before it sends them. So a ballot is taken
-//! once, and an agent trusts no ballot below the highest that it knows of (BLE3). When messages are in
-//! time, every voter of the majority hears the same ballots in a round and trusts the highest (BLE2).
-//! If the holder of that ballot is gone, no voter hears it, and a voter takes a higher ballot (BLE1).
+//! Why: an agent writes its number and bmax to the disk before it sends them. So a ballot is taken only once, and an
+//! agent trusts no ballot below the highest that it knows (BLE3). When messages are in time, every voter of the
+//! majority hears the same ballots in a round and trusts the highest (BLE2). If the holder of that ballot is gone, no
+//! voter hears it, and a voter takes a higher ballot (BLE1).
 //!
-//! **What you cannot rely on.** Until "in the end", two agents may act as leader at once. Use this
-//! election beneath a protocol that compares ballots (Paxos), or use the quorum mode, which has a
-//! lease. Condition: every two voters of the majority reach each other, and an answer comes back within
-//! a round. A minority has no leader.
+//! **What you cannot rely on.** Until "in the end", two agents may act as leader at once. Use this election below a
+//! protocol that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every two voters of
+//! the majority reach each other, and an answer comes back within a round. A minority has no leader.
 //!
 //! The leader is *sticky*: neither a recovery nor a better score moves the leadership. The score counts
 //! in the next ballot. [`Campaign`](bully_core::protocol::Input::Campaign) takes a new ballot.
 //!
-//! **Term.** The term of a leadership is the number n of its ballot (n, score, name). Ballots compare
-//! by n first. So terms never decrease where ballots do not, and each leadership of an agent has a
-//! higher term than the one before. Two agents may have ballots with the same n, and the larger ballot
-//! wins. So only the term and the leader together name a leadership, and the term cannot serve as a
-//! fencing token.
+//! **Term.** The term of a leadership is the number n of its ballot (n, score, name). Ballots compare by n first. So
+//! terms never decrease as long as ballots do not, and each leadership of an agent has a higher term than the one
+//! before. Two agents may have ballots with the same n, and the larger ballot wins. So only the term and the leader
+//! together identify a leadership, and the term cannot serve as a fencing token.
 //!
-//! **A leader that hangs** considers itself leader for two rounds of the present length without a step
+//! **A leader that hangs** considers itself leader for two rounds of the present length after its last step
 //! ([`View::valid_until`]). Its next step first gives the leadership up.
 //!
-//! **Cost.** 2 n (n - 1) messages per round while all voters are well, without end. The voters notice a
-//! silent death after one to two rounds, and elect in one more round
-//! ([`BallotConfig::worst_case_failover`]).
+//! **Cost.** 2 n (n - 1) messages per round while all voters are up, for ever. The voters notice a silent death after
+//! one to two rounds, and elect in one more round ([`BallotConfig::worst_case_failover`]).
 //!
 //! # The rules by name
-//! The first five rules are the algorithm's. The others amend it.
+//! The first five rules belong to the algorithm. The others change it.
 //!
 //! | rule | meaning and reason | decided in |
 //! |---|---|---|
 //! | `number-never-reused` | A ballot's number is above all numbers that its agent knows, and durable before it is sent. | `voter.rs`, `number.rs` |
-//! | `max-never-falls` | bmax rises to the highest ballot elected or heard of, durably. | `voter.rs` |
-//! | `trust-the-highest` | After a round with a majority: the highest of the ballots heard and its own, if it is not below bmax; else the agent takes a higher ballot. | `core.rs`, `machine.rs` |
-//! | `answer-every-question` | An answer states the voter's standing, and the question states the asker's bmax. | `machine.rs` |
+//! | `max-never-falls` | bmax rises to the highest ballot that the agent elected or learned of, durably. | `voter.rs` |
+//! | `trust-the-highest` | After a round with a majority, an agent trusts the highest of the ballots heard and its own, if that is not below bmax; else the agent takes a higher ballot. | `core.rs`, `machine.rs` |
+//! | `answer-every-question` | An answer contains the voter's state, and a question contains the asker's bmax. | `machine.rs` |
 //! | `adapt-the-round` | Late answers make rounds longer, once per round, up to a cap; without late answers they become shorter again. | `pace.rs` |
-//! | `no-majority-no-leader` | An agent that hears no majority does not lead, and follows only a leader that it hears itself; else it would trust a dead leader for ever. | `machine.rs` |
+//! | `no-majority-no-leader` | An agent that hears no majority does not lead, and follows only a leader that it hears itself; otherwise it would trust a dead leader for ever. | `machine.rs` |
 //! | `come-back-without-ballot` | A later incarnation holds no ballot until the leadership is vacant: with n + 1, a restart would end the leadership of a healthy leader. | `machine.rs` |
 //! | `first-round-at-once` | The first round begins at the start; the original algorithm waits for one round before it asks. | `machine.rs` |
 //! | `ask-again` | A voter that did not answer is asked again within the round: the original algorithm assumes links that lose no message. | `core.rs` |
-//! | `ask-who-hears-the-leader` | No agent takes a ballot while a connected voter says that it hears the leader: in a chain a - b - c the two ends would replace each other for ever. | `statements.rs`, `machine.rs` |
+//! | `ask-who-hears-the-leader` | No agent takes a ballot while a connected voter reports that it hears the leader: in a chain a - b - c the two ends would replace each other for ever. | `statements.rs`, `machine.rs` |
 //! | `one-ballot-per-leadership` | A ballot that lost its leadership, or is below bmax, is given up (BLE3). | `machine.rs`, `voter.rs` |
-//! | `tell-a-new-ballot` | The question also states the asker's ballot: the others know it after one delay, not after the next answer. | `core.rs` |
-//! | `believe-the-connected` | bmax and ballots count only if they come from a voter that heard a majority: else partly connected voters replace healthy leaders. | `statements.rs`, `machine.rs` |
+//! | `tell-a-new-ballot` | The question also contains the asker's ballot: the others know it after one delay, not after the next answer. | `core.rs` |
+//! | `believe-the-connected` | bmax and ballots count only if they come from a voter that heard a majority: otherwise partly connected voters replace healthy leaders. | `statements.rs`, `machine.rs` |
 //! | `resigned-is-vacant` | `Resign` and the confirmed end of an incarnation make the leadership vacant at once; a hand-over need not wait for silence. | `machine.rs` |
-//! | `observer-remembers` | `Leads` names the leader to observers, which take no part in the rounds; `Nack` tells a leader that an observer followed a higher ballot. Perhaps only that observer still remembers it. | `observer.rs` |
+//! | `observer-remembers` | `Leads` tells the leader to observers, which take no part in the rounds. By `Nack` an observer tells a leader that it followed a higher ballot. Perhaps only that observer still remembers that ballot. | `observer.rs` |
 //!
 //! # Role × input
 //! − is a traced no-op. A witness is a voter without a score.
@@ -106,13 +102,13 @@
 //! | `StepDown`, `Drained` | − | − | drains; resigns | − | − |
 //!
 //! # The algorithm's faults
-//! Source: "Gossip Leader Election", implementing `BallotLeaderElector` (KTH's course on distributed
-//! algorithms), and what `OmniPaxos` (2023) made of it. As written:
+//! Source: "Gossip Leader Election", implementing `BallotLeaderElector` (KTH's course on distributed algorithms), and
+//! its use in `OmniPaxos` (2023). By the original rules:
 //!
 //! | fault | consequence | repair |
 //! |---|---|---|
-//! | ⌈N/2⌉ counts as a majority | N = 4 split in halves elects on both sides | ⌊N/2⌋ + 1 |
-//! | the event is outside of the `if` | the event comes every round | only when the leader changes |
+//! | ⌈N/2⌉ counts as a majority | with N = 4 split in halves, both sides elect | ⌊N/2⌋ + 1 |
+//! | the event is outside of the `if` | the event is sent every round | only when the leader changes |
 //! | without a quorum nothing is checked | an isolated leader leads for ever | `no-majority-no-leader` |
 //! | the delay grows with every late answer | one slow voter slows the detection of a dead leader for all | `adapt-the-round` |
 //! | ballots are forgotten in a crash | the same ballot is elected twice | `number-never-reused` |
@@ -166,11 +162,11 @@ type Out = EffectsOf<Ballot>;
 
 const RULES: Rules = Rules::new("ballot");
 
-/// One agent's side of a ballot leader election; see the [module's page](self).
+/// The part of one agent in a ballot leader election; see the [module's page](self).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ballot {
     core: Core,
-    /// Written by [`machine`] only.
+    /// Only [`machine`] changes this field.
     state: State,
 }
 
@@ -182,8 +178,8 @@ impl Election for Ballot {
     type Durable = BallotRecord;
     type Config = Arc<BallotConfig>;
 
-    /// No record means that this name has never written one: do not pass `None` for a lost record. A
-    /// voter that is not in the configuration's list takes part as an observer.
+    /// `None` states that no record was ever written under this name: do not pass it for a record that was lost. A
+    /// voter that is not in the configured list takes part as an observer.
     fn new(mut identity: Identity, config: &Self::Config, durable: Option<BallotRecord>) -> Self {
         if !config.voters.contains(&identity.id) {
             identity.kind = MemberKind::Observer;
@@ -223,12 +219,12 @@ impl Election for Ballot {
         config.check().map_err(MembershipError::config)?;
         check_listed(&config.voters, agent, kind)?;
         Ok(Requirements {
-            // A minority ends up without a leader, so this is not one leader per side. But BLE2 (KTH's
-            // course, "Gossip Leader Election") is eventual: a leader that is cut off leads for two
-            // more rounds while the majority elects. Nor is it one leader per term: the term is the n
-            // of a ballot (n, score, name), and two agents may have ballots with the same n.
+            // The election does not promise one leader per side: a minority ends up without a leader, but BLE2 (KTH's
+            // course, "Gossip Leader Election") is eventual, so a leader that is cut off leads for two more rounds
+            // while the majority elects. Nor does it promise one leader per term: the term is the n of a ballot (n,
+            // score, name), and two agents may have ballots with the same n.
             leaders: Leaders::Unpromised,
-            // BLE3: a ballot that was forgotten in a crash would be elected twice.
+            // BLE3: a ballot that was forgotten in a crash could be elected twice.
             storage: Storage::of_voters(kind),
             voters: Some(config.electorate()),
             names: Some(config.voters.as_slice().into()),
@@ -264,37 +260,37 @@ impl Election for Ballot {
     }
 }
 
-/// Queries beside the view.
+/// Queries for tests.
 #[cfg(any(test, feature = "testkit"))]
 impl Ballot {
-    /// The ballot of the trusted agent, which may be this agent.
+    /// Returns the ballot of the trusted agent, which may be this agent.
     pub fn trusted(&self) -> Option<&BallotNumber> {
         self.state.ballot()
     }
 
-    /// The ballot with which this agent campaigns.
+    /// Returns the ballot with which this agent campaigns.
     pub fn own(&self) -> Option<&BallotNumber> {
         self.core.voter.own.as_ref()
     }
 
-    /// The durable record.
+    /// Returns the durable record.
     pub fn record(&self) -> &BallotRecord {
         &self.core.voter.record
     }
 
-    /// Whether this agent heard a majority in its last round.
+    /// Returns whether this agent heard a majority in its last round.
     pub fn is_connected(&self) -> bool {
         self.core.is_connected()
     }
 
-    /// Number of voters, this agent included, that have answered in the last round that is over, or
-    /// since.
+    /// Returns the number of voters that have answered in the last round that ended, or since. This agent counts,
+    /// too.
     pub fn heard(&self) -> usize {
         let answered = self.core.statements.count_since(self.core.recent());
         answered.saturating_add(1)
     }
 
-    /// Present length of a round.
+    /// Returns the present length of a round.
     pub fn round_takes(&self) -> std::time::Duration {
         self.core.pace.span()
     }

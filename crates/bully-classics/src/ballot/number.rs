@@ -1,6 +1,6 @@
-//! Ballots, their order, and the durable part of them.
+//! Ballots, their order, and the durable record of them.
 //!
-//! Decided here: the order, and which number comes next. Not here: which agent takes a ballot, and when
+//! Decided here: the order, and the next number. Not here: which agent takes a ballot, and when
 //! ([`machine`](super::machine)).
 #![warn(clippy::arithmetic_side_effects)]
 
@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use bully_core::protocol::{AgentId, Score, Term};
 
-/// A ballot: the number with which a candidate campaigns. The larger ballot wins: the number counts first, then the
-/// score that its holder had when it took it, then the name; so two holders never tie.
+/// A ballot: the number with which a candidate campaigns, its score and its name. The larger ballot wins: the number
+/// counts first, then the score that its holder had when it took the ballot, then the name. So no two holders have
+/// equal ballots.
 ///
 /// ```
 /// use actix_bully::elections::ballot::BallotNumber;
@@ -27,7 +28,7 @@ use bully_core::protocol::{AgentId, Score, Term};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BallotNumber {
-    /// The number; from 1.
+    /// The number. The first number is 1.
     pub n: u64,
     /// The holder's score when it took the ballot.
     pub score: Score,
@@ -36,12 +37,12 @@ pub struct BallotNumber {
 }
 
 impl BallotNumber {
-    /// The term of a leadership by this ballot: its number.
+    /// Returns the term of a leadership by this ballot, which is its number.
     pub const fn term(&self) -> Term {
         Term(self.n)
     }
 
-    /// Returns whether any agent can have taken it: the numbers begin at 1 and end long before they run out.
+    /// Returns whether any agent can have taken the ballot: the numbers begin at 1, and the highest ones are invalid.
     pub(super) const fn is_sound(&self) -> bool {
         1 <= self.n && self.n <= LAST
     }
@@ -53,28 +54,28 @@ impl fmt::Display for BallotNumber {
     }
 }
 
-/// The record of a voter: the numbers that it has used, and the highest ballot that it has heard of.
+/// The record of a voter: the numbers that it has used, and the highest ballot that it knows.
 ///
-/// Both are durable before they are used, so a ballot is never taken twice, not even by another
-/// incarnation, and an agent never elects a lower ballot than before.
+/// Both are durable before they are used. So no ballot is taken twice, not even by another incarnation, and an agent
+/// never elects a lower ballot than before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BallotRecord {
     /// The number of the last ballot that this voter took; 0 if it took none.
     pub n: u64,
-    /// bmax: the highest ballot that was elected, as far as this voter has heard.
+    /// bmax: the highest ballot that was elected, as far as this voter knows.
     pub max: Option<BallotNumber>,
 }
 
 impl BallotRecord {
-    /// Returns the number that is `ahead` above every known number; `None` at the end of the numbers.
+    /// Returns the number that is `ahead` above every known number; `None` if that number is too high.
     pub(super) fn next(&self, ahead: u64) -> Option<u64> {
         let known = self.max.as_ref().map_or(0, |max| max.n).max(self.n);
         known.checked_add(ahead).filter(|next| *next <= LAST)
     }
 }
 
-/// A number this high is nonsense; believing it would use up the numbers.
+/// The highest valid number. Accepting a higher one would use up the numbers.
 const LAST: u64 = u64::MAX - (1 << 32);
 
 #[cfg(test)]

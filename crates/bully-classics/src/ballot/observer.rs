@@ -1,8 +1,8 @@
-//! An observer: it learns who leads, and is never asked.
+//! An observer: it learns which agent leads, and is never asked.
 //!
-//! It keeps no record, so the ballots that it follows are monotone within one incarnation only. It may remember a
-//! ballot that no voter remembers: all voters that answered for it crashed before they stored it, and its holder left.
-//! No voter would ever ask for that memory, so the observer tells it to a leader with a lower ballot
+//! It keeps no record, so the ballots that it follows increase only within one incarnation. It may remember a ballot
+//! that no voter remembers: all voters that answered for that ballot crashed before they stored it, and its holder
+//! left. No voter would ever ask for that memory, so the observer reports it to a leader with a lower ballot
 //! (`observer-remembers`).
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
 };
 use bully_core::protocol::{AgentId, Incarnation};
 
-/// Follows an agent that says that it leads, if the observer accepts that.
+/// Follows an agent that says that it leads, if the observer accepts its ballot.
 pub(super) fn on_leads(
     core: &mut Core,
     from: &AgentId,
@@ -21,7 +21,7 @@ pub(super) fn on_leads(
     Leads { ballot }: Leads,
     out: &mut Out,
 ) -> Option<Following> {
-    // A voter asks for itself.
+    // A voter does not need this message: it asks the others itself.
     if core.me.is_voter() || ballot.id != *from || !core.is_sound(&ballot) {
         return None;
     }
@@ -29,7 +29,7 @@ pub(super) fn on_leads(
         out.send(from, Nack { max });
         return None;
     }
-    // The message may have been sent before its holder resigned.
+    // The message may have been sent before the holder of the ballot resigned.
     if core.voter.is_void(&ballot) {
         return None;
     }

@@ -1,7 +1,8 @@
-//! The length of a round (`adapt-the-round`): longer while answers are late, never beyond the cap, and back again.
+//! The length of a round (`adapt-the-round`): it grows while answers are late, up to the cap, and shrinks again
+//! later.
 //!
-//! As written, every late answer adds Δ for ever; one slow voter then makes the detection of a dead leader slow for
-//! good.
+//! By the original rules, every late answer adds Δ for ever. So one slow voter makes the detection of a dead leader
+//! slow for ever.
 
 use std::time::Duration;
 
@@ -9,9 +10,9 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Pace {
     now: Duration,
-    /// Rounds without a late answer since it changed last.
+    /// Number of rounds without a late answer since the length changed last.
     clean: u32,
-    /// An answer came late in this round.
+    /// Whether an answer came late in this round.
     late: bool,
 }
 
@@ -24,7 +25,7 @@ impl Pace {
         }
     }
 
-    /// An answer to an earlier round came. However many do, a round counts once.
+    /// Notes an answer to an earlier round. A round counts once, even if several such answers come in it.
     pub(super) fn is_late(&mut self) {
         self.late = true;
     }

@@ -1,4 +1,4 @@
-//! The leader that an agent trusts: one of three roles.
+//! The leader that an agent trusts, as one of three roles.
 //!
 //! ```text
 //!            another one's ballot is the highest      its own is the highest
@@ -12,36 +12,37 @@ use super::BallotNumber;
 use super::leader::Leading;
 use bully_core::protocol::Incarnation;
 
-/// One role at a time, with its data.
+/// The roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
-    /// It trusts no agent.
+    /// The agent trusts no agent.
     Vacant,
     Following(Following),
     Leading(Leading),
 }
 
-/// Another agent leads.
+/// The state of an agent that trusts another agent as leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub(super) ballot: BallotNumber,
     pub(super) incarnation: Incarnation,
 }
 
-/// Result of the last round.
+/// The result of the last round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LastRound {
-    /// Too few answered.
+    /// Too few voters answered.
     Minority,
     /// A majority answered.
     Majority,
-    /// A majority, and no voter with the highest ballot; but others say that they hear its holder.
+    /// A majority answered, and no voter in it holds the highest ballot. But other voters report that they hear its
+    /// holder.
     Missed,
 }
 
 impl LastRound {
-    /// The state before the first round. In a new group no voter has seen a majority, and some voter has to be the
-    /// first. A voter that comes back has to see a majority first.
+    /// Returns the result that counts before the first round. In a new group no voter has heard a majority, and some
+    /// voter has to be the first. A voter that restarts has to hear a majority first.
     pub(super) const fn first(comes_back: bool) -> Self {
         if comes_back {
             Self::Minority

@@ -1,15 +1,15 @@
-//! The last statements of the other voters, and their consequences.
+//! The last statements of the other voters, and what follows from them.
 //!
 //! Decided here: which ballot is the highest of a round (`trust-the-highest`), and whether another voter still hears
-//! the holder of a ballot (`ask-who-hears-the-leader`). Each voter has one statement; a new one replaces it. The
-//! algorithm as written keeps a set of pairs, in which a voter that answers twice counts twice.
+//! the holder of a ballot (`ask-who-hears-the-leader`). Each voter has one statement; a new statement replaces the
+//! earlier one. The original algorithm keeps a set of pairs, in which a voter that answers twice counts twice.
 
 use std::collections::BTreeMap;
 
 use super::{BallotNumber, message::Standing};
 use bully_core::protocol::{AgentId, Incarnation, Members};
 
-/// The last statement of each of the other voters.
+/// The last statement of each other voter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Statements(BTreeMap<AgentId, Statement>);
 
@@ -17,13 +17,13 @@ pub(super) struct Statements(BTreeMap<AgentId, Statement>);
 struct Statement {
     incarnation: Incarnation,
     standing: Standing,
-    /// The last of our rounds that it answered; 0: none.
+    /// The last of this agent's rounds that the voter answered; 0: none.
     answered: u64,
 }
 
 impl Statements {
-    /// Notes the statement of a voter. `answers` is the round that it answers, if it answers a round. A statement of an
-    /// earlier incarnation counts no more.
+    /// Notes the statement of a voter. `answers` is the round that it answers, if it answers a round. A statement of
+    /// an earlier incarnation no longer counts.
     pub(super) fn note(
         &mut self,
         from: &AgentId,
@@ -36,7 +36,7 @@ impl Statements {
             return;
         }
         let same = known.as_ref().filter(|k| k.incarnation == incarnation);
-        // A request does not answer a round, but it does not undo the answer that this incarnation gave.
+        // A request answers no round, but it does not undo an answer that this incarnation gave before.
         let answered = answers.or_else(|| same.map(|k| k.answered));
         let statement = Statement {
             incarnation,
@@ -57,24 +57,24 @@ impl Statements {
         });
     }
 
-    /// The last round that this voter answered; 0: none.
+    /// Returns the last round that this voter answered; 0: none.
     pub(super) fn answered(&self, id: &AgentId) -> u64 {
         self.0.get(id).map_or(0, |statement| statement.answered)
     }
 
-    /// Returns the number of voters that have answered that round or a later one.
+    /// Returns the number of voters that have answered this round or a later one.
     pub(super) fn count_since(&self, round: u64) -> usize {
         let all = self.0.values();
         all.filter(|statement| statement.answered >= round).count()
     }
 
-    /// Returns whether the holder of that ballot said in that round that it holds it still.
+    /// Returns whether the holder of this ballot has said in this round that it still holds the ballot.
     pub(super) fn confirms(&self, ballot: &BallotNumber, round: u64) -> bool {
         let holder = self.0.get(&ballot.id).filter(|s| s.answered == round);
         holder.is_some_and(|holder| holder.standing.ballot.as_ref() == Some(ballot))
     }
 
-    /// The highest ballot of the voters that answered that round and had heard a majority when they did
+    /// Returns the highest ballot of the voters that answered this round and had heard a majority when they answered
     /// (`believe-the-connected`).
     pub(super) fn highest(
         &self,
@@ -88,8 +88,8 @@ impl Statements {
         ballots.filter(|(ballot, _)| !is_void(ballot)).max()
     }
 
-    /// Returns the highest ballot whose holder another voter hears. Only voters count that are connected and answered
-    /// since that round.
+    /// Returns the highest ballot whose holder another voter hears. Only connected voters that answered this round or
+    /// a later one count.
     pub(super) fn heard_by_others(
         &self,
         since: u64,
@@ -105,7 +105,7 @@ impl Statements {
             .max()
     }
 
-    /// Returns whether another voter that answered since that round is eligible.
+    /// Returns whether another voter that answered this round or a later one is eligible.
     pub(super) fn others_are_eligible(&self, since: u64) -> bool {
         let mut all = self.0.values();
         all.any(|s| s.standing.eligible && s.answered >= since)

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BallotTimer {
-    /// The round is over.
+    /// The round has ended.
     Round,
     /// Voters that have not answered are asked again.
     Again,

@@ -1,5 +1,5 @@
-//! A voter's memory of ballots: those it took, the highest that was elected, and a ballot by which no
-//! agent leads any more. This part knows no role.
+//! A voter's memory of ballots: the ballots that it took, the highest elected one, and a ballot by which no agent
+//! leads any more. This module does not depend on the role.
 //!
 //! Decided here: `number-never-reused` and `max-never-falls`. `Persist` writes the record before any
 //! message that depends on it is sent.
@@ -68,16 +68,16 @@ impl Voter {
             out.persist(self.record.clone());
         }
         let max = self.record.max.as_ref();
-        self.own.take_if(|own| Some(&*own) < max); // it cannot win any more
+        self.own.take_if(|own| Some(&*own) < max); // the ballot can no longer win
     }
 
     pub(super) fn is_above_max(&self, ballot: &BallotNumber) -> bool {
         Some(ballot) > self.record.max.as_ref()
     }
 
-    /// Whether the holder of this ballot is known not to lead by it any more.
+    /// Returns whether the holder of this ballot is known to lead by it no longer.
     pub(super) fn is_void(&self, ballot: &BallotNumber) -> bool {
-        // The ballots of a holder rise, so all its earlier ballots are over as well.
+        // The ballots of a holder rise, so all its earlier ballots are void as well.
         let void = self.void.as_ref();
         void.is_some_and(|void| void.id == ballot.id && void.n >= ballot.n)
     }

@@ -1,8 +1,8 @@
 //! A candidate: it has invited others to a new group, and waits for their answers.
 //!
-//! Decided here: when the group is formed (`count-acceptances`). The paper waits for T. Here the wait ends when all
-//! that can accept have accepted, since no member works meanwhile. A coordinator that is invited states how many
-//! members it brings, and each of these accepts for itself.
+//! Decided here: when the group is formed (`count-acceptances`). In the paper, a candidate waits for T. This
+//! candidate stops waiting when all agents that can accept have accepted, because no member works meanwhile. An
+//! invited coordinator reports how many members it brings, and each of them accepts for itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,20 +15,20 @@ use super::{
 };
 use bully_core::protocol::{Time, To};
 
-/// A group that is being formed.
+/// The state of a candidate: a group that is being formed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Merge {
     pub group: ElectionId,
-    /// The group that it coordinated before.
+    /// The group that this agent coordinated before.
     pub old: ElectionId,
     pub score: Score,
-    /// The agents that were invited and have not answered, and how many members each may bring.
+    /// The invited agents that have not answered, each with the largest number of members that it may bring.
     pending: BTreeMap<AgentId, u32>,
-    /// Number of agents that are still expected to accept and that another coordinator invited.
+    /// Number of agents that another coordinator invited and that are still expected to accept.
     brought: u32,
     /// The paper's Up: the agents that have accepted.
     pub up: BTreeSet<AgentId>,
-    /// The agents that have declined: a copy of that counts for nothing.
+    /// The agents that have declined. A second copy of such an answer counts for nothing.
     declined: BTreeSet<AgentId>,
     due: Time,
 }
@@ -73,14 +73,14 @@ impl Merge {
         out: &mut Out,
     ) -> Next {
         let is_new = self.up.insert(from.clone());
-        // This agent did not invite it, so another coordinator brings it.
+        // This agent did not invite the sender, so another coordinator has brought it.
         if self.pending.remove(from).is_none() && is_new {
             self.brought = self.brought.saturating_sub(1);
         }
         self.close_early(core, now, out)
     }
 
-    /// An agent that declines brings no member.
+    /// Handles a `Decline`. An agent that declines brings no member.
     pub(super) fn on_decline(
         &mut self,
         core: &Core,
@@ -92,7 +92,7 @@ impl Merge {
         if let Some(members) = self.pending.remove(from) {
             self.brought = self.brought.saturating_sub(members);
         } else if is_new && !self.up.contains(from) {
-            // It should have come with its coordinator, and has declined for itself.
+            // The sender should have come with its coordinator, but has declined for itself.
             self.brought = self.brought.saturating_sub(1);
         }
         self.close_early(core, now, out)
@@ -106,7 +106,7 @@ impl Merge {
         Next::Stay
     }
 
-    /// All agents that are still awaited may be known to be down.
+    /// Waits for a shorter time if all agents that are still awaited are known to be down.
     pub(super) fn hurry(&mut self, core: &Core, now: Time, out: &mut Out) {
         let is_awaited = self.pending.keys().any(|id| core.may_be_there(id));
         let due = now.after(core.config.gathering());
@@ -116,7 +116,7 @@ impl Merge {
         }
     }
 
-    /// T has passed.
+    /// Forms the group when T has passed.
     pub(super) fn on_accepts_due(&self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(InvitationTimer::Accepts, self.due.since(now));

@@ -6,8 +6,8 @@ use super::Task;
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// The parameters of an invitation election; the same at every member, except for the task. An agent
-/// whose configuration does not pass the [check](Self::check) does not start.
+/// The parameters of an invitation election; the same at every member, except for the task. An agent with a
+/// configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::invitation::InvitationConfig;
@@ -21,10 +21,10 @@ use bully_core::protocol::{Detector, Timings};
 pub struct InvitationConfig {
     /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// Task that this agent hands to all members when it coordinates. Default: 0. This is the only
-    /// setting that may differ between members.
+    /// Task that this agent gives to all members when it coordinates. Default: 0. This is the only field that may
+    /// differ between members.
     pub task: Task,
-    /// Longest time for which the work of a leader that steps down may continue. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
     /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
@@ -43,7 +43,7 @@ impl Default for InvitationConfig {
 }
 
 impl InvitationConfig {
-    /// The defaults, for these timings.
+    /// Returns the defaults for these timings.
     pub const fn new(timings: Timings) -> Self {
         Self {
             timings,
@@ -53,47 +53,47 @@ impl InvitationConfig {
         }
     }
 
-    /// Checks that the parts fit; relations between durations hold already.
+    /// Checks that the timings have a failure detector. The relations between durations hold already.
     ///
     /// # Errors
-    /// [`InvitationError`] names the missing part.
+    /// [`InvitationError`] with the missing part.
     pub fn check(&self) -> Result<(), InvitationError> {
         let detector = self.timings.detector();
         detector.map(drop).ok_or(InvitationError::NoDetector)
     }
 
-    /// Interval at which a coordinator looks for others, and the longest silence of a coordinator.
+    /// Interval at which a coordinator looks for others, and longest accepted silence of a coordinator.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// Time for which an agent that has accepted an invitation waits for the task: 2.5 deadlines, which
-    /// exceed the deadline and two delay bounds that may pass.
+    /// Time for which an agent that has accepted an invitation waits for the task: 2.5 deadlines. That is longer than
+    /// the deadline and two delay bounds.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// Time for which a check waits for answers: three delay bounds, at most the deadline.
+    /// Time for which a check waits for answers: three delay bounds, but at most the deadline.
     pub fn gathering(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// Time that the agent in the first slot has to find and invite the others: the
-    /// [gathering](Self::gathering) and a delay bound.
+    /// Time in which the agent with the first slot can find and invite the others: the [gathering](Self::gathering)
+    /// and a delay bound.
     pub fn head_start(&self) -> Duration {
         self.gathering().saturating_add(self.timings.delay_bound())
     }
 
-    /// Longest time from the beginning of a check until all agents that were found work in one group,
-    /// if all invited agents are up and accept: the gathering and four delay bounds.
+    /// Longest time from the beginning of a check until all agents that it found work in one group, if all invited
+    /// agents are up and accept: the gathering and four delay bounds.
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)
     }
 
-    /// The same time if some of the agents that were found, or their members, do not answer any more:
-    /// the gathering, the deadline and a delay bound.
+    /// The same time if some of the found agents, or their members, no longer answer: the gathering, the deadline and
+    /// a delay bound.
     pub fn worst_case_merge_with_losses(&self) -> Duration {
         let t = &self.timings;
         self.gathering()
@@ -101,13 +101,13 @@ impl InvitationConfig {
             .saturating_add(t.delay_bound())
     }
 
-    /// Longest time from the silent death of a coordinator until all members of its group work in
-    /// another group, if `ahead` members that outrank the next coordinator are dead as well.
+    /// Longest time from the silent death of a coordinator until all members of its group work in another group.
+    /// `ahead` is the number of members that outrank the next coordinator and are dead as well.
     ///
-    /// The parts are: a delay bound, the detection time and a jitter until the members miss the
-    /// coordinator; a deadline in which it does not answer; if `ahead` is not zero, the head start and
-    /// a step for each of these members; a jitter; and a merge with losses. If an agent
-    /// [cools down](Self::cooldown), the time grows by at most the delay stated there.
+    /// The parts are: a delay bound, the detection time and a jitter until the members notice that the coordinator is
+    /// silent; a deadline in which it does not answer; if `ahead` is not zero, the head start and a step for each of
+    /// these members; a jitter; and a merge with losses. If an agent [cools down](Self::cooldown), the time grows by
+    /// at most the delay in that description.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);

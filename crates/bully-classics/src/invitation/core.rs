@@ -1,7 +1,7 @@
 //! The data and decisions that every role of an invitation election needs. This part calls no role.
 //!
-//! Decided here: whether this agent can be elected now, when it forms a group of its own
-//! (`form-by-rank`), and which number a new group gets.
+//! Decided here: whether this agent can be elected now, when it forms a new group (`form-by-rank`), and which number
+//! a new group gets.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<InvitationConfig>,
     pub numbers: Numbers,
-    /// After a step-down: the time until which others go first.
+    /// After a step-down: the time until which this agent lets others lead first.
     pub cooldown: Cooldown,
 }
 
@@ -36,29 +36,28 @@ impl Core {
         }
     }
 
-    /// The score with which this agent can be elected now; `None` also while the agent defers to
-    /// others.
+    /// Returns the score with which this agent can be elected now; `None` also while the agent defers to others.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Whether this agent cools down and another agent is there to lead; `gone` is known not to be
-    /// there.
+    /// Returns whether this agent cools down and another agent can lead. `gone` is an agent that is known not to be
+    /// up.
     fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
     }
 
-    /// Whether this agent can be elected now and ranks above the named agent.
+    /// Returns whether this agent can be elected now and ranks above this agent `id`.
     pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
         self.me.outranks(score, id) && !self.defers(now, None)
     }
 
-    /// `form-by-rank`: forms a group of its own in order of rank, unless another agent invites it
-    /// before. The agents before it have time to do that. Otherwise a group that lost its coordinator
-    /// would fall apart, and each member would lead its own group. The snapshot may show `gone` as up,
-    /// but it is known not to be there.
+    /// `form-by-rank`: forms a new group in order of rank, unless another agent invites this one before. The agents
+    /// that rank higher have time to do that. Otherwise a group that lost its coordinator would fall apart, and each
+    /// member would lead its own group. `gone` is an agent that the snapshot may show as up although it is known to
+    /// be gone.
     pub(super) fn form_by_rank(
         &mut self,
         now: Time,
@@ -70,7 +69,8 @@ impl Core {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, gone);
-        // The snapshot may still show the silent agent as up. Then the new group would be refused.
+        // The snapshot may still show the silent agent as up. Then this agent would defer to it, and the new group
+        // would be refused.
         if !defers {
             self.end_cooldown(out);
         }
@@ -92,7 +92,7 @@ impl Core {
         self.cooldown.end(InvitationTimer::Cooldown, out)
     }
 
-    /// Returns the name of a new group. Its number is durable before any other agent hears of it.
+    /// Returns the name of a new group. Its number is durable before any other agent learns of it.
     ///
     /// # Errors
     /// The reason why this agent forms no group.
@@ -129,7 +129,7 @@ impl Core {
         observers.map(|m| &m.id)
     }
 
-    /// Declines an invitation, and tells the inviter which count to exceed.
+    /// Declines an invitation, and tells the inviter which count its group has to exceed.
     pub(super) fn decline(&self, now: Time, to: &AgentId, group: &ElectionId, out: &mut Out) {
         let decline = Decline {
             group: group.clone(),

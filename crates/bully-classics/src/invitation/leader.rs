@@ -1,9 +1,9 @@
-//! A leader: the coordinator of a group, which looks for agents outside of it.
+//! A leader: the coordinator of a group, which looks for agents outside of the group.
 //!
-//! It asks all agents again and again which group they are in (`look-for-others`); its members also learn from this
-//! question that it is there. In the original only coordinators answer. Here all answer, so that an agent that is free,
-//! or was left out by a lost `Accept`, is found at once and not by a time-out. The highest coordinator that was found
-//! invites the agents outside of the group, since the others give it the time.
+//! It asks all agents again and again in which group they are (`look-for-others`). From this question its members
+//! also learn that it is up. In the original algorithm only coordinators answer. In this one all agents answer. So an
+//! agent that is free, or that was left out because its `Accept` was lost, is found at once and not after a time-out.
+//! The highest coordinator that was found invites the agents outside of its group, because the others wait for it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,22 +19,24 @@ use super::{
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 
-/// Maximum number of coordinators above that delay a merge by a step each.
+/// Largest number of higher-ranked coordinators that delay a merge by a step each.
 const MOST_ABOVE: usize = 4;
 
-/// A coordinator's knowledge of its group, and of the agents outside.
+/// What a coordinator knows of its group, and of the agents outside of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub group: ElectionId,
-    /// The score it leads with; kept while it drains because it has lost its own.
+    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
+    /// work).
     score: Score,
-    /// The members of the group beside it.
+    /// The members of the group, without this agent.
     pub up: BTreeSet<AgentId>,
-    /// The members that have answered the last check; before the first check no member is known to be silent.
+    /// The members that have answered the last check; `None` before the first check, when no member is known to be
+    /// silent.
     answered: Option<BTreeSet<AgentId>>,
     /// The agents outside of the group that have answered the last check.
     found: BTreeMap<AgentId, Found>,
-    /// The count that an observer has seen: the next number must exceed it.
+    /// The count that an observer has seen. The next number of this group must exceed it.
     outdone_by: Option<Term>,
     check: Check,
     due: Time,
@@ -44,11 +46,11 @@ pub(super) struct Leading {
 /// The progress of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Check {
-    /// The next one begins when it is due.
+    /// The next check begins when it is due.
     Idle,
-    /// Answers come in.
+    /// The agent waits for answers.
     Asks,
-    /// A coordinator above was found, which is given the time to invite all.
+    /// A higher-ranked coordinator was found, and now has time to invite all agents.
     Defers,
 }
 
@@ -56,16 +58,16 @@ enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Found {
     score: Option<Score>,
-    /// Maximum number of members that it may bring.
+    /// Largest number of members that the agent may bring.
     members: u32,
 }
 
-/// The agents that a new group is to have.
+/// The agents to be in a new group.
 #[derive(Debug)]
 pub(super) struct Invited {
     /// The group whose coordinator invites them.
     pub by: ElectionId,
-    /// Each, and how many members it may bring.
+    /// The agents, each with the number of members that it may bring.
     pub agents: BTreeMap<AgentId, u32>,
     pub brought: u32,
 }
@@ -102,7 +104,7 @@ impl Leading {
             return Next::Stay;
         }
         if now.since(self.due) > core.config.detector().detection {
-            // It was stalled for longer than members wait: it may have lost all of them.
+            // This leader was stalled for longer than members wait, so it may have lost all of them.
             return Next::FormByRank(LostReason::Stalled, None);
         }
         match self.check {
@@ -123,7 +125,7 @@ impl Leading {
         self.check_again(core.config.gathering(), Check::Asks, now, out);
     }
 
-    /// Does the same at once, unless a check is under way.
+    /// Asks all agents at once, unless a check is under way.
     pub(super) fn look_now(&mut self, core: &Core, now: Time, out: &mut Out) {
         if self.check == Check::Idle {
             self.look_for_others(core, now, out);
@@ -136,7 +138,7 @@ impl Leading {
         out.set_timer(InvitationTimer::Check, wait);
     }
 
-    /// All answers are in: gives each coordinator above a step of time, or invites.
+    /// Handles the end of the time for answers: gives each higher-ranked coordinator a step of time, or invites.
     fn weigh(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let above = self.found.iter().filter(|(id, f)| self.is_below(id, f));
         let above = u32::try_from(above.count().min(MOST_ABOVE)).unwrap_or(0);
@@ -148,15 +150,15 @@ impl Leading {
         Next::Stay
     }
 
-    /// `merge-those-below`. An agent above is not invited: in the original any coordinator swallows
-    /// any other, and the lowest may lead.
+    /// `merge-those-below`: an agent that ranks above is not invited. By the original algorithm any coordinator takes
+    /// over the group of any other, and the lowest-ranked one may lead.
     fn merge_those_below(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let mut found = mem::take(&mut self.found);
         found.retain(|id, f| !self.is_below(id, f));
         let is_outdone = self
             .outdone_by
             .is_some_and(|count| count >= self.group.count);
-        // A leader that steps down invites no agent: the new group would lose its coordinator at once.
+        // A leader that steps down invites no agent, because the new group would lose its coordinator at once.
         if (is_outdone || !found.is_empty()) && self.handover.is_none() {
             return Next::Merge(found);
         }
@@ -170,7 +172,7 @@ impl Leading {
         found.score.is_some_and(above)
     }
 
-    /// Returns the members of the old group, without the silent ones, and the agents that were found.
+    /// Returns the members of the old group that are not silent, and the agents that were found.
     pub(super) fn invited(&self, core: &Core, found: BTreeMap<AgentId, Found>) -> Invited {
         let brought = found
             .values()
@@ -188,7 +190,7 @@ impl Leading {
     }
 
     /// Handles an answer to the check: notes an agent outside of the group. An agent that has missed the task gets it
-    /// again, since one lost message would leave it idle until its time-out.
+    /// again, because one lost message would leave the agent idle until its time-out.
     pub(super) fn on_place(
         &mut self,
         core: &Core,
@@ -202,13 +204,13 @@ impl Leading {
         let members = match &reply.standing {
             GroupRole::Coordinator { members } => *members,
             GroupRole::Free => 0,
-            // It declines all invitations while it forms a group: the next check finds it.
+            // The sender declines all invitations while it forms a group. The next check finds it.
             GroupRole::Merging => return Next::Stay,
-            // Its coordinator brings it along, once the coordinator is invited.
+            // The sender's coordinator brings it along when the coordinator is invited.
             GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
                 return Next::Stay;
             }
-            // Its acceptance was lost, so it would wait for the task in vain.
+            // The sender's acceptance was lost, so it would wait for the task in vain.
             GroupRole::Member { .. } | GroupRole::Joining { .. } if !self.up.contains(from) => 0,
             inside @ (GroupRole::Member { .. } | GroupRole::Joining { .. }) => {
                 let answered = self.answered.get_or_insert_default();
@@ -220,7 +222,8 @@ impl Leading {
             }
         };
         let score = reply.score;
-        // A member that reports that it is outside has left: it must not be told that it belongs here.
+        // A member that reports that it is outside has left the group. It must not be told that it belongs to the
+        // group.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay
@@ -228,12 +231,12 @@ impl Leading {
 
     // ---- the group --------------------------------------------------------------------------
 
-    /// Returns the members to which an invitation is passed on: all but the members that are known to be down.
+    /// Returns the members to which an invitation is passed on: all members except those known to be down.
     pub(super) fn led<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = &'a AgentId> {
         self.up.iter().filter(|id| core.may_be_there(id))
     }
 
-    /// "The group is formed, and this is its task."
+    /// Returns the message "the group is formed, and this is its task".
     pub(super) fn ready(&self, core: &Core) -> Ready {
         Ready {
             group: self.group.clone(),
@@ -242,23 +245,23 @@ impl Leading {
         }
     }
 
-    /// An agent accepts late: it belongs to the group all the same.
+    /// Handles a late `Accept`: its sender belongs to the group all the same.
     pub(super) fn on_accept(&mut self, core: &Core, from: &AgentId, out: &mut Out) {
         if self.up.insert(from.clone()) {
             out.send(from, self.ready(core));
         }
     }
 
-    /// Handles the answer of an observer to the announcement of a group that is older than the last one it knew. A new
-    /// group has a count that exceeds it; it is formed at the end of the next check.
+    /// Handles the answer of an observer that already knew a later group. A new group has a count that exceeds the
+    /// later one; it is formed at the end of the next check.
     pub(super) fn on_decline(&mut self, decline: &Decline) {
         self.outdone_by = Some(decline.seen);
     }
 
     // ---- hand-over --------------------------------------------------------------------------
 
-    /// Sets the score. An agent that outranks the new score learns it by the check; without a score this agent hands
-    /// over.
+    /// Sets the score. An agent that outranks the new score learns of it by the check. Without a score this agent
+    /// hands over.
     pub(super) fn set_score(
         &mut self,
         core: &Core,

@@ -1,7 +1,7 @@
 //! The one `match` over roles and inputs.
 //!
 //! A role (`candidate.rs`, `member.rs`, `leader.rs`) returns the consequence of an input ([`Next`]), and
-//! `transition.rs` carries it out. No role calls another one.
+//! `transition.rs` carries it out. No role calls another role.
 
 use std::{mem, sync::Arc};
 
@@ -24,11 +24,11 @@ use bully_core::protocol::{Identity, Input, InputOf, LostReason, Member, Members
 pub struct InvitationElection {
     pub(super) core: Core,
     pub(super) state: State,
-    /// The last step; `None` before the incarnation has begun.
+    /// Time of the last step; `None` before the incarnation has begun.
     pub(super) stepped: Option<Time>,
 }
 
-/// Forms a group in order of rank.
+/// The consequence: form a group in order of rank.
 const BY_RANK: Next = Next::FormByRank(LostReason::Reorganized, None);
 
 impl InvitationElection {
@@ -101,7 +101,7 @@ impl InvitationElection {
         if !is_voter && !matches!(message, Message::Decline(_)) {
             return Next::Ignore("an observer says no more than which count to exceed");
         }
-        // Adopting it would use up the numbers, and then no agent could form a group.
+        // The agent must not adopt such a count: it would use up the numbers, and then no agent could form a group.
         if message.term() > LAST_COUNT {
             return Next::Ignore("a count that no agent can have reached");
         }
@@ -175,7 +175,7 @@ impl InvitationElection {
             State::Candidate(merge) if merge.group == decline.group => {
                 merge.on_decline(core, now, from, out)
             }
-            // A voter reports its group by the check; an observer has only this message.
+            // A voter reports its group by the check, but an observer has only this message.
             State::Leader(leading) if leading.group == decline.group && !is_voter => {
                 leading.on_decline(decline);
                 Next::Stay
@@ -186,8 +186,8 @@ impl InvitationElection {
         }
     }
 
-    /// Handles the question of a coordinator to all: which group are they in? The answer shows the state of this agent
-    /// after the question: it may have formed a group of its own.
+    /// Handles a coordinator's question to all agents in which group they are. The answer shows the state of this
+    /// agent after the question: it may have formed a new group.
     fn on_are_you_coordinator(
         &mut self,
         now: Time,
@@ -217,7 +217,7 @@ impl InvitationElection {
         Next::Stay
     }
 
-    /// Timers are hints: each deadline is checked again.
+    /// A timer is only a hint: each deadline is checked again.
     fn on_timer(&mut self, now: Time, timer: InvitationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -226,7 +226,7 @@ impl InvitationElection {
                 Next::Stay
             }
             (InvitationTimer::Slot, State::Free { slot: Some(_) }) => {
-                core.end_cooldown(out); // all others had their slots
+                core.end_cooldown(out); // the slots of all others have passed
                 Next::Form(LostReason::Reorganized)
             }
             (InvitationTimer::Check, State::Leader(leading)) => {
@@ -253,15 +253,15 @@ impl InvitationElection {
         }
     }
 
-    /// A confirmed end is known at once; after a suspected end, the agent asks.
+    /// Handles a new snapshot. A confirmed end has its effect at once; after a suspected end, the agent asks.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
         core.numbers.hear(members.term());
         core.me.members = members;
         match &mut self.state {
             State::Free { slot } => {
-                // The others may be gone for which an agent that cools down waits. Any other slot
-                // stays: each snapshot would put it off.
+                // An agent that cools down waits for other agents, which may be gone now. Any other slot does not
+                // change: otherwise each snapshot would delay it.
                 let may_begin_earlier = slot.is_none() || core.cooldown.has_begun();
                 if may_begin_earlier && core.candidate_score(now).is_some() {
                     return BY_RANK;

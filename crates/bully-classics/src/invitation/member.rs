@@ -1,8 +1,8 @@
-//! A member: an agent in another agent's group. It watches the coordinator.
+//! A member: an agent in the group of another agent. It watches the coordinator.
 //!
-//! Decided here: which invitation it takes (`join-from-above`), that only its own group's task counts
-//! (`hand-out-task`), and when it gives the coordinator up (`miss-a-silent-coordinator`). An observer
-//! is not invited: it follows the coordinator of the latest group.
+//! Decided here: which invitation it takes (`join-from-above`), that only the task of its own group counts
+//! (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`). An observer is
+//! not invited: it follows the coordinator of the latest group.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
@@ -14,7 +14,7 @@ use super::{
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, LostReason, Rank, Time};
 
-/// Membership in another agent's group.
+/// The state of a member.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Membership {
     pub coordinator: Rank,
@@ -28,7 +28,7 @@ pub(super) struct Membership {
 enum Work {
     /// The agent has accepted the invitation, and waits for the task.
     Awaited,
-    /// The agent is at work. An observer may not know the task.
+    /// The agent works. An observer may not know the task.
     Begun { leader: Leader, task: Option<Task> },
 }
 
@@ -67,7 +67,7 @@ impl Membership {
         membership
     }
 
-    /// Notes that the coordinator is there. It may be silent for the detection time again.
+    /// Notes that the coordinator is up. From now on it may be silent for the detection time again.
     fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -76,7 +76,7 @@ impl Membership {
         out.set_timer(InvitationTimer::Watch, After::jittered(limit, jitter));
     }
 
-    /// Begins the work: the group is formed.
+    /// Begins the work, because the group is formed.
     pub(super) fn on_ready(
         &mut self,
         core: &Core,
@@ -96,8 +96,8 @@ impl Membership {
         Next::Stay
     }
 
-    /// Handles a question of the coordinator, which shows that it is there. If this agent ranks above
-    /// the coordinator now, it forms a group and invites the coordinator.
+    /// Handles a question of the coordinator, which shows that the coordinator is up. If this agent ranks above the
+    /// coordinator now, it forms a group and invites the coordinator.
     pub(super) fn on_are_you_coordinator(
         &mut self,
         core: &Core,
@@ -117,23 +117,22 @@ impl Membership {
         core.outranks(now, self.coordinator.score, &self.coordinator.id)
     }
 
-    /// Handles the coordinator's resignation. Its successor forms a group at once, the other members in
-    /// order of rank.
+    /// Handles the coordinator's resignation. Its successor forms a group at once, the other members do so in order
+    /// of rank.
     pub(super) fn on_resign(&self, core: &Core, now: Time, from: &AgentId, m: &Resign) -> Next {
         if self.group != m.group {
             return Next::Ignore("not the group that it is in");
         }
         let is_successor = m.successor.as_ref() == Some(&core.me.id);
-        // The leader cannot know whether its successor cools down. A successor that cools down waits
-        // for its slot.
+        // The leader cannot know whether its successor cools down. If it does, it waits for its slot.
         if is_successor && core.candidate_score(now).is_some() {
             return Next::Form(LostReason::Reorganized);
         }
         without(from)
     }
 
-    /// Checks the coordinator in a new snapshot. A confirmed end ends the group. After a suspicion the
-    /// agent asks the coordinator.
+    /// Checks the coordinator in a new snapshot. A confirmed end ends the group. After a suspicion the agent asks the
+    /// coordinator.
     pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let known = core.me.members.get(&self.coordinator.id);
         let (is_gone, is_suspected) = match &self.work {
@@ -158,8 +157,8 @@ impl Membership {
             out.set_timer(InvitationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
-        // A coordinator that forms a new group sends no checks meanwhile, so the agent asks once before
-        // it counts the silence. Voters do not answer an observer, so an observer does not ask.
+        // A coordinator that forms a new group sends no checks meanwhile, so the agent asks once before the silence
+        // counts. Voters do not answer an observer, so an observer does not ask.
         if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_coordinator(core, now, out);
             return Next::Stay;
@@ -168,7 +167,7 @@ impl Membership {
     }
 
     fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // A second question would put off the deadline of the first.
+        // A second question would delay the deadline of the first one.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }
@@ -180,7 +179,7 @@ impl Membership {
         out.set_timer(InvitationTimer::Watch, wait);
     }
 
-    /// Handles the coordinator's answer. The answer "no" has the effect of silence.
+    /// Handles the coordinator's answer. The answer "no" has the same effect as silence.
     pub(super) fn on_there(
         &mut self,
         core: &Core,
@@ -200,7 +199,7 @@ impl Membership {
         Next::Stay
     }
 
-    /// The leader, once this agent is at work.
+    /// Returns the leader, if this agent works.
     pub(super) const fn leader(&self) -> Option<&Leader> {
         match &self.work {
             Work::Begun { leader, .. } => Some(leader),
@@ -236,7 +235,7 @@ pub(super) fn on_observed(
             return Next::Stay;
         }
     } else if is_older {
-        core.decline(now, caller.0, group, out); // it names the count to exceed
+        core.decline(now, caller.0, group, out); // the answer contains the count to exceed
         return Next::Stay;
     }
     Next::Observe(leader, group.clone(), score)

@@ -2,14 +2,14 @@
 //!
 //! | message | paper | meaning | answered by |
 //! |---|---|---|---|
-//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group. Who else is there? | [`CoordinatorReply`] |
-//! | [`Invitation`] | `Invitation(j, gn)` | Join this new group. It is passed on to members. | [`Accept`], [`Decline`] |
+//! | [`AreYouCoordinator`] | `Are-You-Coordinator` | I coordinate this group. Which other agents are up? | [`CoordinatorReply`] |
+//! | [`Invitation`] | `Invitation(j, gn)` | Join this new group. An invited coordinator passes this on to its members. | [`Accept`], [`Decline`] |
 //! | [`Ready`] | `Ready(i, gn, x)` | The group is formed, and this is its task. | – |
-//! | [`AreYouThere`] | `Are-You-There(gn, i)` | Do you coordinate my group, with me in it? | [`There`] |
-//! | [`Resign`] | – | I coordinate the group no longer. | – |
+//! | [`AreYouThere`] | `Are-You-There(gn, i)` | Do you coordinate my group, and am I in it? | [`There`] |
+//! | [`Resign`] | – | I no longer coordinate the group. | – |
 //!
-//! Every message names a group. All are flat and small; the sender's name and incarnation travel
-//! beside them.
+//! Every message contains a group. All messages are flat and small; the sender's name and incarnation travel beside
+//! them.
 
 use std::fmt;
 
@@ -19,8 +19,8 @@ use crate::numbered::{ElectionId, Task};
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
-/// "I coordinate this group. Who else is there?" To all, again and again: the members of the group also learn from it
-/// that their coordinator is there.
+/// "I coordinate this group. Which other agents are up?" It is sent to all agents again and again. The members of the
+/// group also learn from it that their coordinator is up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouCoordinator {
@@ -35,38 +35,38 @@ pub struct AreYouCoordinator {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum GroupRole {
-    /// It coordinates a group.
+    /// The voter coordinates a group.
     Coordinator {
-        /// Number of members that the group has beside it.
+        /// Number of members of the group, without the coordinator.
         members: u32,
     },
-    /// It has no group.
+    /// The voter is in no group.
     Free,
-    /// It has accepted an invitation to this group.
+    /// The voter has accepted an invitation to this group.
     Joining {
-        /// Which one.
+        /// The group that it joins.
         group: ElectionId,
     },
-    /// It works in this group.
+    /// The voter works in this group.
     Member {
-        /// Which one.
+        /// The group in which it works.
         group: ElectionId,
     },
-    /// It is forming a group.
+    /// The voter is forming a group.
     Merging,
 }
 
-/// "This is the group that I am in."
+/// "This is the group in which I am."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoordinatorReply {
     /// The asker's group.
     pub group: ElectionId,
-    /// The sender's score now; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
-    /// Its role in a group.
+    /// The sender's role in a group.
     pub standing: GroupRole,
-    /// The highest count the sender has seen.
+    /// The highest count that the sender has seen.
     pub seen: Term,
 }
 
@@ -74,9 +74,9 @@ pub struct CoordinatorReply {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {
-    /// The new group; it names its coordinator, whichever member passes this on.
+    /// The new group. It contains the name of its coordinator, even if a member passes the message on.
     pub group: ElectionId,
-    /// That coordinator's score.
+    /// The score of that coordinator.
     pub score: Score,
 }
 
@@ -94,9 +94,9 @@ pub struct Accept {
 pub struct Decline {
     /// The new group.
     pub group: ElectionId,
-    /// The highest count the sender has seen: a group must exceed those it has been in.
+    /// The highest count that the sender has seen: a new group must have a higher count.
     pub seen: Term,
-    /// The sender's score now; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
 }
 
@@ -108,7 +108,7 @@ pub struct Ready {
     pub group: ElectionId,
     /// The coordinator's score.
     pub score: Score,
-    /// The same for all of the group.
+    /// The task, which is the same for all members of the group.
     pub task: Task,
 }
 
@@ -120,23 +120,23 @@ pub struct AreYouThere {
     pub group: ElectionId,
 }
 
-/// "I do, and you are", or not.
+/// The answer to [`AreYouThere`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct There {
-    /// The group that was asked about.
+    /// The group in the question.
     pub group: ElectionId,
-    /// Whether the asker belongs to it, and the sender coordinates it.
+    /// Whether the asker belongs to the group and the sender coordinates it.
     pub belongs: bool,
 }
 
-/// "I coordinate the group no longer": the leadership has ended before this is sent.
+/// "I no longer coordinate the group": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The group.
     pub group: ElectionId,
-    /// The agent that shall form the next group, without waiting.
+    /// The agent that shall form the next group at once.
     pub successor: Option<AgentId>,
 }
 
@@ -157,7 +157,7 @@ messages! {
 }
 
 impl InvitationMessage {
-    /// The group that it is about.
+    /// Returns the group that the message is about.
     pub fn group(&self) -> &ElectionId {
         match self {
             Self::AreYouCoordinator(m) => &m.group,
@@ -174,7 +174,7 @@ impl InvitationMessage {
 }
 
 impl InvitationMessage {
-    /// Returns whether only the coordinator of the group that it names may say this.
+    /// Returns whether only the coordinator of the message's group may send this.
     pub(super) const fn is_of_coordinator(&self) -> bool {
         match self {
             Self::AreYouCoordinator(_) | Self::Ready(_) | Self::Resign(_) => true,
@@ -202,7 +202,7 @@ impl PeerMessage for InvitationMessage {
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
         match self {
-            // An observer sends this about a group that is older than the last one it knew.
+            // An observer sends this if it already knows a later group than the announced one.
             Self::Decline(_) => MinimumRole::Observer,
             // A member passes its coordinator's invitation on.
             Self::Invitation(m) if m.group.id != *from => MinimumRole::Voter,
@@ -219,7 +219,7 @@ impl PeerMessage for InvitationMessage {
         Some(self.term())
     }
 
-    /// The check goes on for ever.
+    /// Returns whether the message is repeated: the check never ends.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouCoordinator(_) | Self::CoordinatorReply(_))
     }
@@ -260,7 +260,7 @@ impl fmt::Display for GroupRole {
 }
 
 impl GroupRole {
-    /// The count of the group that it names.
+    /// Returns the count of the group in this role.
     const fn count(&self) -> Term {
         match self {
             Self::Joining { group } | Self::Member { group } => group.count,

@@ -1,9 +1,8 @@
 //! The invitation election: Garcia-Molina's second algorithm of 1982, for systems without time.
 //!
-//! Where messages may take any time, a silence proves nothing, and no election can promise one
-//! coordinator. This election promises agreement *within each group*. At first every agent is in a
-//! group of its own. A coordinator looks for other agents and invites them to a new, larger group. No
-//! agent is forced to do anything.
+//! If messages may take any time, a silence proves nothing, and no election can promise one coordinator. This
+//! election promises agreement *within each group*. At first every agent is in a group of its own. A coordinator
+//! looks for other agents and invites them to a new, larger group. No agent has to join.
 //!
 //! ```text
 //! a normal election: b is the highest       a failover: c coordinated a and b, and is dead
@@ -20,36 +19,35 @@
 //! ```
 //!
 //! # What you can rely on
-//! - Always, whatever the network and the clocks do: two voters in the same group have the same
-//!   coordinator, and if both work, the same task. No group's number is ever used twice.
-//! - Once messages take no longer than the delay bound, and all agents can reach each other: one group
-//!   exists, and the highest agent in rank coordinates it. In a partition: one group in each part.
+//! - Always, whatever the network and the clocks do: two voters in the same group have the same coordinator, and if
+//!   both work, they have the same task. No group's number is ever used twice.
+//! - If messages take no longer than the delay bound, and all agents can reach each other: one group exists, and the
+//!   highest-ranked agent coordinates it. In a partition: one group in each part.
 //!
-//! A model checker looks at the first promise in every order in which two or three agents can act, with
-//! lost messages, crashes and hand-overs, as far as the bounds in `tests/heavy` reach.
+//! A model checker checks the first promise in every order in which two or three agents can act, with lost messages,
+//! crashes and hand-overs, within the bounds in `tests/heavy`.
 //!
-//! The election does *not* promise one leader. Several agents lead at once whenever several groups
-//! exist: at a start, during a partition, after a false suspicion. The [`Term`] names a group together
-//! with its leader; it cannot serve as a fence.
+//! The election does *not* promise one leader. Several agents lead at once whenever several groups exist: at a start,
+//! during a partition, after a false suspicion. The [`Term`] identifies a group together with its leader; it cannot
+//! serve as a fence.
 //!
-//! A leader that hangs considers itself leader for the detection time without a step
-//! ([`View::valid_until`]). The first timer after that time finds the stall, and the leader gives the
-//! leadership up.
+//! A leader that hangs considers itself leader for the detection time after its last step ([`View::valid_until`]).
+//! The first timer after that time shows the stall, and the leader gives the leadership up.
 //!
 //! # The rules
 //! | rule | paper | meaning | decided in |
 //! |---|---|---|---|
 //! | `form-by-rank` | Recovery | in order of rank: a new number and a group of one, at work | `core.rs` |
-//! | `look-for-others` | Check | each heartbeat a coordinator asks all agents which group they are in; if it finds agents above, it waits a step for each | `leader.rs` |
-//! | `merge-those-below` | Merge | a new number; the coordinator invites its own members and the agents found below it | `leader.rs` |
+//! | `look-for-others` | Check | at each heartbeat a coordinator asks all agents in which group they are; if it finds agents above, it waits a step for each | `leader.rs` |
+//! | `merge-those-below` | Merge | a new number; the coordinator invites its own members and the agents that it found and that rank below it | `leader.rs` |
 //! | `join-from-above` | `Invitation` | join, accept, and pass the invitation on to its former members, except the dead | `invited.rs` |
 //! | `count-acceptances` | `Accept` | by the number of the group: the agent is in Up; when all have answered, `Ready` | `candidate.rs` |
 //! | `hand-out-task` | `Ready` | by the number of the group: the task; at work | `member.rs` |
-//! | `miss-a-silent-coordinator` | Timeout | nothing heard for the detection time: `AreYouThere`; "no", or silence for the deadline: `form-by-rank` | `member.rs` |
+//! | `miss-a-silent-coordinator` | Timeout | no message for the detection time: `AreYouThere`; "no", or silence for the deadline: `form-by-rank` | `member.rs` |
 //!
 //! # State × input
-//! − is a traced no-op. "forms" means that the agent leaves everything and forms a group of its own, at
-//! once or, where the table says so, in order of rank.
+//! − is a traced no-op. "forms" means that the agent leaves its group and forms a new group of itself alone, at once
+//! or, where the table says so, in order of rank.
 //!
 //! | input | free | merging | joining, following | leading |
 //! |---|---|---|---|---|
@@ -64,48 +62,47 @@
 //! | `AreYouThere` | no | yes, about the old and the new group | no | yes, if in Up |
 //! | `There` | − | − | asked: watches on, or forms by rank | − |
 //! | `Resign` | − | − | of its group: forms, or forms by rank | − |
-//! | an end in `Members` | it cools down, and no other agent is there: forms | no agent is awaited: waits less | of the coordinator: forms by rank; a suspicion: asks | − |
+//! | an end in `Members` | it cools down, and no other agent is up: forms | no agent is awaited: waits less | of the coordinator: forms by rank; a suspicion: asks | − |
 //! | `TimedOut` | `Slot`, `Cooldown`: forms | `Accepts`: leads the group | `Watch`: asks, then forms by rank | `Check`, `Drain` |
 //! | `Campaign` | forms | − | forms | looks for others |
 //! | `SetScore` | forms by rank | forms by rank | above the coordinator: forms | looks for others; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | drains; resigns |
 //!
-//! An agent that cannot be elected (an observer, a voter without a score) forms no group. A voter
-//! without a score is free, and joins any agent that invites it. A voter that cools down after a
-//! step-down does the same for 2.5 deadlines and its slot, which is eight slots after the others. Then
-//! its cool-down is over. An observer follows the coordinator of the latest group, and tells another
-//! coordinator only which count to exceed. Before `Start` an agent is *Down*.
+//! An agent that cannot be elected (an observer, a voter without a score) forms no group. A voter without a score is
+//! free, and joins any agent that invites it. A voter that cools down after a step-down does the same for 2.5
+//! deadlines and until its slot, which is eight slots after the others. Then its cool-down ends. An observer follows
+//! the coordinator of the latest group, and tells any other coordinator only which count to exceed. Before `Start` an
+//! agent is *Down*.
 //!
 //! # Amendments
-//! | rule | differs from the paper | why |
+//! | rule | difference from the paper | reason |
 //! |---|---|---|
-//! | `form-by-rank` | in order of rank: the k-th agent after a head start and k steps, and not at all if it is invited before | a group that lost its coordinator would fall apart, and each member would lead its own group |
-//! | `look-for-others` | all agents answer, not only coordinators | a coordinator finds a free agent, or an agent whose `Accept` was lost, at once and not by a time-out |
-//! | `merge-those-below`, `join-from-above` | an agent above is not invited, and declines | in the original any coordinator takes over the group of any other, and the lowest may lead |
+//! | `form-by-rank` | in order of rank: an agent below k others after a head start and k steps, and not at all if it is invited before | a group that lost its coordinator would fall apart, and each member would lead its own group |
+//! | `look-for-others` | all agents answer, not only coordinators | a coordinator finds a free agent, or an agent whose `Accept` was lost, at once and not after a time-out |
+//! | `merge-those-below`, `join-from-above` | an agent that ranks above is not invited, and declines | in the original algorithm any coordinator takes over the group of any other, and the lowest-ranked one may lead |
 //! | `count-acceptances` | ends when all have answered, not after the deadline | no member works while a group is formed |
-//! | `join-from-above` | the number must exceed those of all groups in which the invited agent has been | a late copy of an old invitation would move the agent back |
+//! | `join-from-above` | the number must exceed the numbers of all groups in which the invited agent has been | a late copy of an old invitation would move the agent back |
 //! | `hand-out-task` | `Ready` is repeated until it has arrived, by `look-for-others` | one lost message would leave a member idle until its time-out |
 //! | `miss-a-silent-coordinator` | a coordinator that forms a new group also answers yes | all old members would leave during a merge |
 //! | – | scores may change: an agent that ranks above its coordinator forms a group, and invites it | in the paper ranks are fixed numbers |
 //! | – | `Resign`, and a cool-down after it | in the paper no agent resigns |
 //! | – | an agent that cools down waits for an invitation, but not for ever, and it does not wait for a silent agent | perhaps all remaining agents cool down, and no agent would form a group |
 //!
-//! Stoller (*Leader Election in Asynchronous Distributed Systems*, Indiana TR521) points out that
-//! agents that never agree satisfy the paper's own specification of this algorithm. So this page does
-//! not promise that specification. Tests check the second promise above as it is written, under its
-//! condition on the delays.
+//! Stoller (*Leader Election in Asynchronous Distributed Systems*, Indiana TR521) points out that agents that never
+//! agree satisfy the paper's own specification of this algorithm. So this page does not promise that specification.
+//! Tests check the second promise above under its condition on the delays.
 //!
 //! # Cost
-//! To merge groups with m members beside the inviter: 3m messages (m invitations, accepts and readies),
-//! and seven delay bounds from the beginning of the check. A coordinator sends and receives 2 (n - 1)
-//! messages each heartbeat. If all n agents start at once, the first forms a group and invites the
-//! others, which are still free: 3 (n - 1) messages.
+//! To merge groups with m members besides the inviter: 3m messages (m invitations, accepts and readies), and seven
+//! delay bounds from the beginning of the check. A coordinator sends and receives 2 (n - 1) messages at each
+//! heartbeat. If all n agents start at once, the first one forms a group and invites the others, which are still
+//! free: 3 (n - 1) messages.
 //!
 //! # Sources
-//! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers
-//! C-31(1), 1982: the algorithm for asynchronous systems. The replication of `ZeroC` `IceStorm` shows
-//! the wait in proportion to the distance to the highest coordinator. It also shows the needs of
-//! production: stop serving before joining, and serve only with a majority.
+//! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers C-31(1), 1982: the
+//! algorithm for asynchronous systems. The replication of `ZeroC` `IceStorm` has the wait in proportion to the
+//! distance from the highest coordinator. It also shows what production needs: stop serving before joining, and serve
+//! only with a majority.
 
 mod candidate;
 mod config;
@@ -180,7 +177,7 @@ impl Election for InvitationElection {
             // The paper promises agreement within each group, and a partition turns each part into a
             // group (Garcia-Molina 1982, the algorithm for asynchronous systems).
             leaders: Leaders::PerSide,
-            // A number that is used twice would name two groups.
+            // If a number were used twice, two groups would have it.
             storage: Storage::of_voters(kind),
             ..Requirements::new(RULES)
         })

@@ -24,13 +24,13 @@ use bully_core::protocol::{After, AgentId, Leader, LostReason, Role, Score, Time
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
-    /// In no group; an agent that can be elected forms one when its slot comes.
+    /// The agent is in no group. If it can be elected, it forms a group when its slot comes.
     Free { slot: Option<Time> },
-    /// Has invited others to a new group.
+    /// The agent has invited others to a new group.
     Candidate(Merge),
-    /// In another agent's group.
+    /// The agent is in the group of another agent.
     Member(Membership),
-    /// Coordinates a group, of itself alone at first.
+    /// The agent coordinates a group. At first it is the only member.
     Leader(Leading),
 }
 
@@ -75,8 +75,8 @@ impl State {
         }
     }
 
-    /// Returns whether this agent coordinates that group, and the other agent is in it. While a new group is formed,
-    /// the members of the old one count as well: otherwise a merge would drive all of them out.
+    /// Returns whether this agent coordinates this group with that agent in it. While a new group is formed, the
+    /// members of the old one count as well: otherwise all of them would leave during a merge.
     pub(super) fn has_member(&self, group: &ElectionId, id: &AgentId) -> bool {
         match self {
             Self::Leader(leading) => leading.group == *group && leading.up.contains(id),
@@ -90,27 +90,27 @@ impl State {
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Stay,
-    /// Nothing follows, for that reason.
+    /// The input changes nothing, for this reason.
     Ignore(&'static str),
-    /// Form a group in order of rank; a leadership ends for that reason, and that agent is gone.
+    /// Form a group in order of rank. A leadership ends for this reason, and this agent is gone.
     FormByRank(LostReason, Option<AgentId>),
-    /// Wait that long for an invitation.
+    /// Wait for an invitation for this time.
     Wait(After),
     /// Form a group of one, and look for others.
     Form(LostReason),
-    /// Form a new group of the old one's members and of the agents that were found.
+    /// Form a new group of the old group's members and the found agents.
     Merge(BTreeMap<AgentId, Found>),
-    /// All have answered, or will not any more: lead the new group.
+    /// All agents have answered, or the time for answers has passed: lead the new group.
     Close,
-    /// Join the group that this agent is invited to.
+    /// Join the group to which this agent is invited.
     Join(Invitation),
-    /// An observer: take the word of that group's coordinator.
+    /// As an observer: follow the coordinator of this group.
     Observe(Leader, ElectionId, Score),
-    /// The work has ended: step down, if possible for that agent.
+    /// The work has ended: step down, if possible in favour of this agent.
     Resign(Option<AgentId>),
 }
 
-/// The coordinator of this agent is gone.
+/// Returns the consequence of the loss of the coordinator.
 pub(super) fn without(coordinator: &AgentId) -> Next {
     Next::FormByRank(LostReason::Reorganized, Some(coordinator.clone()))
 }

@@ -6,14 +6,14 @@
 pub enum InvitationTimer {
     /// A free agent: its slot to form a group has come.
     Slot,
-    /// A coordinator: time to look for others, to weigh the answers, or to invite those below.
+    /// A coordinator: the time has come to look for others, to evaluate the answers, or to invite the agents below.
     Check,
-    /// The agents that did not accept will not.
+    /// A candidate: the agents that did not accept count as refusing.
     Accepts,
     /// A member: the coordinator is silent, or did not answer.
     Watch,
     /// A leader that steps down: the work took too long.
     Drain,
-    /// An agent that stepped down need not let others go first any more.
+    /// An agent that stepped down: it may lead again.
     Cooldown,
 }
