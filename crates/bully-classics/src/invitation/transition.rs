@@ -1,7 +1,7 @@
 //! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role returns a [`Next`]. [`InvitationElection::go`] carries it out, and its consequences, until there are none. No
-//! role calls another one, and every transition from one state to another is in this file.
+//! A role returns a [`Next`]. [`InvitationElection::go`] carries it out, and its consequences, until there are none.
+//! No role calls another role, and every transition from one state to another is in this file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ use super::{
 use bully_core::protocol::{Event, LostReason, Time, To};
 
 impl InvitationElection {
-    /// Carries out a consequence, and all that follow from it.
+    /// Carries out a consequence, and all consequences that follow from it.
     pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
         loop {
             next = match next {
@@ -42,7 +42,7 @@ impl InvitationElection {
                     self.leave(reason, out);
                     match self.core.new_group(now, out) {
                         Ok((group, score)) => {
-                            // A group of one works at once; then it looks for others.
+                            // A group of one agent begins to work at once; then it looks for others.
                             let (core, alone) = (&mut self.core, (group, score, BTreeSet::new()));
                             let mut leading = Leading::begin(core, now, alone, out);
                             leading.look_for_others(core, now, out);
@@ -57,7 +57,7 @@ impl InvitationElection {
                 Next::Join(invitation) => return self.join(now, invitation, out),
                 Next::Observe(leader, group, score) => {
                     self.leave(LostReason::Reorganized, out);
-                    // An observer has no storage: it keeps its word for this incarnation only.
+                    // An observer has no storage: it keeps this promise only for this incarnation.
                     self.core.numbers.promised = Some(group.clone());
                     let told = (leader, group, score);
                     self.state = State::Member(Membership::observe(&self.core, now, told, out));
@@ -68,18 +68,18 @@ impl InvitationElection {
         }
     }
 
-    /// The members of its own group follow it, so the invitation is passed on to them.
+    /// Joins another group. The members of this agent's own group follow it, so the invitation is passed on to them.
     fn join(&mut self, now: Time, invitation: Invitation, out: &mut Out) {
         let group = &invitation.group;
         let led: Arc<[AgentId]> = match &self.state {
             State::Leader(leading) => {
-                // The inviter may have been a member here until it formed its own group.
+                // The inviter may have been a member of this group until it formed its own group.
                 let led = leading.led(&self.core).filter(|id| **id != group.id);
                 led.cloned().collect()
             }
             State::Free { .. } | State::Candidate(_) | State::Member(_) => Arc::default(),
         };
-        // The work stops and the number is durable before it accepts: none works in two groups.
+        // The work stops and the number is durable before the agent accepts, so that no agent works in two groups.
         self.leave(LostReason::Outranked, out);
         self.core.remember(group.count, out);
         self.core.numbers.promised = Some(group.clone());
@@ -91,7 +91,7 @@ impl InvitationElection {
         self.state = State::Member(membership);
     }
 
-    /// `merge-those-below`: a new group of the old one's members and of the agents that were found.
+    /// `merge-those-below`: forms a new group of the old group's members and of the found agents.
     fn merge(&mut self, now: Time, found: BTreeMap<AgentId, Found>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
@@ -109,7 +109,7 @@ impl InvitationElection {
         next
     }
 
-    /// `count-acceptances`: the group is formed; its members get the task, and observers are told.
+    /// `count-acceptances`: completes the group. Its members get the task, and observers are told.
     fn close(&mut self, now: Time, out: &mut Out) {
         let State::Candidate(merge) = &self.state else {
             return;
@@ -124,13 +124,13 @@ impl InvitationElection {
         self.state = State::Leader(leading);
     }
 
-    /// Ends the leadership before it announces the end: no successor works at the same time.
+    /// Ends the leadership before it announces the end, so that no successor works at the same time.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
         };
         let group = leading.group.clone();
-        // The successor that was chosen at the beginning of the drain may be gone by now.
+        // The successor that was chosen when the work began to end may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -138,12 +138,12 @@ impl InvitationElection {
             .cooldown
             .begin(now, span, InvitationTimer::Cooldown, out);
         out.send_all(Resign { group, successor });
-        // It waits for an invitation, in the last slot; if it is alone, it comes back at once.
+        // The agent waits for an invitation, in the last slot. If it is alone, it leads again at once.
         Next::FormByRank(LostReason::Reorganized, None)
     }
 
-    /// Leaves its state. The leadership or membership that the application knows of ends here, and the application is
-    /// told.
+    /// Leaves the present state. If the application knows of a leadership or membership, it ends here, and the
+    /// application is told.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match mem::replace(&mut self.state, State::Free { slot: None }) {
             State::Free { slot: None } => {}
@@ -167,7 +167,7 @@ impl InvitationElection {
         }
     }
 
-    /// The coordinator that this agent follows, or itself.
+    /// Returns the leader: the followed coordinator, or this agent itself.
     pub(super) fn leader(&self) -> Option<Leader> {
         match &self.state {
             State::Leader(leading) => Some(self.core.me.as_leader(leading.group.count)),

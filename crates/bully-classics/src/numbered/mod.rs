@@ -1,5 +1,5 @@
-//! The common parts of the two elections of Garcia-Molina 1982: numbers that are never used twice, safe
-//! storage, a status, and a task.
+//! The common parts of the two elections of Garcia-Molina 1982: numbers that are never used twice, safe storage, a
+//! status, and a task.
 
 #[cfg(test)]
 pub(super) mod fixture;
@@ -10,15 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use bully_core::protocol::{AgentId, Effects, Term};
 
-/// An election of an agent, and the group that it formed. No agent ever uses an id twice, in all its
-/// incarnations.
+/// An election of an agent, and the group that it formed. No agent uses an id twice, in any of its incarnations.
 ///
 /// Ids compare by the count first, then by the name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ElectionId {
-    /// Count of the election. It is larger than any count that the agent knew when the election began,
-    /// and it is the term of the elected leader.
+    /// Count of the election. It is larger than any count that the agent knew when the election began, and it is the
+    /// term of the elected leader.
     pub count: Term,
     /// The agent that holds the election.
     pub id: AgentId,
@@ -30,7 +29,7 @@ impl fmt::Display for ElectionId {
     }
 }
 
-/// The task that a coordinator hands to all members: an opaque number, which the paper calls d.
+/// The task that a coordinator gives to all members: an opaque number, which the paper calls d.
 ///
 /// It may number a plan, a shard map or a configuration that the members hold. The election never
 /// compares it. Its fixed size bounds the size of the message.
@@ -46,21 +45,20 @@ impl fmt::Display for Task {
     }
 }
 
-/// Highest count of an election. Agents ignore a message with a higher count: such a count is nonsense,
-/// and an agent that adopted it would use up the numbers.
+/// Highest valid count of an election. Agents ignore a message with a higher count: an agent that adopted such a
+/// count would use up the numbers.
 pub(super) const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
 
-/// The paper's safe storage. No election of any incarnation gets the number of an earlier election, and
-/// the agent never obeys an election older than the last one that it obeyed.
+/// The paper's safe storage. No election of any incarnation gets the number of an earlier election, and the agent
+/// never obeys an election that is older than the last one that it obeyed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountRecord {
-    /// Highest count of the elections that this agent has held or obeyed, and of the groups in which it
-    /// has been.
+    /// Highest count of the elections that this agent has held or obeyed, and of the groups in which it has been.
     pub count: Term,
 }
 
-/// The counts that an agent knows, and the count that it keeps in safe storage.
+/// The counts that an agent knows, and the count in its safe storage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Numbers {
     /// The durable record.
@@ -69,7 +67,7 @@ pub(super) struct Numbers {
     floor: Term,
     /// The latest election that this agent has held or obeys.
     pub promised: Option<ElectionId>,
-    /// Highest count heard of.
+    /// Highest count that this agent has seen in a message.
     pub seen: Term,
 }
 
@@ -105,8 +103,8 @@ impl Numbers {
         }
     }
 
-    /// Whether an election is not later than the last one obeyed. Of an earlier incarnation only the
-    /// count is known.
+    /// Returns whether an election is not later than the last obeyed one. Of an earlier incarnation's election only
+    /// the count is known.
     pub(super) fn is_older(&self, election: &ElectionId) -> bool {
         match &self.promised {
             Some(promised) => election <= promised,
@@ -144,8 +142,8 @@ impl fmt::Display for PaperStatus {
 /// How a member watches its coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CoordinatorWatch {
-    /// The member expects to hear the coordinator before the time is due.
+    /// The member expects a message of the coordinator before the time is due.
     Hears,
-    /// The coordinator was silent, and the member has asked whether it is there.
+    /// The coordinator was silent, and the member has asked whether the coordinator is up.
     Asks,
 }

@@ -1,4 +1,4 @@
-//! `answer-truthfully`: the answers that an agent owes in every state.
+//! `answer-truthfully`: the answers that an agent has to give in every state.
 
 use super::{
     AgentId, Next, Out, WhenAsked,
@@ -9,7 +9,7 @@ use super::{
 };
 use bully_core::protocol::{Incarnation, Time};
 
-/// "Are you there?" It always is.
+/// Answers "are you there?". The answer is always yes.
 pub(super) fn are_you_there(
     core: &mut Core,
     state: &State,
@@ -27,12 +27,12 @@ pub(super) fn are_you_there(
     let there = There {
         coordinates: state.coordinates(election),
         election: election.clone(),
-        // None while it cools down: it is there, but the asker need not wait for it.
+        // `None` while this agent cools down: it is up, but the asker need not wait for it.
         score: core.candidate_score(now),
         seen: core.numbers.seen,
     };
     out.send(from, there);
-    // A member that misses its coordinator names the coordinator's election, and not an election of its own.
+    // A member that misses its coordinator asks with the coordinator's election, and not with an election of its own.
     let holds_election = election.id == *from;
     let is_above = |score| core.outranks(now, score, from);
     let may_begin = core.config.when_asked == WhenAsked::Elect && state.is_free();
@@ -42,7 +42,7 @@ pub(super) fn are_you_there(
     Next::Stay
 }
 
-/// "Do you work under me?" "Yes" only from a member of the asker, by that very election.
+/// Answers "do you work under me?". Only a member of the asker answers "yes", if it obeys exactly that election.
 pub(super) fn are_you_normal(
     core: &mut Core,
     state: &mut State,
@@ -73,7 +73,7 @@ pub(super) fn are_you_normal(
     }
 }
 
-/// "This is the task." It is taken from the coordinator, by the election that made it that.
+/// Takes the task. It is accepted only from the coordinator, and only by the election by which it coordinates.
 pub(super) fn ready(
     core: &Core,
     state: &mut State,

@@ -1,8 +1,8 @@
-//! A candidate: it asks those above, halts all others, makes itself known, and hands out the task.
+//! A candidate: it asks the agents above it, halts all others, makes itself known, and hands out the task.
 //!
-//! Each phase calls some members and waits until all have answered, or for the deadline T: a silence
-//! of T proves a crash, as long as no message takes longer than d < T / 2. The calls of a phase go out
-//! in parallel; one by one, as in the paper, they take a round trip each, and T for each dead member.
+//! Each phase calls some members and waits until all have answered, or for the deadline T: a silence of T proves a
+//! crash, as long as no message takes longer than d < T / 2. The calls of a phase are sent in parallel. One by one,
+//! as in the paper, they would take a round trip each, and T for each dead member.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -17,14 +17,14 @@ use super::{
 };
 use bully_core::protocol::{After, Rank, Time, To};
 
-/// An election that this agent holds.
+/// The state of an election that this agent holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidacy {
     pub election: ElectionId,
-    /// The score it is held with.
+    /// The score with which this agent holds the election.
     pub score: Score,
     phase: Phase,
-    /// The members that were asked at the beginning: all that were thought to be above.
+    /// The members that were asked at the beginning: all that ranked above as far as was known.
     asked: BTreeSet<AgentId>,
     /// The members that were called in this phase and have not answered.
     pending: BTreeSet<AgentId>,
@@ -35,8 +35,8 @@ pub(super) struct Candidacy {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// An agent above may have answered that it is there, and another agent may have halted this one. The answers of
-    /// the others are still awaited.
+    /// The agent waits for answers. An agent above may have answered already, and another agent may have halted this
+    /// one.
     Asking {
         superior: Option<Rank>,
         halter: Option<Halter>,
@@ -47,8 +47,8 @@ enum Phase {
 }
 
 impl Candidacy {
-    /// `ask-those-above`. One answer is enough to defer, but all are awaited: until an agent has heard from all above a
-    /// halter, it must not acknowledge that halter (see `halt.rs`).
+    /// `ask-those-above`: asks the agents above. One answer is enough to defer, but the agent waits for all answers:
+    /// it must not acknowledge a halter before it has heard from all agents above that halter (see `halt.rs`).
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -74,7 +74,7 @@ impl Candidacy {
         (candidacy, next)
     }
 
-    /// Calls the members that are pending, and waits for their answers.
+    /// Calls the pending members, and waits for their answers.
     fn call(
         &mut self,
         core: &mut Core,
@@ -93,7 +93,7 @@ impl Candidacy {
         Next::Stay
     }
 
-    /// All have answered, or will not any more: the next phase.
+    /// Begins the next phase, because all members have answered or the time for answers has passed.
     fn advance(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let (election, score) = (self.election.clone(), self.score);
         match &mut self.phase {
@@ -104,12 +104,12 @@ impl Candidacy {
                 Some(above) => defer_to(core, above),
                 None => self.halt_others(core, now, out),
             },
-            // `make-coordinator-known`: all that are there have stopped their work.
+            // `make-coordinator-known`: all members that are up have stopped their work.
             Phase::Halting => {
                 self.enter(Phase::Reorganizing);
                 self.call(core, now, NewCoordinator { election }, out)
             }
-            // `hand-out-task`. Observers learn of it as well, and are not awaited.
+            // `hand-out-task`: observers receive the task as well, but the candidate does not wait for them.
             Phase::Reorganizing => {
                 self.enter(Phase::Readying);
                 let task = core.config.task;
@@ -128,29 +128,28 @@ impl Candidacy {
         }
     }
 
-    /// Enters the next phase, which calls the agents that have obeyed in the phase before.
+    /// Enters the next phase, which calls the agents that obeyed in the phase before.
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.pending.clone_from(&self.up);
     }
 
-    /// `halt-all-others`: no agent above is there, so all others stop their work.
+    /// `halt-all-others`: no agent above is up, so all other agents have to stop their work.
     fn halt_others(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if !core.others(self.score, true).is_subset(&self.asked) {
-            return ELECT; // one has risen above since, and was not asked
+            return ELECT; // an agent has risen above this one since, and was not asked
         }
         self.phase = Phase::Halting;
         self.pending = core.others(self.score, false);
         let (election, score) = (self.election.clone(), self.score);
-        // It is bound to this election like the agents that it halts: it has to refuse an older election.
+        // This agent is bound to its election like the agents that it halts: it has to refuse an older election.
         core.numbers.promised = Some(election.clone());
         self.call(core, now, Halt { election, score }, out)
     }
 
     // ---- answers ----------------------------------------------------------------------------
 
-    /// Handles an answer to the first question. An answer of an agent that turns out to rank below does not make it
-    /// defer.
+    /// Handles an answer to the first question. If its sender turns out to rank below, this agent does not defer.
     pub(super) fn on_there(
         &mut self,
         core: &mut Core,
@@ -169,7 +168,7 @@ impl Candidacy {
             && (score, from) > (self.score, &core.me.id)
         {
             let id = from.clone();
-            // The highest agent counts, since a halter that ranks below it must not be obeyed.
+            // The highest of these agents counts, because a halter that ranks below it must not be obeyed.
             *superior = superior.take().max(Some(Rank { score, id }));
         }
         if self.pending.is_empty() {
@@ -200,7 +199,8 @@ impl Candidacy {
         Next::Stay
     }
 
-    /// A member is there that does not obey: again, with a new election, after those above had a slot.
+    /// Handles a refusal: a member is up and does not obey. This agent begins a new election, after the agents above
+    /// had their slot.
     pub(super) fn on_nack(&self, core: &Core, from: &AgentId, nack: &Nack) -> Next {
         if !self.calls(nack.call, &nack.election) || !self.pending.contains(from) {
             return Next::Ignore("an answer to an earlier call");
@@ -219,21 +219,21 @@ impl Candidacy {
         current == Some(call) && self.election == *election
     }
 
-    /// T has passed: the members that did not answer are dead.
+    /// Called when T has passed: the members that did not answer are dead.
     pub(super) fn on_answer_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(ReorganizationTimer::Answer, self.due.since(now));
             return Next::Stay;
         }
-        // Before any member knows the coordinator, this does no harm. Afterwards the group differs from the group that
-        // was halted, and all begins again.
+        // Before any member knows the coordinator, missing answers do no harm. Afterwards the group differs from the
+        // halted group, and a new election begins.
         if self.is_made_known() {
             return ELECT;
         }
         self.advance(core, now, out)
     }
 
-    /// A new snapshot may say that a member is down which has not answered yet.
+    /// Handles a new snapshot: a member that has not answered yet may be down.
     pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         if self.is_made_known() && self.pending.iter().any(|id| !core.may_be_there(id)) {
             return ELECT;
@@ -242,7 +242,7 @@ impl Candidacy {
         Next::Stay
     }
 
-    /// All members that are still awaited may be known to be down.
+    /// Waits for a shorter time if all awaited members are known to be down.
     fn hurry(&mut self, core: &Core, now: Time, out: &mut Out) {
         let due = now.after(core.answer_time(&self.pending));
         if due < self.due {
@@ -253,8 +253,8 @@ impl Candidacy {
 
     // ---- halters ----------------------------------------------------------------------------
 
-    /// Notes that another agent has halted this one while agents above that halter may still be there: the highest of
-    /// such halters is answered later, the others are refused now.
+    /// Notes that another agent has halted this one while agents above that halter may still be up. The highest of
+    /// such halters is answered later, the others are refused at once.
     pub(super) fn keep_waiting(&mut self, core: &Core, now: Time, new: Halter, out: &mut Out) {
         let Phase::Asking { halter, .. } = &mut self.phase else {
             return;
@@ -265,7 +265,7 @@ impl Candidacy {
                 Some(new)
             }
             old => {
-                // An older halt of the same agent needs no refusal: that agent has left it behind.
+                // An older halt of the same agent needs no refusal, because that agent has begun a later election.
                 let other = old.filter(|old| old.by.id != new.by.id);
                 *halter = Some(new);
                 other
@@ -276,7 +276,7 @@ impl Candidacy {
         }
     }
 
-    /// Perhaps no agent is awaited any more that is above the halter.
+    /// Obeys the halter if no awaited agent ranks above it any more.
     fn reconsider_halter(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         match &self.phase {
             Phase::Asking {
@@ -289,7 +289,7 @@ impl Candidacy {
         }
     }
 
-    /// Obeys the halter, unless an agent above the halter is there.
+    /// Obeys the halter, unless an agent above the halter is up.
     fn answer_halter(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let Phase::Asking { superior, halter } = &mut self.phase else {
             return Next::Stay;
@@ -310,7 +310,7 @@ impl Candidacy {
 
     // ---- queries ----------------------------------------------------------------------------
 
-    /// Returns the highest agent that is known to be above, if there is one.
+    /// Returns the highest agent that is known to be up and to rank above, if there is one.
     pub(super) const fn superior(&self) -> Option<&Rank> {
         match &self.phase {
             Phase::Asking { superior, .. } => superior.as_ref(),
@@ -322,12 +322,12 @@ impl Candidacy {
         self.superior().is_some()
     }
 
-    /// Returns whether members know already that this agent coordinates.
+    /// Returns whether members already know that this agent coordinates.
     pub(super) const fn is_made_known(&self) -> bool {
         matches!(self.phase, Phase::Reorganizing | Phase::Readying)
     }
 
-    /// Returns whether an agent was asked that ranks above a caller, and may answer that it is there.
+    /// Returns whether an agent above the caller was asked and may still answer.
     pub(super) fn may_hear_from_above(&self, core: &Core, caller: &Rank) -> bool {
         let is_above = |id: &AgentId| core.ranks_above(id, caller.score, &caller.id);
         matches!(self.phase, Phase::Asking { .. }) && self.pending.iter().any(is_above)

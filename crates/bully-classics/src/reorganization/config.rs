@@ -6,8 +6,8 @@ use super::Task;
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// The parameters of a reorganization; the same at every member, except for the task. An agent whose
-/// configuration does not pass the [check](Self::check) does not start.
+/// The parameters of a reorganization; the same at every member, except for the task. An agent with a configuration
+/// that fails the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::reorganization::ReorganizationConfig;
@@ -19,18 +19,17 @@ use bully_core::protocol::{Detector, Timings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReorganizationConfig {
-    /// The waiting times. Default: [`Timings::default`]. They need a failure detector. A silence of the
-    /// deadline counts as a crash, and each election that misses an agent waits for the whole deadline.
-    /// A deadline close to two delay bounds makes elections fast, but wrong as soon as a message takes
-    /// longer.
+    /// The waiting times. Default: [`Timings::default`]. They need a failure detector. A silence as long as the
+    /// deadline counts as a crash, and each election that misses an agent waits for the whole deadline. A deadline
+    /// close to two delay bounds makes elections fast, but wrong as soon as a message takes longer.
     pub timings: Timings,
-    /// The reaction of an agent to the question `AreYouThere` of an agent below. Default:
+    /// The reaction of an agent to the question `AreYouThere` of a lower-ranked agent. Default:
     /// [`WhenAsked::Answer`].
     pub when_asked: WhenAsked,
-    /// Task that this agent hands to all members when it coordinates. Default: 0. This is the only
-    /// setting that may differ between members.
+    /// Task that this agent gives to all members when it coordinates. Default: 0. This is the only field that may
+    /// differ between members.
     pub task: Task,
-    /// Longest time for which the work of a leader that steps down may continue. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
     /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
@@ -45,7 +44,7 @@ pub struct ReorganizationConfig {
 /// The reaction of an agent to the question `AreYouThere` of an agent below (`ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenAsked {
-    /// The agent answers, and begins no election: the paper's way. Its own timers are enough.
+    /// The agent answers, and begins no election, as in the paper. Its own timers are enough.
     #[default]
     Answer,
     /// The agent answers, and holds an election at once, as in the Bully election of the textbooks.
@@ -59,7 +58,7 @@ impl Default for ReorganizationConfig {
 }
 
 impl ReorganizationConfig {
-    /// The defaults, for these timings.
+    /// Returns the defaults for these timings.
     pub const fn new(timings: Timings) -> Self {
         Self {
             timings,
@@ -70,58 +69,57 @@ impl ReorganizationConfig {
         }
     }
 
-    /// Checks that the parts fit together. Relations between durations hold already, for example a
+    /// Checks that the timings have a failure detector. The relations between durations hold already, for example a
     /// deadline of more than two delay bounds.
     ///
     /// # Errors
-    /// [`ReorganizationError`] names the missing part.
+    /// [`ReorganizationError`] with the missing part.
     pub fn check(&self) -> Result<(), ReorganizationError> {
         let detector = self.timings.detector();
         detector.map(drop).ok_or(ReorganizationError::NoDetector)
     }
 
-    /// Interval at which a coordinator checks that all work under it, and the longest silence of a
+    /// Interval at which a coordinator checks that all members work under it, and longest accepted silence of a
     /// coordinator.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// Time for which an agent waits for an agent above: 2.5 T (T is the deadline). It exceeds the T
-    /// and two delay bounds that pass between an acknowledged halt and the coordinator's announcement.
+    /// Time for which an agent waits for an agent above it: 2.5 T (T is the deadline). That is longer than the T and
+    /// two delay bounds between an acknowledged halt and the coordinator's announcement.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// Time for which an agent waits for the next incarnation of a member that is known to be down:
-    /// three delay bounds, at most the deadline. It cannot be zero, since a new incarnation may be
-    /// there that no agent has heard of.
+    /// Time for which an agent waits for the next incarnation of a member that is known to be down: three delay
+    /// bounds, but at most the deadline. It cannot be zero, because a new incarnation may be up that no agent knows
+    /// yet.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
     }
 
-    /// Longest time from the beginning of an election by the highest agent that is up until all work
-    /// under it, if all agents below are up: the deadline and six delay bounds.
+    /// Longest time from the beginning of an election by the highest agent that is up until all members work under
+    /// it, if all agents below are up: the deadline and six delay bounds.
     pub fn worst_case_election(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(6);
         t.deadline().saturating_add(calls)
     }
 
-    /// The same time if some agents below are dead and no agent knows that: two deadlines and four
-    /// delay bounds.
+    /// The same time if some agents below are dead and no agent knows it: two deadlines and four delay bounds.
     pub fn worst_case_election_with_losses(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(4);
         t.deadline().saturating_mul(2).saturating_add(calls)
     }
 
-    /// Longest time from the silent death of a coordinator until all agents that are up work under the
-    /// next coordinator, if all other dead agents were dead before.
+    /// Longest time from the silent death of a coordinator until all agents that are up work under the next
+    /// coordinator, if all other dead agents died before.
     ///
-    /// The parts are: a delay bound, the detection time and a jitter until the members miss the
-    /// coordinator; a deadline in which it does not answer; and an election with losses. If an agent
-    /// [cools down](Self::cooldown), the time grows by at most the delay stated there.
+    /// The parts are: a delay bound, the detection time and a jitter until the members notice that the coordinator is
+    /// silent; a deadline in which it does not answer; and an election with losses. If an agent [cools
+    /// down](Self::cooldown), the time grows by at most the delay in that description.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);

@@ -1,7 +1,7 @@
 //! The data and decisions that every role of a reorganization needs. This part calls no role.
 //!
-//! Decided here: which agents are above this agent, whether it can be elected now, and how it answers a
-//! call. A member's newest score counts, from any message.
+//! Decided here: which agents are above this agent, whether it can be elected now, and how it answers a call. The
+//! newest score of a member counts, whichever message contained it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,9 +24,9 @@ pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<ReorganizationConfig>,
     pub numbers: Numbers,
-    /// Scores that members stated since the last snapshot.
+    /// Scores that members reported since the last snapshot.
     pub heard: BTreeMap<AgentId, Option<Score>>,
-    /// After a step-down: the time until which others go first.
+    /// After a step-down: the time until which this agent lets others lead first.
     pub cooldown: Cooldown,
 }
 
@@ -47,27 +47,25 @@ impl Core {
 
     // ---- this agent -------------------------------------------------------------------------
 
-    /// The score with which this agent can be elected now; `None` also while the agent defers to
-    /// others.
+    /// Returns the score with which this agent can be elected now; `None` also while the agent defers to others.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Whether this agent cools down and another agent is there to lead; `gone` is known not to be
-    /// there.
+    /// Returns whether this agent cools down and another agent can lead. `gone` is an agent that is known not to be
+    /// up.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
     }
 
-    /// Whether this agent can be elected now and ranks above the named agent.
+    /// Returns whether this agent can be elected now and ranks above the agent `id`.
     pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
         self.me.outranks(score, id) && !self.defers(now, None)
     }
 
-    /// Waits for this agent's slot in order of rank, and then holds an election, unless another agent
-    /// halts this agent before.
+    /// Waits for this agent's slot in order of rank. Then it holds an election, unless another agent halts it before.
     pub(super) fn wait_for_slot(&self, now: Time) -> Next {
         let Some(ahead) = self.me.ahead(None, slot::LAST) else {
             return Next::Ignore("it cannot be elected");
@@ -76,7 +74,7 @@ impl Core {
         let t = &self.config.timings;
         let delay = slot::delay(t.step(), slot::behind(ahead, defers));
         let (cause, wait) = if defers {
-            // All others go first, and the wait includes the time of an election.
+            // All others act first, and the wait includes the time of an election.
             (
                 WaitCause::Cooldown,
                 self.config.takeover().saturating_add(delay),
@@ -103,7 +101,7 @@ impl Core {
         }
     }
 
-    /// The member's score as last heard.
+    /// Returns the member's score as it was last reported.
     pub(super) fn score_of(&self, id: &AgentId) -> Option<Score> {
         match self.heard.get(id) {
             Some(score) => *score,
@@ -111,14 +109,14 @@ impl Core {
         }
     }
 
-    /// Whether a member can be elected, and ranks above an agent of that score and name.
+    /// Returns whether a member can be elected, and ranks above an agent with this score and name.
     pub(super) fn ranks_above(&self, id: &AgentId, score: Score, other: &AgentId) -> bool {
         self.score_of(id)
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// The other voters that rank above this agent with that score if `above`, else the other voters
-    /// that do not.
+    /// Returns the other voters that rank above this agent with this score if `above`, else the other voters that do
+    /// not.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters
@@ -133,7 +131,7 @@ impl Core {
         observers.map(|m| m.id.clone()).collect()
     }
 
-    /// Whether the named agent is a member and is not known to be down.
+    /// Returns whether this agent is a member and is not known to be down.
     pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)
@@ -153,14 +151,14 @@ impl Core {
 
     pub(super) fn ack(&self, to: &AgentId, call: Call, election: &ElectionId, out: &mut Out) {
         let election = election.clone();
-        // A candidate waits for voters only.
+        // A candidate waits only for voters.
         if self.me.is_voter() {
             out.send(to, Ack { call, election });
         }
     }
 
-    /// Sends a refusal, with its reason. In the original an ignored call succeeds, and a candidate
-    /// whose members were halted meanwhile considers itself the winner.
+    /// Sends a refusal with its reason. By the original rules an ignored call succeeds, and a candidate whose members
+    /// were halted meanwhile considers itself the winner.
     pub(super) fn nack(
         &self,
         now: Time,

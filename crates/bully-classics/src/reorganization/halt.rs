@@ -1,10 +1,11 @@
 //! `obey-one-election`: the effect of a halt in every state.
 //!
-//! A halt is a promise to one election. While it lasts, only a later election of the same agent, or of an agent above
-//! it, takes it back. In the original an agent obeys any caller, so an agent that wrongly thinks that all above are
-//! dead takes everything over. An agent that may still hear from an agent above the caller acknowledges no halt before
-//! it knows: two elections may overlap when an agent recovers, and the last messages of the lower election would break
-//! GM1 (Garcia-Molina 1982) if its caller then dies.
+//! When an agent acknowledges a halt, it promises to obey one election. While the promise holds, only a later
+//! election of the same agent, or of an agent above it, replaces it. By the original rules an agent obeys any caller,
+//! so an agent that wrongly considers all agents above it dead takes over the whole group. An agent that may still
+//! hear from an agent above the caller does not acknowledge the halt before it knows. Otherwise two elections may
+//! overlap when an agent recovers, and if the lower caller then dies, its last messages would break GM1
+//! (Garcia-Molina 1982).
 
 use super::{
     Next, Out,
@@ -17,13 +18,13 @@ use bully_core::protocol::{Rank, Time};
 /// The answer to a halt.
 enum HaltAnswer {
     Obeys,
-    /// It has obeyed already.
+    /// The agent has already obeyed this halt.
     Obeyed,
-    /// It belongs to an older election, or to an agent below the obeyed one.
+    /// The halt belongs to an older election, or to an agent below the obeyed one.
     Refuses,
-    /// An agent above the caller may be there: its answer is awaited.
+    /// An agent above the caller may be up: the agent waits for its answer.
     Waits,
-    /// The caller ranks below.
+    /// The caller ranks below this agent.
     Outranks,
 }
 
@@ -35,7 +36,7 @@ pub(super) fn on_halt(
     halt: &Halt,
     out: &mut Out,
 ) -> Next {
-    // Also from a refused halt: the agent's own next election has to be a later one.
+    // This also holds for a refused halt: the agent's own next election has to be a later one.
     core.numbers.hear(halt.election.count);
     core.learn(&by.id, Some(halt.score));
     let election = halt.election.clone();
@@ -44,7 +45,7 @@ pub(super) fn on_halt(
         (HaltAnswer::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
         (HaltAnswer::Outranks, state) => {
             core.nack(now, &by.id, Call::Halt, &election, out);
-            // A candidate holds an election already, and will halt the caller by that.
+            // A candidate holds an election already, and will halt the caller by that election.
             if !matches!(state, State::Candidate(_)) {
                 return ELECT;
             }
@@ -58,7 +59,7 @@ pub(super) fn on_halt(
 }
 
 fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltAnswer {
-    // Asked first, since the promised election itself counts as older.
+    // Checked first, because the promised election itself counts as older.
     if state.halter(&halt.election).is_some() {
         return HaltAnswer::Obeyed;
     }
@@ -77,7 +78,7 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltA
         },
         State::Idle | State::Member(_) | State::Leader(_) => None,
     };
-    // The agent that is obeyed may halt again, and its score may have fallen.
+    // The obeyed agent may halt again, and its score may have fallen.
     if obeyed.is_some_and(|above| above.id != by.id && above > by) {
         return HaltAnswer::Refuses;
     }

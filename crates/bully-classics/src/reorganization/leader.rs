@@ -1,8 +1,8 @@
-//! A leader: the coordinator while all members are normal.
+//! A leader: the coordinator when all members are *Normal*.
 //!
-//! It repeatedly asks all members whether they work under it (`check-all-normal`). From this question
-//! the members also hear that it is there. One "no" begins an election: in the original two
-//! coordinators never notice each other.
+//! It asks all members again and again whether they work under it (`check-all-normal`). From this question the
+//! members also learn that it is up. One "no" begins an election: by the original rules two coordinators never notice
+//! each other.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
@@ -14,11 +14,12 @@ use super::{
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{LostReason, Time};
 
-/// A coordinator's data about its leadership.
+/// What a coordinator knows of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub election: ElectionId,
-    /// Score of this leadership. It stays while the leader drains because it has lost its own score.
+    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
+    /// work).
     score: Score,
     /// Time of the next check.
     check: Time,
@@ -50,8 +51,7 @@ impl Leading {
             return Next::Stay;
         }
         if now.since(self.check) > detector.detection {
-            // The leader was stalled for longer than the members wait. They may have a successor
-            // already.
+            // The leader was stalled for longer than the members wait. They may already have a successor.
             return Next::Elect(LostReason::Stalled);
         }
         self.check = now.after(detector.heartbeat);

@@ -17,7 +17,7 @@ use crate::numbered::CountRecord;
 use bully_core::parts::Due;
 use bully_core::protocol::{Identity, Input, InputOf, Member, Members, Rank, Time};
 
-/// One agent's side of a reorganization; see the [module's page](super).
+/// The part of one agent in a reorganization; see the [module's page](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reorganization {
     pub(super) core: Core,
@@ -44,7 +44,7 @@ impl Reorganization {
         let has_begun = self.stepped.is_some();
         let next = match input {
             Input::Start(members) if !has_begun => {
-                // `recover-on-start`. The first start is a recovery as well.
+                // `recover-on-start`: the first start is a recovery as well.
                 core.numbers.hear(members.term());
                 core.me.members = members;
                 ELECT
@@ -96,8 +96,7 @@ impl Reorganization {
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
             return Next::Ignore("an observer says no more than which count to exceed");
         }
-        // An agent that adopted such a count would use up the numbers, and no agent could hold an
-        // election.
+        // An agent that adopted such a count would use up the numbers, and then no agent could hold an election.
         if message.term() > LAST_COUNT {
             return Next::Ignore("a count that no agent can have reached");
         }
@@ -173,7 +172,7 @@ impl Reorganization {
         }
     }
 
-    /// Handles a timer. Timers are hints: each deadline is checked again.
+    /// Handles a timer. A timer is only a hint: each deadline is checked again.
     fn on_timer(&mut self, now: Time, timer: ReorganizationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -211,19 +210,17 @@ impl Reorganization {
         }
     }
 
-    /// Handles a new snapshot. The paper's members are fixed, and only a silence of T proves a crash. A
-    /// snapshot knows some ends for certain, which proves more than a silence. After a suspicion the
-    /// agent asks at once.
+    /// Handles a new snapshot. In the paper the members are fixed, and only a silence of T proves a crash. A snapshot
+    /// may contain confirmed ends, which prove more than a silence. After a suspicion the agent asks at once.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
         core.numbers.hear(members.term());
         core.me.members = members;
-        // Scores heard before are older than the snapshot, and would hide a changed score.
+        // Scores that were reported before are older than the snapshot, and would hide a changed score.
         core.heard.clear();
         match &mut self.state {
             State::Idle if core.candidate_score(now).is_some() => ELECT,
-            // A coordinator leads on without the dead members. Only the "no" of a member begins an
-            // election.
+            // A coordinator leads on without the dead members. Only the "no" of a member begins an election.
             State::Idle | State::Leader(_) => Next::Stay,
             State::Candidate(candidacy) => candidacy.on_members(core, now, out),
             State::Waiting(wait) => wait.on_members(core, now),
@@ -246,20 +243,19 @@ impl Reorganization {
         }
     }
 
-    /// Sets the score. The paper's agents have fixed ranks. Here an agent that now ranks above its
+    /// Sets the score. The paper's agents have fixed ranks. In this machine an agent that now ranks above its
     /// coordinator holds an election.
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) -> Next {
         let core = &mut self.core;
         let before = mem::replace(&mut core.me.score, score);
-        // A score that the application sets shows that the agent is ready to lead again.
+        // If the application sets a score, the agent is ready to lead again.
         let has_cooled_down = score.is_some() && core.end_cooldown(out);
         if !core.me.is_voter() || (before == score && !has_cooled_down) {
             return Next::Stay;
         }
         match (&mut self.state, score) {
             (State::Leader(leading), score) => leading.set_score(core, now, score, out),
-            // The called members know the agent's former score. The next election tells them the new
-            // score.
+            // The called members know the agent's former score. The next election reports the new score to them.
             (State::Candidate(_), _) => ELECT,
             (State::Idle | State::Waiting(_), Some(_)) if before < score || has_cooled_down => {
                 ELECT

@@ -1,9 +1,9 @@
-//! A member: an agent that a coordinator leads. It watches the coordinator.
+//! A member: an agent that works under a coordinator. It watches the coordinator.
 //!
-//! Decided here: only the agent that has halted a member coordinates it (`join-own-halter`), only the
-//! coordinator hands it a task (`work-for-own-coordinator`), and a member asks a silent coordinator
-//! before it gives the coordinator up (`miss-a-silent-coordinator`). An observer is not halted: it
-//! follows the agent that coordinates by the latest election.
+//! Decided here: only the agent that has halted a member coordinates it (`join-own-halter`), only the coordinator
+//! gives it a task (`work-for-own-coordinator`), and a member asks a silent coordinator before it holds an election
+//! (`miss-a-silent-coordinator`). An observer is not halted: it follows the agent that coordinates by the latest
+//! election.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
@@ -15,7 +15,7 @@ use super::{
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, Time};
 
-/// A member's data about its coordinator, the election and the work.
+/// What a member knows of its coordinator, the election and the work.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Membership {
     pub leader: Leader,
@@ -31,7 +31,7 @@ pub(super) struct Membership {
 enum Work {
     /// The agent knows the coordinator, and waits for the task.
     Awaited,
-    /// The agent is at work. An observer may not know the task.
+    /// The agent works. An observer may not know the task.
     Begun(Option<Task>),
 }
 
@@ -73,7 +73,7 @@ impl Membership {
         membership
     }
 
-    /// Notes that the coordinator is there. It may be silent for the detection time again.
+    /// Notes that the coordinator is up. From now on it may be silent for the detection time again.
     pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -84,8 +84,7 @@ impl Membership {
 
     /// Takes the task from the coordinator.
     pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
-        // A copy of the task is also acknowledged (`answer.rs`), but the application hears of the
-        // leader once.
+        // A copy of the task is also acknowledged (`answer.rs`), but the application is told of the leader only once.
         if self.work == Work::Awaited {
             self.work = Work::Begun(Some(ready.task));
             out.notify(Event::NewLeader(self.leader.clone()));
@@ -103,7 +102,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
-        // In that case the agent does not answer: a silence has no effect, and the halt follows.
+        // In that case the agent does not answer: the silence has no effect, and a halt follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }
@@ -113,11 +112,11 @@ impl Membership {
         Next::Stay
     }
 
-    /// Handles the coordinator's resignation. Its successor begins an election at once, the others in
-    /// order of rank.
+    /// Handles the coordinator's resignation. Its successor begins an election at once, the others do so in order of
+    /// rank.
     pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
-        // Without a score the former coordinator is not above any agent. So no agent asks it and waits
-        // for it before it halts the others.
+        // Without a score the former coordinator does not rank above any agent. So no agent asks it and waits for its
+        // answer before it halts the others.
         core.learn(&self.leader.id, None);
         if resign.successor.as_ref() == Some(&core.me.id) {
             return Next::ElectWithout(self.leader.id.clone());
@@ -153,7 +152,7 @@ impl Membership {
     }
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // A second question would put off the deadline of the first.
+        // A second question would delay the deadline of the first one.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }
@@ -180,8 +179,8 @@ impl Membership {
         if !is_asked || self.election != there.election {
             return Next::Ignore("an answer to an earlier question");
         }
-        // A coordinator that does not know its election counts as silent. After a quick restart it is
-        // there, and its members would work on without a coordinator.
+        // A coordinator that does not know its election counts as silent. After a quick restart it is up, and without
+        // this rule its members would work on without a coordinator.
         if !there.coordinates {
             return ELECT;
         }
@@ -212,7 +211,7 @@ pub(super) fn on_new_coordinator(
 ) -> Next {
     let election = &message.election;
     if state.member_of(election).is_some() {
-        // Messages may come twice. A refusal of the copy could begin another election.
+        // A message may arrive twice. A refusal of the second copy could begin another election.
         core.ack(from, Call::NewCoordinator, election, out);
         return Next::Stay;
     }
@@ -243,8 +242,7 @@ pub(super) fn on_observed(
             return Next::Stay;
         }
     } else if is_older {
-        // The sender may coordinate, but by an earlier election than the last one that this observer
-        // has followed.
+        // The sender may coordinate, but by an earlier election than the election that this observer followed last.
         let (election, seen) = (election.clone(), core.numbers.seen);
         out.send(from, NotNormal { election, seen });
         return Next::Stay;

@@ -2,15 +2,15 @@
 //!
 //! | call | paper | meaning | answered by |
 //! |---|---|---|---|
-//! | [`AreYouThere`] | `Are-You-There(i)` | Are you there? | [`There`], always |
+//! | [`AreYouThere`] | `Are-You-There(i)` | Are you up? | [`There`], always |
 //! | [`AreYouNormal`] | `Are-You-Normal(i)` | Do you work under me? | [`Normal`], [`NotNormal`] |
 //! | [`Halt`] | `Halt(i, j)` | Stop, and obey no other agent. | [`Ack`], [`Nack`] |
 //! | [`NewCoordinator`] | `New-Coordinator(i, j)` | I coordinate: reorganize. | [`Ack`], [`Nack`] |
 //! | [`Ready`] | `Ready(i, x)` | This is the task: work. | [`Ack`], [`Nack`] |
-//! | [`Resign`] | – | I coordinate no longer. | – |
+//! | [`Resign`] | – | I no longer coordinate. | – |
 //!
-//! Every message names its election. That replaces the paper's assumption that messages arrive in order, and makes a
-//! late answer visible. All are flat and small; the sender's name and incarnation travel beside them.
+//! Every message contains its election. So the paper's assumption that messages arrive in order is not needed, and a
+//! late answer is recognized. All messages are flat and small; the sender's name and incarnation travel beside them.
 
 use std::fmt;
 
@@ -20,28 +20,28 @@ use crate::numbered::{ElectionId, Task};
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 
-/// "Are you there?" It is answered in every state.
+/// "Are you up?" Every state answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouThere {
-    /// The election that the asker wants to hold; a member that misses its coordinator names the election under which
+    /// The election that the asker wants to hold. A member that misses its coordinator uses the election under which
     /// it works.
     pub election: ElectionId,
     /// The asker's score; `None` if it cannot be elected.
     pub score: Option<Score>,
 }
 
-/// "I do."
+/// "I am up."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct There {
-    /// The election named in the question.
+    /// The election in the question.
     pub election: ElectionId,
-    /// The sender's score now; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
-    /// Whether the sender coordinates by that election.
+    /// Whether the sender coordinates by this election.
     pub coordinates: bool,
-    /// The highest count the sender has seen.
+    /// The highest count that the sender has seen.
     pub seen: Term,
 }
 
@@ -67,9 +67,9 @@ pub struct Normal {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NotNormal {
-    /// The election named in the question.
+    /// The election in the question.
     pub election: ElectionId,
-    /// The highest count the sender has seen.
+    /// The highest count that the sender has seen.
     pub seen: Term,
 }
 
@@ -99,7 +99,7 @@ pub struct Ready {
     pub election: ElectionId,
     /// The coordinator's score.
     pub score: Score,
-    /// The same for all.
+    /// The task, which is the same for all members.
     pub task: Task,
 }
 
@@ -116,37 +116,37 @@ pub enum Call {
     Ready,
 }
 
-/// "Done."
+/// The answer to a call: it is done.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ack {
-    /// The call that it answers.
+    /// The call that this answers.
     pub call: Call,
     /// The caller's election.
     pub election: ElectionId,
 }
 
-/// "Not done, and why it may be."
+/// The answer to a call: it is refused, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// The call that it answers.
+    /// The call that this answers.
     pub call: Call,
     /// The caller's election.
     pub election: ElectionId,
-    /// The highest count the sender has seen.
+    /// The highest count that the sender has seen.
     pub seen: Term,
-    /// The sender's score now; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or defers to others.
     pub score: Option<Score>,
 }
 
-/// "I coordinate no longer": the leadership has ended before this is sent.
+/// "I no longer coordinate": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The election that has ended.
     pub election: ElectionId,
-    /// The agent that shall hold the next election, without waiting.
+    /// The agent that shall hold the next election at once.
     pub successor: Option<AgentId>,
 }
 
@@ -168,7 +168,7 @@ messages! {
 }
 
 impl ReorganizationMessage {
-    /// The election it belongs to.
+    /// Returns the election to which the message belongs.
     pub fn election(&self) -> &ElectionId {
         match self {
             Self::AreYouThere(m) => &m.election,
@@ -187,7 +187,7 @@ impl ReorganizationMessage {
 }
 
 impl ReorganizationMessage {
-    /// Returns whether only the agent may say this that holds the election which it names.
+    /// Returns whether only the agent that holds the message's election may send it.
     pub(super) const fn is_call(&self) -> bool {
         match self {
             Self::Halt(_)
@@ -212,7 +212,7 @@ impl PeerMessage for ReorganizationMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer sends this about an election that is older than the last one it knew.
+            // An observer sends this if it already knows a later election than the announced one.
             Self::NotNormal(_) => MinimumRole::Observer,
             Self::There(m) if m.coordinates => MinimumRole::Leader,
             Self::AreYouThere(_)
@@ -232,7 +232,7 @@ impl PeerMessage for ReorganizationMessage {
         Some(self.term())
     }
 
-    /// The check goes on for ever.
+    /// Returns whether the message is repeated: the check never ends.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
     }
@@ -273,7 +273,7 @@ impl fmt::Display for ReorganizationMessage {
 }
 
 impl Call {
-    /// Returns the name of its acknowledgement. The calls are acknowledged one by one, so that no acknowledgement can
+    /// Returns the name of the call's acknowledgement. Each call has a separate name, so that no acknowledgement can
     /// replace another.
     const fn ack(self) -> &'static str {
         match self {

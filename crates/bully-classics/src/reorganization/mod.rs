@@ -1,9 +1,9 @@
 //! The reorganization: the bully election as it was published (Garcia-Molina 1982).
 //!
-//! An elected coordinator does more than announce itself. First it stops the work of all members
-//! (`Halt`), then it makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). Later
-//! it never assumes that all is well, but asks (`AreYouNormal`). In return for these six messages per
-//! member the paper promises agreement at every instant, in a system that keeps its assumptions.
+//! An elected coordinator does more than announce itself. First it stops the work of all members (`Halt`), then it
+//! makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). Later it does not assume that all is
+//! well, but asks again and again (`AreYouNormal`). For the cost of these six messages per member the paper promises
+//! agreement at every instant, in a system that satisfies its assumptions.
 //!
 //! ```text
 //! a normal election, held by b         a failover: c coordinated a and b, and is dead
@@ -24,27 +24,25 @@
 //! ```
 //!
 //! # What you can rely on
-//! - GM1, always: two voters in *Reorganization* or *Normal* have the same coordinator, and two voters
-//!   in *Normal* have the same task. So at most one voter considers itself leader. (An observer learns
-//!   of the coordinator last.)
-//! - GM2, once no failure happens for long enough: one agent is *Normal* with itself as coordinator,
-//!   and all agents that are up are *Normal* under it. It is the highest in rank.
+//! - GM1, always: two voters in *Reorganization* or *Normal* have the same coordinator, and two voters in *Normal*
+//!   have the same task. So at most one voter considers itself leader. (An observer learns of the coordinator last.)
+//! - GM2, when no failure happens for long enough: one agent is *Normal* with itself as coordinator, and all agents
+//!   that are up are *Normal* under it. It is the highest-ranked one.
 //!
-//! Both assertions are the paper's, and so are their conditions. No message is lost or takes longer
-//! than d < T / 2 (d is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
-//! [deadline](bully_core::protocol::Timings::deadline)). No agent pauses. The members and their scores
-//! are fixed, and a record survives crashes. Agents may crash and recover at any time. If one of these
-//! conditions fails, both promises are void until it holds again. A partition has a coordinator on each
-//! side. A pause may show two coordinators until the agent notices it. After that the group agrees
-//! again by itself. An application that cannot accept this needs the quorum election.
+//! Both assertions are the paper's, and so are their conditions. No message is lost or takes longer than d < T / 2 (d
+//! is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
+//! [deadline](bully_core::protocol::Timings::deadline)). No agent pauses. The members and their scores are fixed, and
+//! a record survives crashes. Agents may crash and recover at any time. If one of these conditions fails, both
+//! promises are void until it holds again. A partition has a coordinator on each side. A pause may lead to two
+//! coordinators until the agent notices it. After that the group agrees again by itself. An application that cannot
+//! accept this needs the quorum election.
 //!
-//! A model checker looks at GM1 in every order in which three agents can act while no message takes
-//! longer than d and at most one agent crashes. GM1 holds with T > 2 d, and fails with T = 2 d.
-//! `tests/heavy` states the bounds of the search.
+//! A model checker checks GM1 in every order in which three agents can act while no message takes longer than d and
+//! at most one agent crashes. GM1 holds with T > 2 d, and fails with T = 2 d. `tests/heavy` lists the bounds of the
+//! search.
 //!
-//! A leader that hangs considers itself leader for the detection time without a step
-//! ([`View::valid_until`]). The first timer after that time finds the stall, and the leader gives the
-//! leadership up.
+//! A leader that hangs considers itself leader for the detection time after its last step ([`View::valid_until`]).
+//! The first timer after that time shows the stall, and the leader gives the leadership up.
 //!
 //! # The rules
 //! | rule | paper | meaning | decided in |
@@ -57,13 +55,13 @@
 //! | `join-own-halter` | `New-Coordinator` | obey `NewCoordinator` only from the agent that has halted this agent, by the same election | `member.rs` |
 //! | `hand-out-task` | `Ready` | send the task to Up; all acknowledge, or another election follows; then the coordinator is *Normal*, and leads | `candidate.rs` |
 //! | `work-for-own-coordinator` | `Ready` | take the task only from the coordinator, by the same election; then the agent is *Normal*, and follows | `answer.rs`, `member.rs` |
-//! | `check-all-normal` | Check | send `AreYouNormal` to all, each heartbeat; one "no" begins an election, a silence has no effect | `leader.rs` |
-//! | `miss-a-silent-coordinator` | Timeout | nothing heard for the detection time: send `AreYouThere` to the coordinator; silent for T: an election | `member.rs` |
-//! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | answer the first always; answer "yes" to the second only under the asker, by that election | `answer.rs` |
+//! | `check-all-normal` | Check | send `AreYouNormal` to all, at each heartbeat; one "no" begins an election, a silence has no effect | `leader.rs` |
+//! | `miss-a-silent-coordinator` | Timeout | no message for the detection time: send `AreYouThere` to the coordinator; silent for T: an election | `member.rs` |
+//! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | always answer the first; answer "yes" to the second only as a member of the asker, by that election | `answer.rs` |
 //!
 //! # State × input
-//! − is a traced no-op. A "nack" states the highest count that the agent has seen, and its score.
-//! "elects" means that the agent leaves everything and holds an election (`ask-those-above`).
+//! − is a traced no-op. A "nack" contains the highest count that the agent has seen, and its score. "elects" means
+//! that the agent leaves its present state and holds an election (`ask-those-above`).
 //!
 //! | input | idle | asks | halts | reorganizes, readies | waits | joins, follows | leads |
 //! |---|---|---|---|---|---|---|---|
@@ -85,54 +83,50 @@
 //! | `SetScore` | elects | elects | elects | elects | higher: elects | above the coordinator: elects | checks; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | − | − | − | drains; resigns |
 //!
-//! An agent that cannot be elected (an observer, a voter without a score) is idle instead. A voter that
-//! cools down after a step-down waits instead, for 2.5 T and its slot, which is eight slots after the
-//! others. Then its cool-down is over. An idle voter answers, obeys and works like any other. An
-//! observer follows the coordinator, and tells another coordinator only which count to exceed. Before
-//! `Start` an agent is *Down*.
+//! An agent that cannot be elected (an observer, a voter without a score) is idle instead. A voter that cools down
+//! after a step-down waits instead, for 2.5 T and until its slot, which is eight slots after the others. Then its
+//! cool-down ends. An idle voter answers, obeys and works like any other. An observer follows the coordinator, and
+//! tells any other coordinator only which count to exceed. Before `Start` an agent is *Down*.
 //!
 //! # Amendments
-//! | rule | differs from the paper, or from the notes about it | why |
+//! | rule | difference from the paper, or from the notes about it | reason |
 //! |---|---|---|
-//! | all | every message names its election, a durable count and a name | messages may then arrive in any order, and twice |
-//! | all | calls go out in parallel | sequential calls take a round trip each, and T per dead member |
-//! | `ask-those-above` | an asked agent begins no election, as in the paper; with [`WhenAsked::Elect`] it does, as in the textbooks | its own timers suffice |
-//! | `ask-those-above` | the agent waits for the answers of all, though one answer is enough to make it wait | see the end of `obey-one-election` |
-//! | `obey-one-election` | the agent refuses a halt from below | in the original an agent obeys any caller: an agent that wrongly considers all agents above dead would coordinate all |
-//! | `obey-one-election` | the agent refuses an older election, and names the count to exceed | the original relies on messages in order |
+//! | all | every message contains its election, a durable count and a name | messages may then arrive in any order, and twice |
+//! | all | calls are sent in parallel | sequential calls take a round trip each, and T per dead member |
+//! | `ask-those-above` | an asked agent begins no election, as in the paper; with [`WhenAsked::Elect`] it does, as in the textbooks | its own timers are enough |
+//! | `ask-those-above` | the agent waits for the answers of all, though one answer is enough to make it defer | see the end of `obey-one-election` |
+//! | `obey-one-election` | the agent refuses a halt from below | by the original rules an agent obeys any caller: an agent that wrongly considers all agents above dead would coordinate all |
+//! | `obey-one-election` | the agent refuses an older election, and answers with the count to exceed | the original rules need messages in order |
 //! | `obey-one-election` | an agent that obeys another agent refuses all agents below that; an agent that may still hear from an agent above does not answer them yet | two elections may overlap when an agent recovers: if the lower caller then dies, its last messages would break GM1 |
-//! | `make-coordinator-known`, `hand-out-task` | refusals are sent | in the original an ignored call succeeds, and a candidate whose members were halted meanwhile considers itself the winner |
-//! | `check-all-normal` | "normal under another agent" is a "no" | in the original two coordinators never notice each other |
+//! | `make-coordinator-known`, `hand-out-task` | refusals are sent | by the original rules an ignored call succeeds, and a candidate whose members were halted meanwhile considers itself the winner |
+//! | `check-all-normal` | "normal under another agent" is a "no" | by the original rules two coordinators never notice each other |
 //! | `miss-a-silent-coordinator` | a coordinator that does not know its election counts as silent | after a quick restart it would answer "yes", and its members would work on without a coordinator |
-//! | – | a confirmed end shortens a wait for T to 3 d (while asking and halting), and ends the other waits | it proves more than a silence; 3 d, since a next incarnation may be there, unknown to all agents |
+//! | – | a confirmed end shortens a wait for T to 3 d (while asking and halting), and ends the other waits | it proves more than a silence; 3 d, because a next incarnation may be up, unknown to all agents |
 //! | – | an agent that was stalled for longer than the detection time gives up a leadership, and starts again | no system can promise that "a node never pauses", but an agent can notice a pause |
 //! | – | scores may change: an agent that ranks above its coordinator elects | in the paper ranks are fixed numbers |
 //! | – | `Resign`, and a cool-down after it | in the paper no agent resigns |
 //! | – | an agent that cools down waits, but not for ever, and it does not defer to a silent agent | perhaps all remaining agents cool down, and no election would begin |
 //!
-//! The notes known as *Bully* that circulate with the 1982 protocol have their own faults. They end at
-//! *Reorganization* (no `Ready`, no agent is ever *Normal*). They have no Check, Timeout or Recovery.
-//! They exclude the highest member (i < j < n). The paper has none of these three faults, and this
-//! module follows the paper.
+//! The notes known as *Bully* that are common beside the 1982 protocol have their own faults. They end at
+//! *Reorganization* (no `Ready`, no agent is ever *Normal*). They have no Check, Timeout or Recovery. They exclude
+//! the highest member (i < j < n). The paper has none of these three faults, and this module follows the paper.
 //!
 //! # Cost
-//! With `a` members below that are up, `x` members above and `y` members below that are dead: x + y +
-//! 6a messages, and T + 6 d (T more if y > 0; where ends are confirmed, 3 d instead of T). If all
-//! agents start at once: O(n²). Every recovery is an election for all: the coordinator finds a member
-//! that is not normal and reorganizes the group, under a new term. Each heartbeat costs a coordinator 2
-//! (n - 1) messages.
+//! `a` is the number of members below that are up, `x` the number of dead members above, and `y` the number of dead
+//! members below: x + y + 6a messages, and T + 6 d (T more if y > 0; with confirmed ends, 3 d instead of T). If all
+//! agents start at once: O(n²). Every recovery is an election for all: the coordinator finds a member that is not
+//! normal and reorganizes the group, under a new term. Each heartbeat costs a coordinator 2 (n - 1) messages.
 //!
 //! # Sources
 //! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers
 //! C-31(1), 1982: assumptions, the assertions GM1 and GM2, the algorithm for synchronous systems.
 //!
-//! Not here: Stoller's form for asynchronous systems (his algorithm 3b), which Erlang's `gen_leader`
-//! implements. It replaces T by a failure detector. An agent waits until the detector reports *all*
-//! agents above as down. It halts the agents below one by one, except those reported as down, and
-//! announces itself to those that acknowledged. A halted agent starts again when its halter is reported
-//! as down. A leader continues to ask the dead agents whether they are normal, and adopts the others.
-//! The algorithm is as safe as its detector, and a partition has a leader on each side. Here, confirmed
-//! ends have the role of that detector.
+//! Not here: Stoller's form for asynchronous systems (his algorithm 3b), which Erlang's `gen_leader` implements. It
+//! replaces T by a failure detector. An agent waits until the detector reports *all* agents above as down. It halts
+//! the agents below one by one, except those reported as down, and announces itself to those that acknowledged. A
+//! halted agent starts again when its halter is reported as down. A leader continues to ask the dead agents whether
+//! they are normal, and adopts the others. The algorithm is as safe as its detector, and a partition has a leader on
+//! each side. In this machine, confirmed ends have the role of that detector.
 
 mod answer;
 mod candidate;
@@ -208,11 +202,11 @@ impl Election for Reorganization {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable
-            // network): each side reorganizes itself under a coordinator of its own.
+            // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable network): each side
+            // reorganizes itself under its own coordinator.
             leaders: Leaders::PerSide,
             storage: Storage::of_voters(kind),
-            // A pause breaks the promise with any clock.
+            // A pause breaks the promise, whichever clock is used.
             clock: ClockKind::Any,
             ..Requirements::new(RULES)
         })

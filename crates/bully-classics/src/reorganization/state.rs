@@ -18,15 +18,15 @@ use bully_core::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
-    /// Cannot be elected, and waits to be halted.
+    /// The agent cannot be elected, and waits to be halted.
     Idle,
-    /// Holds an election.
+    /// The agent holds an election.
     Candidate(Candidacy),
-    /// Defers to another agent, and holds an election if that agent does not lead in time.
+    /// The agent defers to another agent, and holds an election if that agent does not lead in time.
     Waiting(Wait),
-    /// Has a coordinator.
+    /// The agent has a coordinator.
     Member(Membership),
-    /// Coordinates, all being normal.
+    /// The agent coordinates, and all members are *Normal*.
     Leader(Leading),
 }
 
@@ -58,7 +58,7 @@ impl State {
         }
     }
 
-    /// Returns whether this agent coordinates by that election, even if not all are normal yet.
+    /// Returns whether this agent coordinates by this election, even if not all members are *Normal* yet.
     pub(super) fn coordinates(&self, election: &ElectionId) -> bool {
         match self {
             Self::Leader(leading) => leading.election == *election,
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// Returns whether this agent holds no election, and no other one has halted it.
+    /// Returns whether this agent holds no election, and no other agent has halted it.
     pub(super) const fn is_free(&self) -> bool {
         match self {
             Self::Candidate(_) => false,
@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Returns whether this agent does nothing but let others go first.
+    /// Returns whether this agent only lets others lead first.
     pub(super) const fn is_cooling_down(&self) -> bool {
         match self {
             Self::Idle => true,
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// The membership by that election, if this agent has obeyed it.
+    /// Returns the membership by this election, if this agent has obeyed it.
     pub(super) fn member_of(&self, election: &ElectionId) -> Option<&Membership> {
         match self {
             Self::Member(membership) => Some(membership).filter(|m| m.election == *election),
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// The halter that this agent obeys, if it did so by that election.
+    /// Returns the halter that this agent obeys, if it obeys by this election.
     pub(super) fn halter(&self, election: &ElectionId) -> Option<&Halter> {
         match self {
             Self::Waiting(Wait {
@@ -109,23 +109,23 @@ impl State {
     }
 }
 
-/// An agent that wants to be obeyed.
+/// An agent that has halted this agent, or wants to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Halter {
     pub by: Rank,
     pub election: ElectionId,
 }
 
-/// The reason of a wait.
+/// The reason for a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WaitCause {
-    /// An agent above is there.
+    /// An agent above this one is up.
     Superior(Rank),
-    /// An agent has halted it.
+    /// An agent has halted this one.
     Halted(Halter),
-    /// Its own election has failed, or its slot has not come.
+    /// This agent's own election has failed, or its slot has not come.
     Pause,
-    /// It cools down after a step-down: all others go first, and may halt it.
+    /// This agent cools down after a step-down: all others act first, and may halt it.
     Cooldown,
 }
 
@@ -133,27 +133,27 @@ pub(super) enum WaitCause {
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Stay,
-    /// Nothing follows, for that reason.
+    /// The input changes nothing, for this reason.
     Ignore(&'static str),
-    /// Hold an election; a leadership ends for that reason.
+    /// Hold an election. A leadership ends for this reason.
     Elect(LostReason),
-    /// The same if that agent looks up in the snapshot and is known to be gone.
+    /// Hold an election, although the snapshot shows this agent as up: it is known to be gone.
     ElectWithout(AgentId),
     /// Hold an election in order of rank.
     WaitForSlot,
-    /// Wait this time for the event that the cause promises.
+    /// Wait for this time, for the event of the cause.
     Defer(WaitCause, After),
     /// Obey the agent that has halted this one.
     Obey(Halter),
     /// Join the coordinator that has halted this agent.
     Join(Leader, ElectionId, Score),
-    /// An observer: take the word of that coordinator.
+    /// As an observer: follow this coordinator.
     Observe(Leader, ElectionId, Score),
-    /// All work: lead.
+    /// All members work: lead.
     Lead,
-    /// The work has ended: step down, if possible for that agent.
+    /// The work has ended: step down, if possible in favour of this agent.
     Resign(Option<AgentId>),
 }
 
-/// Holds an election, whatever this agent does at the moment.
+/// The consequence: hold an election, whatever this agent does at the moment.
 pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);

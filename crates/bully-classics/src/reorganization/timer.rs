@@ -4,16 +4,16 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ReorganizationTimer {
-    /// A candidate: the members that did not answer are dead.
+    /// A candidate: the members that did not answer count as dead.
     Answer,
-    /// The event that the agent waits for did not come.
+    /// A waiting agent: the event for which it waits did not come.
     Takeover,
-    /// A coordinator: time to ask whether all are normal.
+    /// A coordinator: the time has come to ask whether all members are *Normal*.
     Check,
     /// A member: the coordinator is silent, or did not answer.
     Watch,
     /// A leader that steps down: the work took too long.
     Drain,
-    /// An agent that stepped down need not let others go first any more.
+    /// An agent that stepped down: it may lead again.
     Cooldown,
 }

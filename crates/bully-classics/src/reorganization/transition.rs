@@ -1,7 +1,7 @@
 //! Carries out the consequences of inputs; only this file writes the state.
 //!
 //! A role returns a [`Next`]. [`Reorganization::go`] carries it out, and its consequences, until there are none. No
-//! role calls another one, and every transition from one state to another is in this file.
+//! role calls another role, and every transition from one state to another is in this file.
 
 use tracing::debug;
 
@@ -18,7 +18,7 @@ use super::{
 use bully_core::protocol::{Event, LostReason, Time};
 
 impl Reorganization {
-    /// Carries out a consequence, and all that follow from it.
+    /// Carries out a consequence, and all consequences that follow from it.
     pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
         loop {
             next = match next {
@@ -26,7 +26,7 @@ impl Reorganization {
                 Next::Ignore(why) => return self.ignore(why),
                 Next::Elect(reason) => self.elect(now, reason, out),
                 Next::ElectWithout(gone) => {
-                    // The snapshot may show the silent agent as up: this agent must not defer to it.
+                    // The snapshot may show the silent agent as up, but this agent must not defer to it.
                     if !self.core.defers(now, Some(&gone)) {
                         self.core.end_cooldown(out);
                     }
@@ -44,7 +44,7 @@ impl Reorganization {
                     return;
                 }
                 Next::Obey(halter) => {
-                    // The work stops, the promise is durable, and only then the halt is acknowledged.
+                    // The halt is acknowledged only after the work has stopped and the promise is durable.
                     self.leave(LostReason::Outranked, out);
                     let (core, election) = (&mut self.core, &halter.election);
                     core.remember(election.count, out);
@@ -62,7 +62,7 @@ impl Reorganization {
                 }
                 Next::Observe(leader, election, score) => {
                     self.leave(LostReason::Reorganized, out);
-                    // An observer has no storage: it keeps its word for this incarnation only.
+                    // An observer has no storage: it keeps this promise only for this incarnation.
                     self.core.numbers.promised = Some(election.clone());
                     let agreed = (leader, election, score);
                     self.state = State::Member(Membership::observe(&self.core, now, agreed, out));
@@ -74,17 +74,17 @@ impl Reorganization {
         }
     }
 
-    /// Leaves whatever it was doing, and begins a new election if it can be elected.
+    /// Leaves the present state, and begins a new election if this agent can be elected.
     fn elect(&mut self, now: Time, reason: LostReason, out: &mut Out) -> Next {
         self.leave(reason, out);
         let core = &mut self.core;
         let Some(score) = core.candidate_score(now) else {
-            return core.wait_for_slot(now); // an agent that cools down has the last one
+            return core.wait_for_slot(now); // an agent that cools down has the last slot
         };
         let Some(count) = core.numbers.next() else {
             return Next::Ignore("the counts have come to their end");
         };
-        // Durable before any call goes out: a later incarnation must not use this number again.
+        // Durable before any call is sent: a later incarnation must not use this number again.
         core.remember(count, out);
         let id = core.me.id.clone();
         debug!(target: "actix_bully", node = %id, term = %count, "election begins");
@@ -106,13 +106,13 @@ impl Reorganization {
         out.notify(Event::Acquired { term });
     }
 
-    /// Ends the leadership before it announces the end: no successor works at the same time.
+    /// Ends the leadership before it announces the end, so that no successor works at the same time.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
         };
         let election = leading.election.clone();
-        // The successor that was chosen at the beginning of the drain may be gone by now.
+        // The successor that was chosen when the work began to end may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -123,11 +123,11 @@ impl Reorganization {
             election,
             successor,
         });
-        Next::WaitForSlot // the last one, or at once if no other agent is there
+        Next::WaitForSlot // the last slot, or at once if no other agent is up
     }
 
-    /// Leaves its state. The leadership or membership that the application knows of ends here, and the application is
-    /// told.
+    /// Leaves the present state. If the application knows of a leadership or membership, it ends here, and the
+    /// application is told.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => {}
@@ -135,7 +135,7 @@ impl Reorganization {
             State::Waiting(_) => out.cancel_timer(ReorganizationTimer::Takeover),
             State::Member(membership) => {
                 out.cancel_timer(ReorganizationTimer::Watch);
-                // The application never learned of a coordinator whose task has not come.
+                // The application never learned of a coordinator whose task has not arrived.
                 if membership.is_normal() {
                     let term = membership.leader.term;
                     out.notify(Event::NoLeader { term });
@@ -152,7 +152,7 @@ impl Reorganization {
         }
     }
 
-    /// The coordinator that this agent follows, or itself.
+    /// Returns the leader: the followed coordinator, or this agent itself.
     pub(super) fn leader(&self) -> Option<Leader> {
         match &self.state {
             State::Leader(leading) => Some(self.core.me.as_leader(leading.election.count)),

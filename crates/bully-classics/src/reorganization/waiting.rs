@@ -8,7 +8,7 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// The event that an agent waits for. If it does not come in time, the agent holds an election of its own.
+/// The event for which an agent waits. If it does not come in time, the agent holds an election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
     pub cause: WaitCause,
@@ -16,26 +16,26 @@ pub(super) struct Wait {
 }
 
 impl Wait {
-    /// The event that it waited for did not come.
+    /// Holds an election, because the event did not come in time.
     pub(super) fn on_takeover_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(ReorganizationTimer::Takeover, self.due.since(now));
             return Next::Stay;
         }
         match &self.cause {
-            // The snapshot may still have it as up: an agent that cools down need not defer to it.
+            // The snapshot may still show that agent as up, but an agent that cools down need not defer to it.
             WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. }) => {
                 Next::ElectWithout(by.id.clone())
             }
             WaitCause::Pause => ELECT,
             WaitCause::Cooldown => {
-                core.end_cooldown(out); // all others had their slots
+                core.end_cooldown(out); // the slots of all others have passed
                 ELECT
             }
         }
     }
 
-    /// The agent that it waits for may be known to be down.
+    /// Handles a new snapshot: the awaited agent may be known to be down.
     pub(super) fn on_members(&self, core: &Core, now: Time) -> Next {
         match &self.cause {
             WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. })
@@ -43,7 +43,7 @@ impl Wait {
             {
                 ELECT
             }
-            // No other agent is left to go first.
+            // No other agent is left that could lead first.
             WaitCause::Cooldown if core.candidate_score(now).is_some() => ELECT,
             WaitCause::Superior(_)
             | WaitCause::Halted(_)
