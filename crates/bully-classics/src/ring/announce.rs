@@ -1,9 +1,8 @@
-//! The third lap of an election, and the heartbeats: their way round the ring and back home.
+//! The third lap of an election, and the heartbeats: from the leader round the ring and back to it.
 //!
-//! Decided here: which announcement counts (`follow-the-newest`). Announcements and heartbeats are the
-//! same message, so a member that missed the announcement follows from the next heartbeat on. The
-//! message carries no list, so it stays small in a large ring: each member remembers that it has passed
-//! the message on.
+//! Decided here: which announcement counts (`follow-the-newest`). Announcements and heartbeats are the same message,
+//! so a member that missed the announcement follows from the next heartbeat on. The message contains no list of
+//! members, so it stays small in a large ring: each member remembers that it has passed the message on.
 
 use super::{
     AgentId, Next, Out,
@@ -14,7 +13,7 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// Returns whether an announcement of another agent counts. If so, it is remembered as passed on.
+/// Checks whether the announcement of another agent counts. If so, it is remembered as passed on.
 ///
 /// # Errors
 /// The reason why it does not count.
@@ -49,7 +48,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
-    // If the leader dies meanwhile, no other member would take this message from the ring.
+    // If the leader dies meanwhile, no other member would remove this message from the ring.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }
@@ -57,8 +56,8 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// Whether a newer announcement is known: an announcement of a higher term, or of the same term by an
-/// agent that ranks above.
+/// Returns whether a newer announcement is known: an announcement of a higher term, or of the same term by an agent
+/// that ranks above.
 fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) -> bool {
     if m.term != core.closed {
         return m.term < core.closed;
@@ -76,19 +75,17 @@ fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) ->
     }
 }
 
-/// Handles an announcement that names this agent in an earlier incarnation. Other members still follow
-/// that incarnation.
+/// Handles an announcement of this agent's former incarnation, which other members still follow.
 pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinator) -> Next {
     core.seen = core.seen.max(m.term);
     if core.me.is_voter() && campaign.contest().is_none() && m.term > core.closed {
-        return Next::Begin; // above the term of that incarnation
+        return Next::Begin; // for a term above the former incarnation's term
     }
     Next::Stay
 }
 
-/// `lead-when-home`: handles an announcement or a heartbeat of this agent that has gone round. Only now
-/// does a winner consider itself leader, since all members that it can reach have given up any other
-/// leader.
+/// `lead-when-home`: handles an announcement or a heartbeat of this agent that has gone round. Only now does a winner
+/// consider itself leader, because all members that it can reach no longer follow any other leader.
 pub(super) fn came_home(
     core: &Core,
     state: &mut State,

@@ -1,7 +1,7 @@
-//! A list that a message may carry: never longer than [`MOST`], whichever agent made it.
+//! A list in a message: never longer than [`MOST`], whichever agent made it.
 //!
-//! A peer states the number of items before it sends them. Neither that number nor the items may cost memory beyond the
-//! bound, so the list is read item by item and refused at the first item beyond the bound.
+//! A peer sends the number of items before the items. Neither that number nor the items may cost memory beyond the
+//! limit. So the list is read item by item, and refused at the first item beyond the limit.
 
 use std::{fmt, marker::PhantomData};
 
@@ -10,7 +10,7 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-/// Maximum number of members that one lap can name.
+/// Largest number of members that one lap can list.
 pub const MOST: usize = 256;
 
 /// At most [`MOST`] items, in the order in which they were added.
@@ -19,12 +19,12 @@ pub const MOST: usize = 256;
 pub struct Bounded<T>(Vec<T>);
 
 impl<T> Bounded<T> {
-    /// A list with one item.
+    /// Returns a list with one item.
     pub fn of(item: T) -> Self {
         Self(vec![item])
     }
 
-    /// Adds an item at the end; returns whether there was room for it.
+    /// Adds an item at the end. Returns whether there was room for it.
     pub fn push(&mut self, item: T) -> bool {
         let has_room = self.0.len() < MOST;
         if has_room {
@@ -33,7 +33,7 @@ impl<T> Bounded<T> {
         has_room
     }
 
-    /// The items, in order.
+    /// Returns the items, in order.
     pub fn as_slice(&self) -> &[T] {
         &self.0
     }
@@ -61,7 +61,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Reader<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut list = Bounded::default(); // what was announced reserves nothing
+        let mut list = Bounded::default(); // the announced number of items reserves no memory
         while let Some(item) = seq.next_element()? {
             if !list.push(item) {
                 return Err(A::Error::invalid_length(MOST + 1, &self));

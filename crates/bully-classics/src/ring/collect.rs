@@ -1,8 +1,8 @@
 //! The first lap of an election: a list goes round, and each member adds itself.
 //!
-//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), the weaker of two
-//! elections is given up (`yield-to-stronger`), and a member that finds itself on the list closes it
-//! (`close-on-own-name`). `nominate.rs` handles the closed list.
+//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), the weaker of two elections is
+//! dropped (`yield-to-stronger`), and a member that finds itself in the list closes it (`close-on-own-name`).
+//! `nominate.rs` handles the closed list.
 
 use super::{
     AgentId, Next, Out,
@@ -13,19 +13,19 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// An election that this agent takes part in.
+/// The state of an election in which this agent takes part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contest {
     pub id: RingElectionId,
-    /// The latest lap that this agent has seen. The last lap is that of this agent's own announcement.
+    /// The latest lap that this agent has seen. If the lap is the last one, this agent announces itself.
     pub lap: Lap,
     /// Time at which an election without an outcome counts as lost (`restart-lost-election`).
     due: Time,
 }
 
 impl Contest {
-    /// Takes part in an election. Every participant waits for the outcome, not only the origin: the
-    /// origin and its token may be lost together.
+    /// Takes part in an election. Every participant waits for the outcome, not only the origin (the member that began
+    /// the election), because the origin and its token may be lost together.
     pub(super) fn join(
         core: &mut Core,
         now: Time,
@@ -40,15 +40,15 @@ impl Contest {
         Self { id, lap, due }
     }
 
-    /// Ends this agent's part in an election: it passes no `Collect` or `Nominate` on any more.
+    /// Ends this agent's part in an election: from now on it passes no `Collect` or `Nominate` on.
     pub(super) fn leave(core: &mut Core, out: &mut Out) {
-        // An announcement still goes on: the members behind have to hear who leads.
+        // An announcement still goes on, because the members after this one have to learn which agent leads.
         out.cancel_timer(RingTimer::Token);
         core.forget_hop(Lap::Collect, out);
         core.forget_hop(Lap::Nominate, out);
     }
 
-    /// Whether the outcome did not come in time.
+    /// Returns whether the outcome did not come in time.
     pub(super) fn is_lost(&self, now: Time, out: &mut Out) -> bool {
         let is_early = now < self.due;
         if is_early {
@@ -57,13 +57,13 @@ impl Contest {
         !is_early
     }
 
-    /// Whether this agent has won the election and announces that.
+    /// Returns whether this agent has won the election and announces itself.
     pub(super) fn is_announced(&self) -> bool {
         self.lap == Lap::Coordinator
     }
 
-    /// `close-on-own-name`: closes the list, which names every member that is there. The next message
-    /// is for the highest in rank.
+    /// `close-on-own-name`: closes the list, which contains every member that is up. The next message is for the
+    /// highest-ranked member.
     pub(super) fn close(&mut self, core: &Core, collect: Collect) -> Next {
         let Collect { election, entrants } = collect;
         let Some(winner) = best(core, entrants.as_slice()) else {
@@ -84,8 +84,8 @@ impl Contest {
     }
 }
 
-/// `begin-above-all-terms`. A member that cannot be elected may also begin an election: its message
-/// collects the others.
+/// `begin-above-all-terms`: begins an election. A member that cannot be elected may do so, too: its message collects
+/// the others.
 pub(super) fn begin(core: &Core, now: Time) -> Next {
     let Some(term) = core.seen.next() else {
         return Next::Ignore("the terms have come to their end");
@@ -98,7 +98,7 @@ pub(super) fn begin(core: &Core, now: Time) -> Next {
     Next::Join(election, Lap::Collect, collect.into())
 }
 
-/// Handles a list that has come to this agent.
+/// Handles a list that has arrived at this agent.
 pub(super) fn on_collect(
     core: &mut Core,
     campaign: &mut Campaign,
@@ -106,14 +106,14 @@ pub(super) fn on_collect(
     mut collect: Collect,
 ) -> Next {
     for entrant in collect.entrants.as_slice() {
-        // The entrant has passed the list on, so it is there.
+        // The entrant has passed the list on, so it is up.
         core.trust(&entrant.id, entrant.incarnation);
     }
     let id = &collect.election;
     if id.term <= core.closed {
         return Next::Ignore("an election that is over");
     }
-    // A list that names a former incarnation of this agent has not come home to this incarnation.
+    // A list that contains a former incarnation of this agent has not come home to this incarnation.
     let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {
@@ -137,8 +137,8 @@ pub(super) fn on_collect(
     Next::Join(collect.election.clone(), Lap::Collect, collect.into())
 }
 
-/// Returns the highest entrant in rank whose incarnation has not ended since. A member that cools down
-/// comes after all others: it has just handed the leadership over.
+/// Returns the highest-ranked entrant whose incarnation has not ended since. A member that cools down comes after all
+/// others, because it has just handed over.
 fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
     let may_lead = |e: &&Entrant| {
         let is_me = |id: &AgentId| *id == core.me.id;

@@ -1,15 +1,15 @@
 //! The parameters of the rules: the length of a hop, and all durations that follow from it.
 //!
-//! All waiting times grow with the ring: a lap of n hops takes n times as long as a message, and each
-//! dead member on the way costs one hop.
+//! All waiting times grow with the ring: a lap of n hops takes n times as long as a message, and each dead member on
+//! the way costs one hop. (A hop is the step of a message from one member to the next.)
 
 use std::time::Duration;
 
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// The parameters of a ring election; the same at every member. An agent whose configuration does not
-/// pass the [check](Self::check) does not start.
+/// The parameters of a ring election; the same at every member. An agent with a configuration that fails the
+/// [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::{elections::ring::RingConfig, protocol::Timings};
@@ -24,19 +24,18 @@ use bully_core::protocol::{Detector, Timings};
 pub struct RingConfig {
     /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// Silence after which the sender tries the next member (`skip-the-silent`); more than two delay
-    /// bounds for each of the [`sends`](Self::sends). Default: one delay bound more than that.
+    /// Silence after which the sender tries the next member (`skip-the-silent`). It must exceed two delay bounds for
+    /// each of the [`sends`](Self::sends). Default: one delay bound more than that.
     pub hop: Option<Duration>,
-    /// Number of times that a message is sent to a member within one hop; 1 to 8. Default: 2, so that
-    /// one lost message does not count as a death.
+    /// Number of times that a message is sent to a member in one hop; 1 to 8. Default: 2, so that one lost message
+    /// does not count as a death.
     pub sends: u32,
-    /// Interval of the probes to skipped members (`probe-the-skipped`); more than zero. Default: every
-    /// second heartbeat.
+    /// Interval of the probes to skipped members (`probe-the-skipped`); more than zero. Default: two heartbeats.
     pub probe: Option<Duration>,
-    /// Time for which a member must outrank its leader before it challenges the leader. Default: zero,
-    /// the highest in rank leads at once.
+    /// Time for which a member must outrank its leader before it challenges the leader. Default: zero, so that the
+    /// highest-ranked member leads at once.
     pub challenge_after: Duration,
-    /// Longest time for which the work of a leader that steps down may continue. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
     /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
     /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
@@ -54,7 +53,7 @@ impl Default for RingConfig {
 }
 
 impl RingConfig {
-    /// The defaults, for these timings.
+    /// Returns the defaults for these timings.
     pub const fn new(timings: Timings) -> Self {
         Self {
             timings,
@@ -67,10 +66,10 @@ impl RingConfig {
         }
     }
 
-    /// Checks every relation.
+    /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`RingError`] with the values that do not fit.
+    /// [`RingError`] with the values that do not fit together.
     pub fn check(&self) -> Result<(), RingError> {
         let (sends, delay_bound) = (self.sends, self.timings.delay_bound());
         if self.timings.detector().is_none() {
@@ -92,18 +91,18 @@ impl RingConfig {
         Ok(())
     }
 
-    /// Interval of a leader's heartbeats, and the silence that means that the leader is gone.
+    /// Interval of a leader's heartbeats, and the silence after which the leader counts as gone.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// Time in which a member may acknowledge, with all copies of a message.
+    /// Time in which a member may acknowledge a message, for all copies of the message together.
     pub fn hop(&self) -> Duration {
         let longer = || self.least_hop().saturating_add(self.timings.delay_bound());
         self.hop.unwrap_or_else(longer)
     }
 
-    /// Time that an answer to each copy needs. A hop must be longer.
+    /// Time for an answer to each copy. A hop must be longer.
     fn least_hop(&self) -> Duration {
         let answers = self.sends.saturating_mul(2);
         self.timings.delay_bound().saturating_mul(answers)
@@ -120,9 +119,9 @@ impl RingConfig {
         self.hop() / self.sends.max(1)
     }
 
-    /// Time for which a ring of `n` waits for the outcome of an election (`restart-lost-election`). For
-    /// each member it is three delay bounds, one for each lap, and a hop in which the member proves to
-    /// be dead; or two hops, if that is longer.
+    /// Time for which a ring of `n` members waits for the outcome of an election (`restart-lost-election`). For each
+    /// member it is three delay bounds, one for each lap, and a hop in which the member turns out to be dead; or two
+    /// hops, if that is longer.
     pub fn token(&self, n: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         let hop = self.hop();
@@ -130,28 +129,27 @@ impl RingConfig {
         each.saturating_mul(count(n))
     }
 
-    /// Silence after which the leader of a ring of `n` counts as gone (`miss-a-silent-leader`): the
-    /// detection time and a [hop](Self::hop) for each member, since each member may delay a heartbeat.
+    /// Silence after which the leader of a ring of `n` members counts as gone (`miss-a-silent-leader`): the detection
+    /// time and a [hop](Self::hop) for each member, because each member may delay a heartbeat.
     pub fn silence(&self, n: usize) -> Duration {
         let laps = self.hop().saturating_mul(count(n));
         self.detector().detection.saturating_add(laps)
     }
 
-    /// Longest time of an election among `n` members that one member begins, if `dead` of them are dead
-    /// and no other member knows that: three delay bounds for each member, and a hop for each dead
-    /// member.
+    /// Longest time of an election among `n` members that one member begins, if `dead` of them are dead and no other
+    /// member knows it: three delay bounds for each member, and a hop for each dead member.
     pub fn worst_case_election(&self, n: usize, dead: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         laps.saturating_mul(count(n))
             .saturating_add(self.hop().saturating_mul(count(dead)))
     }
 
-    /// Longest time from the silent death of a leader until all others of a ring of `n` know the next
-    /// leader. `dead` members are dead, including the leader, and each of them may outrank the winner.
+    /// Longest time from the silent death of a leader until all others of a ring of `n` members know the next leader.
+    /// `dead` members are dead, including the leader, and each of them may outrank the winner.
     ///
-    /// The parts are: one lap for the last heartbeat, the silence and a jitter, at most eight slots of
-    /// a step and a jitter, and the [election](Self::worst_case_election). If an agent
-    /// [cools down](Self::cooldown), the time grows by at most the delay stated there.
+    /// The parts are: one lap for the last heartbeat, the silence and a jitter, at most eight slots of a step and a
+    /// jitter, and the [election](Self::worst_case_election). If an agent [cools down](Self::cooldown), the time
+    /// grows by at most the delay in that description.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t
@@ -168,12 +166,11 @@ impl RingConfig {
             .saturating_add(self.worst_case_election(n, dead))
     }
 
-    /// Largest number of messages of an election among `n` living members that `initiators` begin at
-    /// once. Acknowledgements count, heartbeats do not.
+    /// Largest number of messages of an election among `n` living members that `initiators` of them begin at once.
+    /// Acknowledgements count, heartbeats do not.
     ///
-    /// The k-th strongest token makes k - 1 hops fewer than a full lap (Chang and Roberts: n (n + 1) /
-    /// 2 hops if all begin). The nomination takes n hops, and the announcement n hops. The
-    /// acknowledgements double the sum.
+    /// The k-th strongest token makes k - 1 hops fewer than a full lap (Chang and Roberts: n (n + 1) / 2 hops if all
+    /// begin). The nomination takes n hops, and the announcement n hops. The acknowledgements double the sum.
     pub fn worst_case_messages(&self, n: usize, initiators: usize) -> u64 {
         if n < 2 {
             return 0;
@@ -188,14 +185,14 @@ impl RingConfig {
     }
 }
 
-/// Values, and relations between two values, that do not make a ring.
+/// Values, and relations between two values, that are invalid for a ring.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RingError {
     /// The timings have no failure detector.
     #[error("a ring needs heartbeats: choose timings with a failure detector")]
     NoDetector,
-    /// A message is sent at least once, and at most eight times.
+    /// The number of copies is not in the range from one to eight.
     #[error("a message cannot be sent {sends} times within one hop: choose 1 to {MOST_SENDS}")]
     Sends {
         /// The configured number of times.
@@ -213,7 +210,7 @@ pub enum RingError {
         /// The delay bound of the timings.
         delay_bound: Duration,
     },
-    /// The agent would probe the skipped members without a pause.
+    /// The probe interval is zero, so the agent would probe the skipped members without a pause.
     #[error("the probe interval is zero: state how often to ask, such as 500ms")]
     ZeroProbe,
 }

@@ -1,8 +1,8 @@
-//! The parts that every role of a ring election needs; nothing here calls a role.
+//! The data and decisions that every role of a ring election needs. This part calls no role.
 //!
-//! Decided here: which agents may lead, which let others go first, and when an agent begins an election where no agent
-//! leads (`begin-by-rank`). `presence.rs` decides which members are there, `hop.rs` sends the messages of the ring, and
-//! `probe.rs` looks after the members that are skipped; all three work on this core.
+//! Decided here: which agents may lead, which agents let others lead first, and when an agent begins an election if
+//! no agent leads (`begin-by-rank`). `presence.rs` decides which members are up, `hop.rs` sends the messages of the
+//! ring, and `probe.rs` probes the skipped members; all three use this core.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,25 +19,24 @@ use bully_core::protocol::{After, Identity, Incarnation, Member, Score, Term, Ti
 pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<RingConfig>,
-    /// The observers that a leader informs beside the ring.
+    /// The observers, which a leader informs by separate messages.
     pub observers: Arc<[AgentId]>,
-    /// The laps that were passed on and are not acknowledged yet.
+    /// The laps whose message was passed on and is not acknowledged yet.
     pub hops: BTreeMap<Lap, Hop>,
-    /// The members that were silent, each in the incarnation that was.
+    /// The members that were silent, each with the incarnation that was silent.
     pub suspects: BTreeMap<AgentId, Option<Incarnation>>,
-    /// When the skipped members are probed. Set by the first suspicion, set again by each probe, and
-    /// never cancelled: it ends when it finds no member skipped.
+    /// Time at which the skipped members are probed. The first suspicion sets it, each probe sets it again, and it is
+    /// never cancelled: the probes end when no member is skipped.
     pub probe: Option<Time>,
-    /// The last announcement or heartbeat that went on from here.
+    /// The last announcement or heartbeat that this agent passed on.
     pub passed: Option<Passed>,
-    /// The highest term seen.
+    /// The highest term that this agent has seen.
     pub seen: Term,
-    /// The term of the newest leader known: elections up to it are over.
+    /// The term of the newest known leader. Elections up to this term have ended.
     pub closed: Term,
-    /// After a step-down: until when others go first.
+    /// After a step-down: the time until which this agent lets others lead first.
     pub cooldown: Cooldown,
-    /// The last score that was not `None`: a leader that became ineligible shows it until it has
-    /// stepped down.
+    /// The last score that was not `None`. A leader that became ineligible reports it until it has stepped down.
     pub last_score: Score,
 }
 
@@ -65,24 +64,27 @@ impl Core {
 
     // ---- who may lead -----------------------------------------------------------------------
 
-    /// Returns whether this agent can be elected, and there is a term left to lead in.
+    /// Returns whether this agent can be elected, and a higher term exists.
     pub(super) fn may_lead(&self) -> bool {
         self.me.eligible().is_some() && self.seen.next().is_some()
     }
 
-    /// Returns whether this agent may lead and need not let others go first.
+    /// Returns whether this agent may lead and need not let others lead first.
     pub(super) fn may_challenge(&self, now: Time) -> bool {
         self.may_lead() && !self.defers(now, None)
     }
 
-    /// Returns whether this agent cools down, and another one is there to lead; `gone` is known not to be.
+    /// Returns whether this agent cools down and another agent can lead. `gone` is an agent that is known not to be
+    /// up.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         self.cooldown.is_active(now) && self.rivals().any(|m| Some(&m.id) != gone)
     }
 
-    /// Returns the agent to hand the leadership to: the wanted agent if it can lead.
+    /// Returns the agent to which the leadership should go: the wanted agent if it can lead, else the highest-ranked
+    /// rival.
     pub(super) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
-        // Not `Participant::successor`: the nomination would only go round to a silent member.
+        // `Participant::successor` is not used: it may return a silent member, and the nomination would go round in
+        // vain.
         wanted
             .filter(|id| self.me.can_succeed(id))
             .or_else(|| self.rivals().next().map(|m| m.id.clone()))
@@ -90,16 +92,16 @@ impl Core {
 
     // ---- when to begin ----------------------------------------------------------------------
 
-    /// Begins an election in order of rank: the highest member at once, each further one a step later. `gone` is known
-    /// to be gone.
+    /// Begins an election in order of rank: the highest-ranked member at once, each further member a step later.
+    /// `gone` is an agent that is known to be gone.
     pub(super) fn begin_by_rank(&self, now: Time, gone: Option<&AgentId>) -> Next {
         let ahead = self.members_ahead(gone, slot::LAST);
         let Some(ahead) = ahead.filter(|_| self.may_lead()) else {
             return Next::Stay;
         };
-        // All members see a leader's end at the same moment. Without an order, n tokens would go round at once, and all
-        // but one of them in vain. An agent that cools down has the last slots, but it has a slot: if all remaining
-        // agents cool down, no other agent would begin.
+        // All members learn of a leader's end at the same moment. Without an order, n tokens would go round at once,
+        // and all but one of them in vain. An agent that cools down has the last slots. Without any slot no agent
+        // would begin if all remaining agents cool down.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {
             return Next::Begin;
@@ -112,7 +114,7 @@ impl Core {
 
     // ---- statements of this agent about itself ---------------------------------------------
 
-    /// The name of an election that this agent begins.
+    /// Returns the id of an election that this agent begins.
     pub(super) fn election(&self, term: Term) -> RingElectionId {
         RingElectionId {
             term,
@@ -127,7 +129,7 @@ impl Core {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
             score: self.me.score,
-            // The member that closes the list knows whether another member can lead.
+            // Only the member that closes the list knows whether another member can lead.
             defers: self.cooldown.is_active(now),
         }
     }
@@ -136,7 +138,7 @@ impl Core {
         self.me.score.unwrap_or(self.last_score)
     }
 
-    /// "I lead": the announcement if `beat` is 0, otherwise that heartbeat.
+    /// Returns the message "I lead": the announcement if `beat` is 0, otherwise the heartbeat with this number.
     pub(super) fn announcement(&self, term: Term, beat: u64) -> Coordinator {
         Coordinator {
             leader: self.me.id.clone(),
@@ -149,14 +151,14 @@ impl Core {
 
     // ---- observers --------------------------------------------------------------------------
 
-    /// An observer passes nothing on, so a leader informs each observer itself.
+    /// Informs each observer, because an observer passes no message on.
     pub(super) fn tell_observers(&self, message: &Coordinator, out: &mut Out) {
         if !self.observers.is_empty() {
             out.send_to(To::Set(Arc::clone(&self.observers)), message.clone());
         }
     }
 
-    /// The list is made anew only if it changes: each heartbeat shares it.
+    /// Makes a new list only if the observers change, because all heartbeats share the list.
     pub(super) fn list_observers(&mut self) {
         let is_told = |m: &&Member| !m.is_voter() && m.id != self.me.id && seems_there(m);
         let told = || self.me.members.iter().filter(is_told).map(|m| &m.id);
@@ -165,7 +167,7 @@ impl Core {
         }
     }
 
-    /// The time in which an agent that cools down lets others go first is over early.
+    /// Ends the cool-down early. Returns whether the agent cooled down before.
     pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
         self.cooldown.end(RingTimer::Cooldown, out)
     }

@@ -1,4 +1,4 @@
-//! A follower: it watches its leader, and asks for the leadership if it ranks above it.
+//! A follower: it watches its leader, and asks for the leadership if it outranks the leader.
 
 use super::{
     AgentId, Campaign, Next, Out, Score,
@@ -12,13 +12,13 @@ use bully_core::protocol::{Event, Leader, Time};
 pub(super) struct Following {
     pub leader: Leader,
     pub score: Score,
-    /// Silence until then means that it is gone.
+    /// Time until which the leader must be heard. After it, a silent leader counts as gone.
     due: Time,
     grace: Grace,
 }
 
 impl Following {
-    /// Follows from now on, or has heard the leader again; only the former `is_new`.
+    /// Follows a leader from now on (`is_new`), or notes that the followed leader was heard again.
     pub(super) fn hear(
         core: &Core,
         now: Time,
@@ -39,14 +39,14 @@ impl Following {
         }
     }
 
-    /// Follows that leader no longer.
+    /// Stops following the leader.
     pub(super) fn end(&self, out: &mut Out) {
         let term = self.leader.term;
         out.notify(Event::NoLeader { term });
         out.cancel_timer(RingTimer::Silence);
     }
 
-    /// `miss-a-silent-leader`: whether no heartbeat has come in time.
+    /// `miss-a-silent-leader`: returns whether no heartbeat has come in time.
     pub(super) fn is_silent(&mut self, core: &Core, now: Time, out: &mut Out) -> bool {
         if now < self.due {
             out.set_timer(RingTimer::Silence, core.jittered(self.due.since(now)));
@@ -56,7 +56,7 @@ impl Following {
         // The timer was set with a jitter, so a delay of this length does not show a stall.
         let late = timings.delay_bound().saturating_add(timings.jitter());
         if now.since(self.due) > late && self.grace == Grace::Unused {
-            // This agent itself was stalled: heartbeats may lie in its mailbox, behind this time-out.
+            // This agent itself was stalled: heartbeats may be in its mailbox, behind this time-out.
             self.grace = Grace::Used;
             let span = core.config.silence(core.size());
             self.due = now.after(span);
@@ -70,13 +70,13 @@ impl Following {
         core.me.outranks(self.score, &self.leader.id)
     }
 
-    /// `challenge-when-higher`: the highest member leads, but a leader may be left alone for a while.
+    /// `challenge-when-higher`: the highest member leads, but a leader may have some time before it is challenged.
     pub(super) fn challenge(&self, core: &Core, campaign: &Campaign, now: Time) -> Next {
         if !core.may_challenge(now) || !self.is_outranked_by(core) {
             return Next::Stay;
         }
         if matches!(campaign, Campaign::Scheduled { .. }) {
-            return Next::Stay; // the while runs from the first heartbeat that gave a reason
+            return Next::Stay; // that time began with the first heartbeat that showed a lower rank
         }
         let after = core.config.challenge_after;
         if after.is_zero() {
@@ -85,7 +85,7 @@ impl Following {
         Next::Schedule(after, CampaignCause::HigherRank)
     }
 
-    /// Returns whether that is another incarnation, or another term, of the agent that it follows.
+    /// Returns whether this agent is the followed leader, perhaps in another incarnation or another term.
     pub(super) fn is_under(&self, id: &AgentId) -> bool {
         self.leader.id == *id
     }

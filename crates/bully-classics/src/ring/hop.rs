@@ -1,10 +1,8 @@
-//! `skip-the-silent`: passes a message from one member to the next, and past the members that do not
-//! acknowledge.
+//! `skip-the-silent`: passes a message from one member to the next, and skips the members that do not acknowledge.
 //!
-//! The ring consists of the voters in the order of their names. A member that is known to be down is
-//! not in the ring, and a suspected member is skipped. Probes find out whether it is back. In each lap
-//! at most one message waits for an acknowledgement: a newer message replaces an older one, and takes
-//! over its waiting time.
+//! The ring consists of the voters in the order of their names. A member that is known to be down is not in the ring,
+//! and a suspected member is skipped. Probes show whether it is up again. In each lap at most one message waits for
+//! an acknowledgement: a newer message replaces an older one, and takes over its waiting time.
 
 use super::{
     AgentId, Out,
@@ -52,8 +50,8 @@ impl Core {
             return Some(message);
         };
         out.send(&to, message.clone());
-        // A newer message gives a silent member no more time. Otherwise heartbeats would keep a dead
-        // member in the ring.
+        // A newer message does not give a silent member more time. Otherwise heartbeats would keep a dead member in
+        // the ring.
         let (due, left) = match self.hops.get(&lap).filter(|hop| hop.to == to) {
             Some(hop) => (hop.due, hop.left),
             None => (
@@ -73,13 +71,13 @@ impl Core {
         None
     }
 
-    /// The next member behind `last`, up to this agent; `None` if no member is between them.
+    /// Returns the next member after `last`, up to this agent; `None` if no member is between them.
     fn next_behind(&self, last: &AgentId) -> Option<&Member> {
         let before = |m: &&Member| m.id <= *last;
         let mine = |m: &&Member| m.id == self.me.id;
         let start = match self.me.members.index_of(last) {
             Some(at) => at.saturating_add(1),
-            // The last member has left meanwhile, but its name still shows where the lap goes on.
+            // The member `last` has left meanwhile, but its name still shows where the lap continues.
             None => self.me.members.iter().take_while(before).count(),
         };
         let n = self.me.members.len();
@@ -90,27 +88,26 @@ impl Core {
             .find(|m| self.is_in_ring(m))
     }
 
-    /// Whether no other member would get a message.
+    /// Returns whether no other member would get a message.
     pub(super) fn is_alone(&self) -> bool {
         self.next_behind(&self.me.id).is_none()
     }
 
-    /// Handles the timer of a lap: sends another copy, or gives the member up. Returns whether it gave
-    /// the member up.
+    /// Handles the timer of a lap: sends another copy, or stops waiting for the member. Returns whether it stopped
+    /// waiting.
     pub(super) fn on_hop_due(&mut self, now: Time, lap: Lap, out: &mut Out) -> bool {
         let late = self.config.timings.delay_bound();
         let resend = self.config.resend();
         let Some(hop) = self.hops.get_mut(&lap) else {
             return false;
         };
-        // An acknowledgement of an older message has moved the due time, but not the timer.
+        // An acknowledgement of an older message has changed the due time, but not the timer.
         if now < hop.due {
             out.set_timer(RingTimer::Hop(lap), hop.due.since(now));
             return false;
         }
         if now.since(hop.due) > late && hop.grace == Grace::Unused {
-            // This agent itself was stalled. The acknowledgement may be in its mailbox, behind this
-            // time-out.
+            // This agent itself was stalled. The acknowledgement may be in its mailbox, behind this time-out.
             hop.grace = Grace::Used;
             hop.left = hop.left.max(1);
         }
@@ -134,8 +131,8 @@ impl Core {
         stuck.map(|(lap, _)| *lap).collect()
     }
 
-    /// Passes the message of this lap to the member after the present one. If no other member is left,
-    /// returns the message.
+    /// Passes the message of this lap to the member after the present one. If no other member is left, returns the
+    /// message.
     #[must_use]
     pub(super) fn skip(&mut self, now: Time, lap: Lap, out: &mut Out) -> Option<RingMessage> {
         let Hop { to, message, .. } = self.hops.get(&lap)?.clone();
@@ -145,8 +142,7 @@ impl Core {
 
     /// Acknowledges a message, so that the sender does not look for another member.
     pub(super) fn acknowledge(&self, to: &AgentId, message: &RingMessage, out: &mut Out) {
-        // The acknowledgement carries the newest term, so a sender that has missed a leader learns of
-        // it here.
+        // The acknowledgement contains the newest term, so a sender that has missed a leader learns of it.
         if let Some(ack) = message.acknowledgement(self.closed) {
             out.send(to, ack);
         }
@@ -155,15 +151,15 @@ impl Core {
     pub(super) fn on_hop_ack(&mut self, now: Time, from: &AgentId, ack: &HopAck, out: &mut Out) {
         let resend = self.config.resend();
         let sends = self.config.sends;
-        // A member that was given up may answer late. Its answer does not count for the present member.
+        // A member that was skipped may answer late. Its answer does not count for the present member.
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };
-        // A late answer to an older message must not end the wait: the newer message may be lost.
+        // A late answer to an older message must not end the wait, because the newer message may be lost.
         if hop.message.acknowledgement(ack.known).as_ref() == Some(ack) {
             return self.forget_hop(ack.lap, out);
         }
-        // The member is there, but late. The newer message gets its own time.
+        // The member is up, but late. The newer message gets its own time.
         hop.due = now.after(resend);
         hop.left = sends.saturating_sub(1);
     }

@@ -1,14 +1,14 @@
-//! A leader: its heartbeats go round and come home, until it hands over.
+//! A leader: its heartbeats go round the ring and come back to it, until it hands over.
 //!
-//! Decided here: a leader whose heartbeats do not come home begins an election, and a leader that was stalled for
+//! Decided here: a leader whose heartbeats do not come back begins an election, and a leader that was stalled for
 //! longer than the others wait gives up. A leader that steps down first lets its work end, then ends its leadership,
-//! and only then nominates its successor: so no two agents work at a time.
+//! and only then nominates its successor. So no two agents work at the same time.
 
 use super::{AgentId, Next, Out, Score, Term, core::Core, message::Coordinator, state::RingTimer};
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 
-/// A leader's knowledge of its leadership.
+/// What a leader knows of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
@@ -17,12 +17,12 @@ pub(super) struct Leading {
     beat: Time,
     /// Number of heartbeats that went round.
     count: u64,
-    /// If no heartbeat has come home until then, the ring is broken.
+    /// Time at which the ring counts as broken if no heartbeat has come back before.
     home: Time,
 }
 
 impl Leading {
-    /// Begins to lead; `renewed` is the leadership before, in a lower term.
+    /// Begins to lead. `renewed` is the leadership before, in a lower term, if this agent led already.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -42,22 +42,22 @@ impl Leading {
         });
         let mut leading = Self {
             term,
-            // Its application has begun to end its work: a higher term does not take that back.
+            // Its application may have begun to end its work. A higher term does not cancel that.
             handover: renewed.and_then(|before| before.handover),
             beat: now.after(span),
             count: 0,
             home: now.after(silence),
         };
         core.end_cooldown(out);
-        // Not when it won: until the announcement is home members may follow another leader.
+        // Observers are told only now: until the announcement has come home, members may follow another leader.
         core.tell_observers(&core.announcement(term, 0), out);
         if is_new && core.me.score.is_none() {
-            leading.drain(core, now, None, out); // it became ineligible while it announced itself
+            leading.drain(core, now, None, out); // this agent became ineligible while it announced itself
         }
         leading
     }
 
-    /// Notifies the application before any other agent learns of the end.
+    /// Ends the leadership. The application is told before any other agent learns of the end.
     pub(super) fn end(&self, reason: LostReason, out: &mut Out) {
         let term = self.term;
         out.notify(Event::Lost { term, reason });
@@ -68,8 +68,8 @@ impl Leading {
 
     // ---- heartbeats -------------------------------------------------------------------------
 
-    /// Sends a heartbeat now. While an announcement of a higher term is under way it sends none: the members that took
-    /// the announcement accept no older term.
+    /// Sends a heartbeat now. While an announcement of a higher term is on its way, it sends none: the members that
+    /// accepted the announcement accept no older term.
     pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
         let span = core.config.detector().heartbeat;
         self.beat = now.after(span);
@@ -97,22 +97,23 @@ impl Leading {
         if now.since(self.beat) <= core.config.detector().detection {
             return self.beat(core, now, announces, out);
         }
-        // It was stalled for longer than the others wait: they may follow a successor already. A leader that steps down
-        // does not ask for the leadership again: it was to lose it anyway.
+        // This leader was stalled for longer than the others wait, so they may follow a successor already. A leader
+        // that steps down does not ask for the leadership again, because it was going to lose it anyway.
         match &self.handover {
             Some(handover) => Next::Resign(handover.to.clone()),
             None => Next::Lose(LostReason::Stalled),
         }
     }
 
-    /// An announcement or a heartbeat has gone round.
+    /// Notes that an announcement or a heartbeat has gone round.
     pub(super) fn is_heard_round(&mut self, core: &Core, now: Time, out: &mut Out) {
         let silence = core.config.silence(core.size());
         self.home = now.after(silence);
         out.set_timer(RingTimer::Silence, silence);
     }
 
-    /// No heartbeat came home: a member that follows another leader holds them up, so all are asked.
+    /// Handles the silence of its own heartbeats: a member that follows another leader stops them, so an election
+    /// asks all.
     pub(super) fn on_silence_due(
         &mut self,
         core: &Core,
@@ -124,8 +125,8 @@ impl Leading {
             out.set_timer(RingTimer::Silence, self.home.since(now));
             return Next::Stay;
         }
-        self.is_heard_round(core, now, out); // the next time, too
-        // An election that is under way asks all already.
+        self.is_heard_round(core, now, out); // the next silence has the same effect
+        // An election that is under way already asks all members.
         if takes_part || core.is_alone() {
             return Next::Stay;
         }
@@ -154,7 +155,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// An agent that outranks the new score will ask; without a score this leader hands over.
+    /// Sets the score. An agent that outranks the new score will ask. Without a score this leader hands over.
     pub(super) fn set_score(
         &mut self,
         core: &Core,

@@ -23,12 +23,12 @@ pub struct Ring {
     pub(super) core: Core,
     pub(super) state: State,
     pub(super) campaign: Campaign,
-    /// The last step; `None` before the incarnation has begun.
+    /// Time of the last step; `None` before the incarnation has begun.
     pub(super) stepped: Option<Time>,
 }
 
 impl Campaign {
-    /// The election that this agent takes part in.
+    /// Returns the election in which this agent takes part.
     pub(super) fn contest(&self) -> Option<&Contest> {
         match self {
             Self::Joined(contest) => Some(contest),
@@ -41,7 +41,7 @@ impl Campaign {
         self.contest().is_some_and(Contest::is_announced)
     }
 
-    /// Returns whether an election is planned that makes one group of two.
+    /// Returns whether an election is planned that joins two groups.
     const fn merges(&self) -> bool {
         matches!(
             self,
@@ -94,7 +94,7 @@ impl Ring {
         };
         self.go(now, next, out);
         if self.state == State::Vacant && self.campaign == Campaign::Idle {
-            // An agent that may lead is never idle while no agent does: no other timer would wake it.
+            // While no agent leads, an agent that may lead must always have a timer. Otherwise nothing would wake it.
             self.go(now, self.look_again(now), out);
         }
         self.stepped = Some(now);
@@ -118,7 +118,7 @@ impl Ring {
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
             _ if !core.me.is_voter() => Next::Ignore("an observer is only told who leads"),
-            // An observer may send this, too: it tells an old leader that it knows a later term.
+            // An observer may send this, too: it tells a former leader that it knows a later term.
             RingMessage::HopAck(m) => {
                 core.on_hop_ack(now, from, &m, out);
                 self.catch_up(m.known, out)
@@ -131,12 +131,12 @@ impl Ring {
                 self.catch_up(m.known, out)
             }
             RingMessage::Answer(m) => {
-                // A merging election has to be above the terms of both groups.
+                // An election that joins two groups has to be above the terms of both groups.
                 self.core.seen = self.core.seen.max(m.known);
                 let theirs = m.leader.map(|l| (l.id, l.incarnation));
                 let ours = self.leader().map(|l| (l.id, l.incarnation));
                 if theirs.is_some() && ours.is_some() && theirs != ours {
-                    // It was on the other side of a partition.
+                    // The sender was on the other side of a partition.
                     return self.core.merge(&self.campaign);
                 }
                 self.catch_up(m.known, out)
@@ -163,7 +163,7 @@ impl Ring {
         };
         self.follow(now, leader, m.score, out);
         if self.core.me.is_voter() {
-            // If no other member is left, not even the leader, it ends here.
+            // If no other member is left, not even the leader, the message ends at this agent.
             let _ended = self.core.pass(now, m.into(), out);
         }
         self.look_again(now)
@@ -195,7 +195,7 @@ impl Ring {
                 State::Follower(f) => {
                     if f.is_silent(&self.core, now, out) {
                         let id = f.leader.id.clone();
-                        // Before the election, or the token would go to the dead leader.
+                        // The suspicion comes before the election: otherwise the token would go to the dead leader.
                         self.core.suspect(now, &id, out);
                         self.vacate(now, out);
                         self.skip_absent(now, out);
@@ -216,18 +216,18 @@ impl Ring {
         }
     }
 
-    /// `restart-lost-election`: a participant that still has a reason begins again, by rank.
+    /// `restart-lost-election`: if this participant still has a reason for an election, it begins again, by rank.
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.leave(out);
         match &self.state {
-            // Its own announcement was lost on its way. The members that took it accept no older term, so its
+            // Its own announcement was lost on its way. The members that accepted it accept no older term, so its
             // heartbeats no longer count.
             State::Leader(leading) if leading.term < self.core.closed => Next::Begin,
             State::Leader(_) | State::Follower(_) | State::Vacant => self.look_again(now),
         }
     }
 
-    /// The time to begin an election has come, if there still is a reason.
+    /// Begins the planned election if its time has come and its reason still holds.
     fn on_slot(&mut self, now: Time, out: &mut Out) -> Next {
         let Campaign::Scheduled { due, cause } = self.campaign else {
             return Next::Ignore("no election is planned");
@@ -238,7 +238,7 @@ impl Ring {
         }
         self.unschedule(out);
         let has_reason = match (&self.state, cause) {
-            // Whichever ranks higher: two groups become one only by an election in both.
+            // The rank does not matter: two groups become one only by an election in both of them.
             (_, CampaignCause::Merge) => true,
             (State::Vacant, CampaignCause::HigherRank) => self.core.may_lead(),
             (State::Follower(f), CampaignCause::HigherRank) => {
@@ -257,7 +257,7 @@ impl Ring {
         core.watch_skipped(now, out);
         let leader = core.me.members.leader();
         if leader.is_some_and(|leader| leader.id != core.me.id) {
-            // Its heartbeat shows whether this agent has a reason for an election at all.
+            // The leader's heartbeat shows whether this agent has a reason for an election at all.
             return core.await_heartbeat(&self.campaign);
         }
         self.look_again(now)
@@ -276,7 +276,7 @@ impl Ring {
             self.vacate(now, out);
         }
         self.skip_absent(now, out);
-        // Fewer members may be ahead of this agent than when it planned its election.
+        // Fewer members may rank above this agent than when it planned its election.
         let waits = matches!(self.campaign, Campaign::Scheduled { .. });
         let waits = waits && self.state == State::Vacant && self.core.may_challenge(now);
         if waits && self.core.is_first() {
@@ -310,7 +310,7 @@ impl Ring {
         let merges = self.campaign.merges();
         match &mut self.state {
             State::Leader(l) => l.set_score(&self.core, now, score, announces, out),
-            // The other group is there still, whatever the score of this agent.
+            // The other group still exists, whatever the score of this agent is.
             State::Vacant | State::Follower(_) if merges => Next::Stay,
             State::Vacant | State::Follower(_) if score.is_none() => {
                 self.unschedule(out);

@@ -1,16 +1,16 @@
 //! The messages of a ring.
 //!
-//! | message | goes | meaning |
+//! | message | way | meaning |
 //! |---|---|---|
 //! | [`Collect`] | hop by hop | An election: these members take part so far. Add yourself. |
-//! | [`Nominate`] | hop by hop | This one of them is the highest in rank: it shall announce itself. |
-//! | [`Coordinator`] | hop by hop, and to observers | I lead, from now on or (as a heartbeat) still. |
-//! | [`HopAck`] | back one hop | I have what you passed on: you need not try another member. |
-//! | [`Probe`] | to members that are skipped | Are you there? |
-//! | [`Answer`] | back | I am, and this is the leader that I follow. |
+//! | [`Nominate`] | hop by hop | This member is the highest-ranked one: it shall announce itself. |
+//! | [`Coordinator`] | hop by hop, and to observers | I lead from now on, or (as a heartbeat) I still lead. |
+//! | [`HopAck`] | back one hop | I have received your message: you need not try another member. |
+//! | [`Probe`] | to members that are skipped | Are you up? |
+//! | [`Answer`] | back | I am up, and this is the leader that I follow. |
 //!
-//! All are flat; lists are [bounded](super::bounded). The sender's name and incarnation travel beside
-//! them; each message names the agent that it is about, because other members pass it on.
+//! All messages are flat; lists are [bounded](super::bounded). The sender's name and incarnation travel beside them.
+//! Each message contains the agent that it is about, because other members pass it on.
 
 use std::fmt;
 
@@ -20,16 +20,16 @@ use super::bounded::Bounded;
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
 
-/// One election: its term, and the member that began it. The larger is the stronger (`yield-to-stronger`): the later
-/// term wins, then the higher member that began it.
+/// One election: its term, and the member that began it. Of two elections the larger one is stronger
+/// (`yield-to-stronger`): the later term wins, then the higher-ranked origin.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RingElectionId {
-    /// The term that the winner will lead in.
+    /// The term in which the winner will lead.
     pub term: Term,
     /// The origin's score when it began; `None` if it could not be elected.
     pub score: Option<Score>,
-    /// The member that began it.
+    /// The origin: the member that began the election.
     pub origin: AgentId,
     /// The origin's incarnation.
     pub incarnation: Incarnation,
@@ -39,17 +39,17 @@ pub struct RingElectionId {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entrant {
-    /// Its name.
+    /// The name of the member.
     pub id: AgentId,
-    /// Its incarnation.
+    /// The incarnation of the member.
     pub incarnation: Incarnation,
-    /// Its score; `None` if it cannot be elected.
+    /// The score of the member; `None` if it cannot be elected.
     pub score: Option<Score>,
-    /// It stepped down a short while ago, and is chosen only if no other member can be.
+    /// Whether the member stepped down a short time ago. It is chosen only if no other member can be elected.
     pub defers: bool,
 }
 
-/// "An election: these take part so far." Chang and Roberts' token, with a list.
+/// "An election: these members take part so far." This is Chang and Roberts' token, with a list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collect {
@@ -59,13 +59,13 @@ pub struct Collect {
     pub entrants: Bounded<Entrant>,
 }
 
-/// "This one shall announce itself."
+/// "This member shall announce itself."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nominate {
     /// The election.
     pub election: RingElectionId,
-    /// The highest entrant in rank.
+    /// The highest-ranked entrant.
     pub winner: AgentId,
     /// The winner's incarnation.
     pub incarnation: Incarnation,
@@ -85,7 +85,7 @@ pub struct Coordinator {
     pub score: Score,
     /// The term.
     pub term: Term,
-    /// 0 announces; from 1 on a heartbeat, counted within the term.
+    /// 0 for an announcement; from 1 on the number of the heartbeat in the term.
     pub beat: u64,
 }
 
@@ -101,24 +101,24 @@ pub enum Lap {
     Coordinator,
 }
 
-/// "I have it."
+/// "I have received your message."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HopAck {
-    /// The lap that was passed on.
+    /// The lap of the received message.
     pub lap: Lap,
-    /// Its term.
+    /// The term of the received message.
     pub term: Term,
-    /// The election's origin, or the leader.
+    /// The origin of the election, or the leader.
     pub about: AgentId,
-    /// The heartbeat's number; 0 for all else.
+    /// The number of the heartbeat; 0 for every other message.
     pub beat: u64,
-    /// The term of the newest leader that the sender knows: higher than the receiver's if the
-    /// receiver has missed an announcement.
+    /// The term of the newest leader that the sender knows. It is higher than the receiver's if the receiver has
+    /// missed an announcement.
     pub known: Term,
 }
 
-/// "Are you there?"
+/// "Are you up?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probe {
@@ -126,13 +126,13 @@ pub struct Probe {
     pub known: Term,
 }
 
-/// "I am there."
+/// "I am up."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The term of the newest leader that the sender knows.
     pub known: Term,
-    /// The leader that it follows, or itself; `None` if it knows no leader.
+    /// The leader that the sender follows, or the sender itself; `None` if it knows no leader.
     pub leader: Option<Leader>,
 }
 
@@ -159,7 +159,7 @@ impl RingMessage {
         }
     }
 
-    /// "I have it", from a member that knows a leader of that term.
+    /// Returns the acknowledgement by a member that knows a leader of the term `known`.
     pub(super) fn acknowledgement(&self, known: Term) -> Option<HopAck> {
         let lap = self.lap()?;
         let (term, about, beat) = match self {
@@ -186,7 +186,7 @@ impl PeerMessage for RingMessage {
     }
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
-        // Every voter passes on the messages of the ring; only a statement about the sender itself needs a right.
+        // Every voter passes on the messages of the ring. Only a statement about the sender itself needs a right.
         let is_about_sender = match self {
             Self::Collect(m) => {
                 let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();
@@ -195,7 +195,7 @@ impl PeerMessage for RingMessage {
             }
             Self::Coordinator(m) => m.leader == *from,
             Self::Answer(m) => m.leader.as_ref().is_some_and(|leader| leader.id == *from),
-            // An observer sends this when it knows a later term than an announcement has.
+            // An observer sends this if it knows a later term than the term of an announcement.
             Self::HopAck(_) => return MinimumRole::Observer,
             Self::Nominate(_) | Self::Probe(_) => false,
         };

@@ -1,9 +1,8 @@
-//! The ring election: a token goes round and collects the members that are there, and the highest
-//! member leads.
+//! The ring election: a token goes round and collects the members that are up, and the highest-ranked member leads.
 //!
-//! The members form a ring, in the order of their names, and each member speaks only to the next one.
-//! The next member acknowledges every message at once (not shown). Without an acknowledgement the
-//! sender tries the member after it.
+//! The members form a ring, in the order of their names, and each member sends messages only to the next one. The
+//! next member acknowledges every message at once (not shown). Without an acknowledgement the sender tries the member
+//! after it.
 //!
 //! ```text
 //! a normal election, begun by a                      a failover: c led, and is dead
@@ -22,94 +21,88 @@
 //! ```
 //!
 //! # What you can rely on
-//! After the last change, and once messages take no longer than the delay bound, one agent leads all
-//! agents that can reach each other, and it is the highest in rank. The election does not promise one
-//! leader at every instant: each side of a partition elects a leader, until the probes of either side
-//! reach the other. A winner considers itself leader only when its announcement has come home. So two
-//! agents lead for a moment only where a member was skipped. The [`Term`] orders the leaders that one
-//! observer sees; it cannot serve as a fence.
+//! After the last change, and if messages take no longer than the delay bound, one agent leads all agents that can
+//! reach each other, and it is the highest-ranked one. The election does not promise one leader at every instant:
+//! each side of a partition elects a leader, until the probes of one side reach the other. A winner considers itself
+//! leader only when its announcement has come home. So two agents lead for a moment only if a member was skipped. The
+//! [`Term`] orders the leaders that one observer sees; it cannot serve as a fence.
 //!
 //! A voter without a score (a witness) stays in the ring: it passes messages on, follows, and is never
 //! elected. A leader that loses its score hands over first.
 //!
-//! A model checker looks at every order in which three members can act while at most one crashes, as
-//! far as the bounds in `tests/heavy` reach. As long as no message is lost or takes longer than the
-//! delay bound, at most one agent leads, and all agree in time.
+//! A model checker checks every order in which three members can act while at most one crashes, within the bounds in
+//! `tests/heavy`. As long as no message is lost or takes longer than the delay bound, at most one agent leads, and
+//! all agree in time.
 //!
-//! A leader that hangs considers itself leader for the detection time without a step
-//! ([`View::valid_until`]). The first timer after that time finds the stall, and the leader gives the
-//! leadership up.
+//! A leader that hangs considers itself leader for the detection time after its last step ([`View::valid_until`]).
+//! The first timer after that time shows the stall, and the leader gives the leadership up.
 //!
 //! # What it costs
-//! If one of n members begins: n `Collect`, up to n `Nominate`, n `Coordinator`, and as many
-//! acknowledgements; up to three laps, and one hop for each dead member on the way. If all members
-//! begin at once: at most n (n + 1) / 2 `Collect`. Each heartbeat: n messages, and n acknowledgements.
-//! See `worst_case_messages` and [`worst_case_failover`](RingConfig::worst_case_failover). The Bully
-//! election is faster, and costs more messages where many members begin at once. In a ring each member
-//! speaks only to its neighbour.
+//! If one of n members begins: n `Collect`, up to n `Nominate`, n `Coordinator`, and the same number of
+//! acknowledgements; up to three laps, and one hop for each dead member on the way. If all members begin at once: at
+//! most n (n + 1) / 2 `Collect`. Each heartbeat: n messages, and n acknowledgements. See `worst_case_messages` and
+//! [`worst_case_failover`](RingConfig::worst_case_failover). The Bully election is faster, and costs more messages if
+//! many members begin at once. In a ring each member sends messages only to its neighbour.
 //!
 //! # The rules
 //! | rule | meaning | decided in |
 //! |---|---|---|
-//! | `begin-by-rank` | where no agent leads, the highest member begins at once, each further member a step later | `core.rs` |
-//! | `begin-above-all-terms` | an election is for the term after the highest seen; its origin is the first on the list | `collect.rs` |
+//! | `begin-by-rank` | if no agent leads, the highest-ranked member begins at once, each further member a step later | `core.rs` |
+//! | `begin-above-all-terms` | an election is for the term after the highest seen; its origin (the member that began it) is the first in the list | `collect.rs` |
 //! | `skip-the-silent` | pass a message on, and wait for the acknowledgement; after a hop of silence suspect that member, and try the next | `hop.rs` |
-//! | `yield-to-stronger` | an agent in two elections gives the weaker one up (Chang and Roberts) | `collect.rs` |
-//! | `close-on-own-name` | the member that finds itself on the list closes it: the origin, or the first after a dead one | `collect.rs` |
+//! | `yield-to-stronger` | an agent in two elections drops the weaker one (Chang and Roberts) | `collect.rs` |
+//! | `close-on-own-name` | the member that finds itself in the list closes it: the origin, or the first member after a dead origin | `collect.rs` |
 //! | `nominate-the-highest` | the nomination goes on to the winner; if it goes round without reaching the winner, another election begins | `nominate.rs` |
 //! | `lead-when-home` | the winner announces itself, and leads when the announcement has come home | `announce.rs` |
-//! | `follow-the-newest` | follow an announcement, and pass it on once; an older one is stale | `announce.rs` |
+//! | `follow-the-newest` | follow an announcement, and pass it on once; an older announcement is ignored | `announce.rs` |
 //! | `restart-lost-election` | without an outcome in time, a member that still has a reason begins again | `transition.rs` |
-//! | `miss-a-silent-leader` | heartbeats go round in the same way; after a silence the leader is gone | `follower.rs`; at the leader itself `leader.rs` |
+//! | `miss-a-silent-leader` | heartbeats go round in the same way; after a silence the leader counts as gone | `follower.rs`; at the leader itself `leader.rs` |
 //! | `challenge-when-higher` | a follower that outranks its leader begins an election, after [`challenge_after`](RingConfig::challenge_after) | `follower.rs` |
 //! | `probe-the-skipped` | a skipped member is probed; if it follows another leader, an election merges both groups | `probe.rs` |
 //! | `resign-by-nomination` | a leader that steps down lets its work end, and nominates its successor in a new term | `leader.rs`, `nominate.rs` |
 //!
 //! # Amendments, with their reasons
-//! The rules are Le Lann's token with the suppression of *Chang and Roberts 1979* (*An improved
-//! algorithm for decentralized extrema-finding in circular configurations of processes*), with an
-//! acknowledgement for each hop. The token carries a list, so it survives the death of its origin. The
-//! amendments:
-//! - *The number of an election is the term of its winner* (the sources have two numbers). A later
-//!   election always wins, and one comparison shows whether an election is over.
-//! - *Within one hop a message is sent twice*, since a lost message is not a death.
-//!   [`sends`](RingConfig::sends)` = 1` is the sources' rule.
-//! - *Every participant waits for the outcome*, not only the origin: the origin and its token may be
-//!   lost together.
-//! - *A `Coordinator` carries no list*: each member remembers that it has passed the message on, so a
-//!   heartbeat stays small in a large ring.
-//! - *Acknowledgements carry the newest term* in which their sender knows a leader. A member that
-//!   follows an older leader has missed an announcement, and begins an election. So does a leader whose
-//!   heartbeats do not come home.
-//! - *A merging election waits* until all probed members have answered. An election that began at the
-//!   first answer left the others out, and a leader lost its leadership for a moment.
-//! - *An agent that cools down after a step-down has the last slot*, eight slots after the others:
-//!   perhaps all remaining agents cool down, and then no election would begin. It does not defer to a
-//!   member that is gone or skipped.
-//! - *A voter that cannot be elected passes messages on*, and is on the list without a score. An
-//!   observer is not in the ring: it learns of the leader from the leader. It skips no member, and
-//!   probes none.
+//! The rules are Le Lann's token with the suppression of *Chang and Roberts 1979* (*An improved algorithm for
+//! decentralized extrema-finding in circular configurations of processes*), with an acknowledgement for each hop. The
+//! token contains a list, so it survives the death of its origin. The amendments:
+//! - *The number of an election is the term of its winner* (the sources have two numbers). A later election always
+//!   wins, and one comparison shows whether an election has ended.
+//! - *Within one hop a message is sent twice*, because a lost message is not a death. [`sends`](RingConfig::sends)` =
+//!   1` is the sources' rule.
+//! - *Every participant waits for the outcome*, not only the origin: the origin and its token may be lost together.
+//! - *A `Coordinator` contains no list*: each member remembers that it has passed the message on, so a heartbeat
+//!   stays small in a large ring.
+//! - *Acknowledgements contain the newest term* in which their sender knows a leader. A member that follows an older
+//!   leader has missed an announcement, and begins an election. A leader whose heartbeats do not come home does the
+//!   same.
+//! - *An election that joins two groups waits* until all probed members have answered. If such an election began at
+//!   the first answer, it left the others out, and a leader lost its leadership for a moment.
+//! - *An agent that cools down after a step-down has the last slot*, eight slots after the others: perhaps all
+//!   remaining agents cool down, and then no election would begin. It does not defer to a member that is gone or
+//!   skipped.
+//! - *A voter that cannot be elected passes messages on*, and is in the list without a score. An observer is not in
+//!   the ring: it learns of the leader from the leader. It skips no member, and probes none.
 //!
-//! `tests/elections/ring/seed.rs` has a published demonstration of a ring, in Go, that sends no
-//! messages: it follows pointers and assigns other nodes' fields. So it announces the leader to dead
-//! nodes. Here a dead member gets no announcement, and gets probes only while its death is a suspicion.
-//! The demonstration treats the node that begins as alive, so it can elect a dead initiator; here
-//! `nominate-the-highest` finds that out. And it handles neither a second starter nor a lost token.
+//! `tests/elections/ring/seed.rs` contains a published demonstration of a ring, in Go, that sends no messages: it
+//! follows pointers and assigns other nodes' fields. So it announces the leader to dead nodes. In this machine a dead
+//! member gets no announcement, and gets probes only while its death is a suspicion. The demonstration treats the
+//! node that begins as alive, so it can elect a dead initiator; in this machine `nominate-the-highest` detects that.
+//! The demonstration handles neither a second initiator nor a lost token.
 //!
 //! # Role × input
 //! − is a traced no-op. Every `Collect`, `Nominate` and `Coordinator` is acknowledged first.
 //!
 //! | input | follower | candidate, waiting | leader |
 //! |---|---|---|---|
-//! | `Collect`, over or weaker | − | − | − |
+//! | `Collect`, ended or weaker | − | − | − |
 //! | … stronger | adds itself, passes it on; follows on | the same, for the stronger one | the same; leads on |
 //! | … that has gone round | − | closes the list: announces or nominates | the same |
 //! | `Nominate` of itself | announces | announces | announces, in the higher term |
 //! | … of another agent | passes it on; after a lap begins again | the same | the same |
-//! | `Coordinator`, newer | follows, passes it on | the same; its election is over, unless it is for a later term | gives way, follows |
-//! | … its own, home | − | leads | goes on, in the higher term |
+//! | `Coordinator`, newer | follows, passes it on | the same; its election ends, unless it is for a later term | stops leading, follows |
+//! | … its own, home | − | leads | leads on, in the higher term |
 //! | … older | − | − | − |
-//! | `HopAck` or `Probe` that names a later term | merges | waits for that leader, if its own election is too old | merges |
+//! | `HopAck` or `Probe` with a later term | merges | waits for that leader, if its own election is too old | merges |
 //! | `Answer` with another leader | merges | − | merges |
 //! | leader's end in `Members` | begins by rank | forgets the leader | − |
 //! | `TimedOut` | `Slot`: begins; `Silence`: as for the leader's end; `Cooldown`: begins by rank; in every role `Probe`: asks the skipped members | `Token`: begins by rank; `Hop`: tries the next member | `Heartbeat`, `Silence`, `Drain`; `Token`: begins, if its own announcement is lost |
@@ -117,17 +110,17 @@
 //! | `SetScore` | above the leader: begins by rank | − | sends a heartbeat; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | drains; nominates the successor |
 //!
-//! A leader that steps down or loses its score nominates its successor after its work has ended. A
-//! leader that crashes or stops sends nothing: its followers learn of it from the group's snapshot or
-//! from the silence. A heartbeat that is late, but newer than the last one passed on, counts again:
-//! only `Members` proves that an incarnation has ended.
+//! A leader that steps down or loses its score nominates its successor after its work has ended. A leader that
+//! crashes or stops sends nothing: its followers learn of the end from the group's snapshot or from the silence. A
+//! heartbeat that is late, but newer than the last one that was passed on, counts again: only `Members` proves that
+//! an incarnation has ended.
 //!
-//! A candidate has begun an election or announces itself. A waiting agent has passed an election on.
-//! Meanwhile an agent that follows or leads continues to do so. Before `Start` the agent does nothing.
-//! The driver drops the messages of non-members and of incarnations that are over.
+//! A candidate has begun an election or announces itself. A waiting agent has passed an election on. Meanwhile an
+//! agent that follows or leads continues to do so. Before `Start` the agent does nothing. The driver drops the
+//! messages of non-members and of incarnations that have ended.
 //!
-//! Not here: votes, leases and fencing tokens. A list names at most `MOST` members. In a larger ring
-//! the other members pass the list on, follow, and challenge a leader that they outrank.
+//! Not here: votes, leases and fencing tokens. A list contains at most `MOST` members. In a larger ring the other
+//! members pass the list on, follow, and challenge a leader that they outrank.
 
 mod announce;
 mod bounded;
@@ -228,11 +221,10 @@ impl Election for Ring {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // A token goes round among members that can reach each other. Each side of a partition is a
-            // ring of its own, until the probes of either side reach the other.
+            // A token goes round among members that can reach each other. Each side of a partition is a separate
+            // ring, until the probes of one side reach the other.
             leaders: Leaders::PerSide,
-            // Members take a vacant leadership in order of rank, so that one token goes round instead
-            // of n.
+            // Members take a vacant leadership in order of rank, so that one token goes round instead of n tokens.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })
@@ -241,17 +233,17 @@ impl Election for Ring {
 
 #[cfg(any(test, feature = "testkit"))]
 impl Ring {
-    /// The present election of this agent, if it takes part in one.
+    /// Returns the present election of this agent, if it takes part in one.
     pub fn election(&self) -> Option<&RingElectionId> {
         self.campaign.contest().map(|contest| &contest.id)
     }
 
-    /// The members whose acknowledgements this agent waits for.
+    /// Returns the members for whose acknowledgements this agent waits.
     pub fn awaited(&self) -> impl Iterator<Item = &AgentId> {
         self.core.hops.values().map(|hop| &hop.to)
     }
 
-    /// The members that this agent skips because they were silent.
+    /// Returns the members that this agent skips because they were silent.
     pub fn suspects(&self) -> impl Iterator<Item = &AgentId> {
         self.core.suspects.keys()
     }

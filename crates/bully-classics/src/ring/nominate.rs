@@ -1,7 +1,7 @@
-//! The second lap of an election: on to the winner, or round without having met it.
+//! The second lap of an election: to the winner, or once round the ring if the winner is gone.
 //!
-//! Decided here: `nominate-the-highest`. The source announces the winner at once. Here the winner announces itself, so
-//! that a winner that died after it was collected is found out: its nomination comes back.
+//! Decided here: `nominate-the-highest`. By the original algorithm the winner is announced at once. In this machine
+//! the winner announces itself. So a winner that died after it was collected is detected: its nomination comes back.
 
 use super::{
     AgentId, Next,
@@ -12,7 +12,7 @@ use super::{
     state::Campaign,
 };
 
-/// A nomination has come to this agent.
+/// Handles a nomination that has arrived at this agent.
 pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: Nominate) -> Next {
     core.trust(&nominate.winner, nominate.incarnation);
     let id = &nominate.election;
@@ -24,8 +24,8 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return Next::Ignore("a stronger election is under way");
     }
     let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
-    // A former incarnation was collected, with its score: that nomination goes round in vain, and another election asks
-    // this incarnation.
+    // If a former incarnation was collected, with its score, that nomination goes round in vain. Another election
+    // asks this incarnation.
     if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
         if lap == Some(Lap::Coordinator) {
             return Next::Stay; // a copy
@@ -33,17 +33,18 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return accept(core, nominate);
     }
     if nominate.passed.as_slice().contains(&core.me.id) {
-        // It went round without meeting the winner.
+        // The nomination went round without meeting the winner.
         return lap.map_or(Next::Stay, |_| Next::Retry);
     }
     if lap >= Some(Lap::Nominate) {
         return Next::Ignore("passed on before");
     }
-    nominate.passed.push(core.me.id.clone()); // beyond the bound the first ones find themselves
+    nominate.passed.push(core.me.id.clone()); // beyond the limit, the first members of the list find themselves
     Next::Join(nominate.election.clone(), Lap::Nominate, nominate.into())
 }
 
-/// The winner looks again whether it can lead: its score may have been taken away since.
+/// Handles the nomination at the winner. It checks again whether it can lead, because it may have lost its score
+/// since.
 fn accept(core: &mut Core, nominate: Nominate) -> Next {
     if core.me.eligible().is_some() {
         return Next::Announce(nominate.election);
@@ -53,7 +54,7 @@ fn accept(core: &mut Core, nominate: Nominate) -> Next {
     Next::Begin
 }
 
-/// A nomination found no member to go to: the winner is gone.
+/// Handles a nomination that found no other member: the winner is gone.
 pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next {
     if contest.is_some_and(|contest| contest.id == nominate.election) {
         return Next::Retry;
@@ -61,8 +62,8 @@ pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next 
     Next::Ignore("another election is under way")
 }
 
-/// Hands over by a nomination in a new term: the successor's rank is not checked. `None` if there is no agent to hand
-/// over to.
+/// Hands over by a nomination in a new term. The successor's rank is not checked. Returns `None` if there is no
+/// successor.
 pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
     let winner = to?;
     let incarnation = core.me.members.get(&winner)?.incarnation?;

@@ -1,19 +1,19 @@
-//! Presence of the members: one predicate for each question, side by side.
+//! The presence of the members: one function for each question, in one table.
 //!
-//! An agent knows two things about a member: its presence in the group's snapshot, and whether it was
-//! silent (`suspects`). Each of these questions has a different answer:
+//! An agent knows two facts about a member: its presence in the group's snapshot, and whether it was silent
+//! (`suspects`). The answers to these questions differ:
 //!
 //! | question about another voter | up | unseen | suspect | down | if it was silent |
 //! |---|---|---|---|---|---|
-//! | [`size`](Core::size): does a lap get more time because of it? | yes | yes | yes | no | the same |
-//! | [`is_in_ring`](Core::is_in_ring): are messages passed to it? | yes | yes | no | no | no |
-//! | [`is_skipped`](Core::is_skipped): is it probed? | no | no | yes | no | yes, unless it is down |
-//! | [`rivals`](Core::rivals): can the leadership be left to it, if it has a score? | yes | no | no | no | no |
-//! | [`members_ahead`](Core::members_ahead): does it go first, if it ranks above? | yes | no | no | no | the same: it costs a step |
+//! | [`size`](Core::size): does a lap get more time because of this voter? | yes | yes | yes | no | the same |
+//! | [`is_in_ring`](Core::is_in_ring): are messages passed to this voter? | yes | yes | no | no | no |
+//! | [`is_skipped`](Core::is_skipped): is this voter probed? | no | no | yes | no | yes, unless it is down |
+//! | [`rivals`](Core::rivals): can the leadership be left to this voter, if it has a score? | yes | no | no | no | no |
+//! | [`members_ahead`](Core::members_ahead): does this voter begin first, if it ranks above? | yes | no | no | no | the same: it costs a step |
 //!
-//! Questions about one incarnation, as a message or the snapshot names it:
-//! [`may_lead_in`](Core::may_lead_in) (can it be elected or followed?), and [`has_ended`] (is a leader
-//! gone, by a new snapshot?). The only question about an observer is [`seems_there`].
+//! Two questions are about one incarnation in a message or in the snapshot: [`may_lead_in`](Core::may_lead_in) (can
+//! it be elected or followed?), and [`has_ended`] (is a leader gone, by a new snapshot?). The only question about an
+//! observer is [`seems_there`].
 //!
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
@@ -21,9 +21,9 @@ use super::{AgentId, Incarnation, core::Core};
 use bully_core::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
-    /// Number of members of the ring, as far as known. All waiting times grow with it.
+    /// Returns the number of members of the ring, as far as is known. All waiting times grow with it.
     pub(super) fn size(&self) -> usize {
-        // A suspect may be there after all, and then a lap takes longer because of it.
+        // A suspected member may be up after all, and then a lap takes longer because of it.
         let voters = self.me.members.voters();
         voters.filter(|m| may_be_there(m)).count().max(1)
     }
@@ -45,31 +45,31 @@ impl Core {
             && (!seems_there(member) || self.was_silent(member))
     }
 
-    /// The other members that can be elected and were not silent, the highest in rank first.
+    /// Returns the other members that can be elected and were not silent, the highest-ranked first.
     pub(super) fn rivals(&self) -> impl Iterator<Item = &Member> {
         let eligible = self.me.members.eligible();
         eligible.filter(|m| m.id != self.me.id && !self.was_silent(m))
     }
 
-    /// Number of members that are higher in rank, counted up to `most`, if this agent can be elected;
-    /// `gone` is known not to be there.
+    /// Returns the number of higher-ranked members, counted up to `most`; `None` if this agent cannot be elected.
+    /// `gone` is an agent that is known not to be up.
     pub(super) fn members_ahead(&self, gone: Option<&AgentId>, most: usize) -> Option<usize> {
         self.me.ahead(gone, most)
     }
 
-    /// Whether this agent can be elected and no member goes first.
+    /// Returns whether this agent can be elected and no member ranks above it.
     pub(super) fn is_first(&self) -> bool {
         self.members_ahead(None, 1) == Some(0)
     }
 
-    /// Whether that member may lead in that incarnation, as far as known. Silence does not exclude it,
-    /// since another member has just named it.
+    /// Returns whether this member may lead in this incarnation, as far as is known. A silent member may, because a
+    /// message of another member has just named it.
     pub(super) fn may_lead_in(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
     }
 
-    /// Ends the suspicion of members that have a new incarnation or whose connection came back.
+    /// Ends the suspicion of members that have a new incarnation or are connected again.
     pub(super) fn review_suspects(&mut self, before: &Members) {
         let members = &self.me.members;
         self.suspects.retain(|id, incarnation| {
@@ -86,8 +86,8 @@ impl Core {
     }
 }
 
-/// Whether the new snapshot says that the leader's incarnation has ended, or suspects it for the first
-/// time. A suspicion may be wrong, so it counts once.
+/// Returns whether the new snapshot says that the leader's incarnation has ended, or suspects that for the first
+/// time. A suspicion may be wrong, so it counts only once.
 pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) -> bool {
     let (id, incarnation) = (&leader.id, leader.incarnation);
     let is_gone = |m: &Members| m.get(id).is_none_or(|m| m.is_gone(incarnation));
@@ -95,7 +95,7 @@ pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) ->
     is_over || is_gone(members) && !is_gone(before)
 }
 
-/// Whether the snapshot neither suspects a member nor knows its end.
+/// Returns whether the snapshot neither suspects a member nor knows its end.
 pub(super) fn seems_there(member: &Member) -> bool {
     match member.presence {
         Presence::Up | Presence::Unseen => true,
@@ -103,7 +103,7 @@ pub(super) fn seems_there(member: &Member) -> bool {
     }
 }
 
-/// Whether the snapshot does not know a member's end.
+/// Returns whether the snapshot does not know a member's end.
 fn may_be_there(member: &Member) -> bool {
     match member.presence {
         Presence::Up | Presence::Unseen | Presence::Suspect => true,

@@ -1,8 +1,8 @@
-//! `probe-the-skipped`: an agent asks the members that it skips whether they are there, so that
-//! partitions merge.
+//! `probe-the-skipped`: an agent asks the members that it skips whether they are up, so that the sides of a former
+//! partition join again.
 //!
-//! Every member, not only the leader, probes the members that it skips: a follower's suspicion hides a
-//! member from all others. A member that is known to be down gets no probes.
+//! Every member, not only the leader, probes the members that it skips: if a follower skips a member, that member is
+//! hidden from all others. A member that is known to be down gets no probes.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ impl Core {
         }
     }
 
-    /// Stops skipping a member: this agent or another member has heard it.
+    /// Stops skipping a member, because this agent or another member has heard it.
     ///
-    /// Called for the sender of each message with any content, and for the members whose presence a
-    /// message proves: the entrants of a list, the winner of a nomination, the leader of an
-    /// announcement. A late acknowledgement counts like any message: this incarnation sent it, so it
-    /// was slow and not dead. If it has died since, the next hop finds it silent again.
+    /// Called for the sender of every message, and for the members whose presence a message proves: the entrants of a
+    /// list, the winner of a nomination, the leader of an announcement. A late acknowledgement counts like any
+    /// message: this incarnation sent it, so it was slow and not dead. If it has died since, the next hop notices its
+    /// silence again.
     pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
-        // A list may name an incarnation that is over. That says nothing about the next incarnation.
+        // A list may contain an incarnation that has ended. That proves nothing about the next incarnation.
         let has_ended = |m: &Member| m.is_stale(incarnation);
         if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
             self.suspects.remove(id);
@@ -39,7 +39,7 @@ impl Core {
 
     /// Sets the timer of the probes if this agent skips members from now on.
     pub(super) fn watch_skipped(&mut self, now: Time, out: &mut Out) {
-        // A planned probe stays. Otherwise each further suspicion would delay it.
+        // A planned probe does not change. Otherwise each further suspicion would delay it.
         if self.probe.is_none() && self.me.members.iter().any(|m| self.is_skipped(m)) {
             self.set_probe(now, out);
         }
@@ -79,21 +79,18 @@ impl Core {
         out.send(to, answer);
     }
 
-    /// Plans an election for two groups that have found each other, unless an election is planned
-    /// already.
+    /// Plans an election for two groups that have found each other, unless an election is already planned.
     pub(super) fn merge(&self, campaign: &Campaign) -> Next {
         if *campaign != Campaign::Idle {
             return Next::Stay;
         }
-        // The election does not begin at the first answer. The other probed members also answer, and a
-        // member that is still suspected would be left out. A leader once lost its leadership for a
-        // moment in this way.
+        // The election does not begin at the first answer. The other probed members also answer, and a member that is
+        // still suspected would be left out. In this way a leader once lost its leadership for a moment.
         let answers = self.config.timings.delay_bound().saturating_mul(2);
         Next::Schedule(answers, CampaignCause::Merge)
     }
 
-    /// Waits for the heartbeat of a leader that seems to be there, and begins an election if none
-    /// comes.
+    /// Waits for the heartbeat of a leader that seems to be up, and begins an election if no heartbeat comes.
     pub(super) fn await_heartbeat(&self, campaign: &Campaign) -> Next {
         if *campaign != Campaign::Idle || !self.may_lead() {
             return Next::Stay;

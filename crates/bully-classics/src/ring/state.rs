@@ -1,8 +1,8 @@
 //! The states of a member of a ring, with their data.
 //!
-//! Two things are independent of each other: who leads ([`State`]), and the election that this agent takes part in
-//! ([`Campaign`]). A leader goes on leading while an election is under way that may choose it again, and a follower
-//! follows until the election has an outcome.
+//! Two facts are independent of each other: which agent leads ([`State`]), and the election in which this agent takes
+//! part ([`Campaign`]). A leader leads on during an election that may choose it again, and a follower follows until
+//! the election has an outcome.
 
 use std::time::Duration;
 
@@ -31,16 +31,16 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Campaign {
     Idle,
-    /// It begins an election at that time, unless something happens before.
+    /// The agent begins an election at that time, unless its reason disappears before.
     Scheduled {
         due: Time,
         cause: CampaignCause,
     },
-    /// An election is under way, and it takes part.
+    /// An election is under way, and the agent takes part in it.
     Joined(Contest),
 }
 
-/// The reason of an election.
+/// The reason for an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CampaignCause {
     /// No agent leads, or the leader ranks below this agent.
@@ -53,31 +53,31 @@ pub(super) enum CampaignCause {
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     Stay,
-    /// Nothing follows, for that reason.
+    /// The input changes nothing, for this reason.
     Ignore(&'static str),
-    /// Wait that long, and begin an election then.
+    /// Wait for this time, and begin an election then.
     Schedule(Duration, CampaignCause),
     /// Begin an election for a new term.
     Begin,
-    /// Take part in an election that has come as far as this lap, and pass the message on.
+    /// Take part in an election that has reached this lap, and pass the message on.
     Join(RingElectionId, Lap, RingMessage),
     /// Pass a message on.
     Pass(RingMessage),
-    /// The election is won: announce that.
+    /// This agent has won the election: announce it.
     Announce(RingElectionId),
     /// The announcement has come home: lead in this term.
     Lead(Term),
-    /// The election is over for this agent.
+    /// The election has ended for this agent.
     Leave,
     /// The election has failed: begin another one.
     Retry,
     /// The leadership has ended without a hand-over.
     Lose(LostReason),
-    /// Hand the leadership over, if possible to that agent.
+    /// Hand the leadership over, if possible to this agent.
     Resign(Option<AgentId>),
 }
 
-/// The last announcement or heartbeat that was passed on. An older one, or the same again, goes no further.
+/// The last announcement or heartbeat that was passed on. An older one, or a copy, is not passed on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Passed {
     pub term: Term,
@@ -92,18 +92,18 @@ pub(super) struct Passed {
 pub enum RingTimer {
     /// A message of this lap was not acknowledged.
     Hop(Lap),
-    /// An election has no outcome.
+    /// An election has no outcome yet, and its time has passed.
     Token,
-    /// The slot of this agent to begin an election has come.
+    /// The slot in which this agent begins an election has come.
     Slot,
-    /// A leader: time for a heartbeat.
+    /// A leader: the next heartbeat is due.
     Heartbeat,
-    /// The leader is silent; at the leader itself: its heartbeats do not come home.
+    /// A follower: the leader is silent. A leader: its heartbeats do not come home.
     Silence,
-    /// Time to probe the members that are skipped.
+    /// The time to probe the skipped members has come.
     Probe,
     /// A leader that steps down: the work took too long.
     Drain,
-    /// An agent that stepped down need not let others go first any more.
+    /// An agent that stepped down: it may lead again.
     Cooldown,
 }

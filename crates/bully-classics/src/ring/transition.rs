@@ -1,7 +1,7 @@
 //! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role or a stage of an election returns a [`Next`]. [`Ring::go`] carries it out, and its consequences, until there
-//! are none. No role calls another one, and every transition from one state to another is in this file.
+//! A role or a stage of an election returns a [`Next`]. [`Ring::go`] carries it out, and its consequences, until
+//! there are none. No role calls another role, and every transition from one state to another is in this file.
 
 use super::{
     AgentId, Out, Ring, Score, Term, announce,
@@ -15,7 +15,7 @@ use super::{
 use bully_core::protocol::{Leader, LostReason, Role, Time};
 
 impl Ring {
-    /// Carries out a consequence, and all that follow from it.
+    /// Carries out a consequence, and all consequences that follow from it.
     pub(super) fn go(&mut self, now: Time, mut next: Next, out: &mut Out) {
         loop {
             next = match next {
@@ -38,7 +38,7 @@ impl Ring {
                     Some(message) => self.came_home(now, message, out),
                     None => return,
                 },
-                // The list may show a score that was taken away while it went round.
+                // The list may show a score that the agent lost while the list went round.
                 Next::Announce(id) if self.core.me.eligible().is_some() => {
                     let term = id.term;
                     announce::begin(&mut self.core, out);
@@ -64,7 +64,7 @@ impl Ring {
         }
     }
 
-    /// Handles a message that found no other member to go to, as if it had gone round.
+    /// Handles a message for which no other member was found, as if it had gone round.
     fn came_home(&mut self, now: Time, message: RingMessage, out: &mut Out) -> Next {
         match message {
             RingMessage::Collect(m) => match &mut self.campaign {
@@ -86,7 +86,7 @@ impl Ring {
         }
     }
 
-    /// Sends messages under way to a member that is not in the ring any more to the next member.
+    /// If the next member of a message is not in the ring any more, sends the message to the member after it.
     pub(super) fn skip_absent(&mut self, now: Time, out: &mut Out) {
         for lap in self.core.stuck_laps() {
             if let Some(message) = self.core.skip(now, lap, out) {
@@ -96,7 +96,7 @@ impl Ring {
         }
     }
 
-    /// Checks whether there is a reason for an election while none is under way.
+    /// Checks whether there is a reason for an election while no election is under way.
     pub(super) fn look_again(&self, now: Time) -> Next {
         match &self.state {
             _ if self.campaign.contest().is_some() => Next::Stay,
@@ -106,7 +106,7 @@ impl Ring {
         }
     }
 
-    /// Another member knows a leader of a higher term, so its announcement has missed this agent.
+    /// Handles a message of a member that knows a leader of a higher term: this agent has missed its announcement.
     pub(super) fn catch_up(&mut self, known: Term, out: &mut Out) -> Next {
         self.core.seen = self.core.seen.max(known);
         if known <= self.core.closed {
@@ -115,7 +115,7 @@ impl Ring {
         if self.state != State::Vacant {
             return self.core.merge(&self.campaign);
         }
-        // The members that know the later leader only acknowledge such a token, and drop it.
+        // The members that know the later leader only acknowledge such a token, and do not pass it on.
         let is_in_vain = |c: &Contest| c.id.origin == self.core.me.id && c.id.term <= known;
         if self.campaign.contest().is_some_and(is_in_vain) {
             self.leave(out);
@@ -127,12 +127,12 @@ impl Ring {
 
     pub(super) fn follow(&mut self, now: Time, leader: Leader, score: Score, out: &mut Out) {
         self.core.closed = self.core.closed.max(leader.term);
-        // An election for a later term goes on behind the announcement: its outcome is newer.
+        // An election for a later term continues after the announcement, because its outcome is newer.
         let is_over = |c: &Contest| c.id.term <= leader.term;
         if self.campaign.contest().is_some_and(is_over) {
             self.leave(out);
         }
-        // The application ends its own work before it hears of another leader.
+        // The application must end its own work before it is told of another leader.
         self.lose(LostReason::Superseded, out);
         let before = match &self.state {
             State::Follower(f) => Some(&f.leader),
@@ -140,13 +140,13 @@ impl Ring {
         };
         let is_new = before != Some(&leader);
         let goes_on = match &self.campaign {
-            // The other group is still there, whatever this leader reports of itself; only a later leader may be the
+            // The other group still exists, whatever this leader reports of itself. Only a later leader may be the
             // outcome of a merge.
             Campaign::Scheduled {
                 cause: CampaignCause::Merge,
                 ..
             } => !is_new,
-            // A challenge goes on only against the leader that it was planned against.
+            // A challenge continues only against the leader for which it was planned.
             Campaign::Idle | Campaign::Scheduled { .. } | Campaign::Joined(_) => {
                 before.is_some_and(|before| before.id == leader.id)
                     && self.core.me.outranks(score, &leader.id)
@@ -176,7 +176,7 @@ impl Ring {
         }
     }
 
-    /// The leader that was followed is gone.
+    /// Stops following a leader that is gone.
     pub(super) fn vacate(&mut self, now: Time, out: &mut Out) {
         let State::Follower(f) = &self.state else {
             return;
@@ -184,15 +184,15 @@ impl Ring {
         let gone = f.leader.id.clone();
         f.end(out);
         self.state = State::Vacant;
-        // An election that is under way has an outcome, or its time-out begins the next one.
+        // An election that is under way has an outcome, or its time-out begins the next election.
         if self.campaign.contest().is_none() {
             self.go(now, self.core.begin_by_rank(now, Some(&gone)), out);
         }
     }
 
-    /// Ends the leadership, and only then nominates the successor: no other agent leads meanwhile.
+    /// Ends the leadership, and only then nominates the successor, so that no other agent leads meanwhile.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
-        // The successor that was chosen at the beginning of the drain may be gone by now.
+        // The successor that was chosen when the work began to end may be gone by now.
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -200,11 +200,11 @@ impl Ring {
             .cooldown
             .begin(now, span, RingTimer::Cooldown, out);
         self.leave(out);
-        // With no agent to hand over to it comes back.
+        // If there is no agent to hand over to, the leadership comes back to this agent.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 
-    /// An election is over for this agent.
+    /// Ends this agent's part in an election.
     pub(super) fn leave(&mut self, out: &mut Out) {
         if self.campaign.contest().is_some() {
             Contest::leave(&mut self.core, out);
@@ -221,7 +221,7 @@ impl Ring {
 
     // ---- queries ----------------------------------------------------------------------------
 
-    /// The leader that this agent follows, or itself.
+    /// Returns the leader: the followed agent, or this agent itself.
     pub(super) fn leader(&self) -> Option<Leader> {
         match &self.state {
             State::Vacant => None,
