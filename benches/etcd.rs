@@ -1,21 +1,21 @@
 //! The same ends of leaders in etcd, if its programs are installed: a store whose Raft group holds elections as well.
 //!
 //! Decided here: when a member of etcd knows its leader. Its log says so; the time of a line is the time at which it is
-//! read. Not here: the number of rounds, and how the times are printed (`processes.rs`).
+//! read. Not here: the number of rounds, and how the times are printed (`beside.rs`, `processes.rs`).
 
 use std::{
     io::{BufRead, BufReader, Read},
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, Sender},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{NODES, Took, Wrong, cluster::SOON, ports::free_port};
+use super::{Gap, NODES, Wrong, cluster::SOON, ports::free_port};
 
 /// The way in which its leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,6 @@ pub(super) enum End {
     /// An operator asks it to transfer its leadership; measured from the beginning of the transfer.
     Moved,
 }
-
-pub(super) const ENDS: [End; 3] = [End::Killed, End::Terminated, End::Moved];
 
 /// Heartbeat and election time-out like those of `lan`, in milliseconds.
 const HEARTBEAT: &str = "20";
@@ -40,13 +38,15 @@ struct Said {
     text: String,
 }
 
-struct Group {
+pub(super) struct Group {
     members: Vec<Child>,
     /// Numbers by which their logs name the members.
     numbers: [String; NODES],
     peers: Vec<String>,
     clients: Vec<String>,
     folder: TempDir,
+    /// The member that leads.
+    leads: usize,
     said: Receiver<Said>,
     says: Sender<Said>,
 }
@@ -69,40 +69,6 @@ impl End {
             Self::Moved => "etcd move",
         }
     }
-
-    /// Measures a number of ends of leaders, one after the other.
-    pub(super) fn measure(self, rounds: usize) -> Result<Took, Wrong> {
-        let mut group = Group::start()?;
-        let mut took = Took::default();
-        let mut leader = group.leader(None)?.0;
-        for _ in 0..rounds {
-            // Waits until all follow the leader, and have written its messages.
-            thread::sleep(Duration::from_millis(700));
-            while group.said.try_recv().is_ok() {}
-            let asked = Instant::now();
-            match self {
-                Self::Killed => group.members[leader].kill()?,
-                Self::Terminated => signal(&group.members[leader])?,
-                Self::Moved => group.move_from(leader)?,
-            }
-            let (next, times) = group.leader(Some(leader))?;
-            let known = times.known.ok_or_else(|| Wrong("nobody leads".into()))?;
-            let began = match self {
-                Self::Killed | Self::Terminated => asked,
-                Self::Moved => times.begun.unwrap_or(asked),
-            };
-            took.known.push(known.saturating_duration_since(began));
-            if let (Some(begun), Some(became)) = (times.begun, times.became) {
-                took.alone.push(became.saturating_duration_since(begun));
-            }
-            if self != Self::Moved {
-                group.members[leader].wait()?;
-                group.members[leader] = group.spawn(leader, "existing")?;
-            }
-            leader = next;
-        }
-        Ok(took)
-    }
 }
 
 /// The times of the steps of an election.
@@ -117,7 +83,7 @@ struct Times {
 }
 
 impl Group {
-    fn start() -> Result<Self, Wrong> {
+    pub(super) fn start() -> Result<Self, Wrong> {
         let (says, said) = mpsc::channel();
         let mut group = Self {
             members: Vec::new(),
@@ -125,6 +91,7 @@ impl Group {
             peers: addresses(),
             clients: addresses(),
             folder: TempDir::new()?,
+            leads: 0,
             said,
             says,
         };
@@ -132,7 +99,45 @@ impl Group {
             let process = group.spawn(member, "new")?;
             group.members.push(process);
         }
+        group.leads = group.leader(None)?.0;
         Ok(group)
+    }
+
+    /// Ends the leader once. A member that ended is started again, and follows before this returns.
+    pub(super) fn end_leader(&mut self, end: End) -> Result<Gap, Wrong> {
+        // The leadership may have moved since: a member that was started again may hold an election.
+        while let Ok(Said { member, text, .. }) = self.said.try_recv() {
+            let Some((number, leader)) = elected(&text) else {
+                continue;
+            };
+            self.numbers[member] = number;
+            if let Some(leads) = self.numbers.iter().position(|number| *number == leader) {
+                self.leads = leads;
+            }
+        }
+        let leader = self.leads;
+        let asked = Instant::now();
+        match end {
+            End::Killed => self.members[leader].kill()?,
+            End::Terminated => signal(&self.members[leader])?,
+            End::Moved => self.move_from(leader)?,
+        }
+        let (next, times) = self.leader(Some(leader))?;
+        let known = times.known.ok_or_else(|| Wrong("nobody leads".into()))?;
+        let began = match end {
+            End::Killed | End::Terminated => asked,
+            End::Moved => times.begun.unwrap_or(asked),
+        };
+        if end != End::Moved {
+            self.members[leader].wait()?;
+            self.members[leader] = self.spawn(leader, "existing")?;
+        }
+        self.leads = next;
+        let alone = times.begun.zip(times.became);
+        Ok(Gap {
+            known: known.saturating_duration_since(began),
+            alone: alone.map(|(begun, became)| became.saturating_duration_since(begun)),
+        })
     }
 
     fn spawn(&self, member: usize, state: &str) -> Result<Child, Wrong> {

@@ -24,6 +24,7 @@ mod loopback;
 mod node;
 #[path = "../tests/support/ports.rs"]
 mod ports;
+mod spread;
 #[path = "../tests/hosts/wrong.rs"]
 mod wrong;
 
@@ -35,6 +36,7 @@ use std::{
 
 use cluster::{Cluster, SOON, Setting};
 use loopback::Loopback;
+use spread::Spread;
 use wrong::Wrong;
 
 const NODES: usize = 3;
@@ -106,37 +108,6 @@ fn main() -> Result<(), Wrong> {
         Ok(())
     } else {
         Err(Wrong(format!("slower than before: {}", slower.join(", "))))
-    }
-}
-
-/// A median, with its interval in 95 of 100 runs.
-struct Spread {
-    median: f64,
-    from: f64,
-    to: f64,
-}
-
-impl Spread {
-    /// Uses only the order of the values: the number of values below the true median is a sum of tosses of a coin.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a few hundred values"
-    )]
-    fn of(mut values: Vec<f64>) -> Self {
-        values.sort_by(f64::total_cmp);
-        let count = values.len() as f64;
-        let half = 0.98 * count.sqrt();
-        let at = |place: f64| {
-            let place = place.clamp(0.0, (count - 1.0).max(0.0)) as usize;
-            values.get(place).copied().unwrap_or(f64::NAN)
-        };
-        Self {
-            median: at((count / 2.0).floor()),
-            from: at((count / 2.0 - half).floor()),
-            to: at((count / 2.0 + half).ceil() - 1.0),
-        }
     }
 }
 

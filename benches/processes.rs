@@ -1,9 +1,10 @@
 //! The length of a failover between real processes on loopback: the time until every survivor knows the next leader.
 //!
 //! `cargo bench --bench processes` in this folder; `-- --rounds 200` for the figures of a release, `--only told` for
-//! one kind of end, `--only fast` for the rows of one preset, `--etcd` for the same ends of etcd as well, if its
-//! programs are installed. With `--bursts 50` and `--calm 600` (seconds) it counts instead the elections that quorums
-//! of each preset hold although no process has ended. Stores are in `TMPDIR`; `/dev/shm` is in memory.
+//! one kind of end, `--only fast` for the rows of one preset. `--etcd` measures ends beside those of etcd, in turn, if
+//! its programs are installed (`beside.rs`). With `--bursts 50` and `--calm 600` (seconds) it counts instead the
+//! elections that quorums of each preset hold although no process has ended. Stores are in `TMPDIR`; `/dev/shm` is in
+//! memory.
 //!
 //! Three processes of the node example. The bench fails when a row exceeds its formula three times: the formula does
 //! not cover a machine that gives a process no core for a second, and a busy machine does so now and then.
@@ -14,6 +15,7 @@
     reason = "nodes are counted from 0 to n, and live in real time"
 )]
 
+mod beside;
 #[path = "../tests/hosts/check.rs"]
 #[expect(dead_code, reason = "other programs ask more")]
 mod check;
@@ -28,6 +30,7 @@ mod loopback;
 mod node;
 #[path = "../tests/support/ports.rs"]
 mod ports;
+mod spread;
 mod stalls;
 #[path = "../tests/hosts/wrong.rs"]
 mod wrong;
@@ -117,41 +120,38 @@ fn main() -> Result<(), Wrong> {
     let node = node::program()?;
     let stalls = (number("--bursts"), number("--calm"));
     if stalls != (None, None) {
-        let silent = ROWS
-            .iter()
-            .filter(|row| row.quorum && row.end == End::Silent);
-        for row in silent.filter(is_asked) {
+        let quorums = ["default", "lan", "fast", "wan"].map(|it| row(End::Silent, true, it, 1));
+        for row in quorums.iter().filter(is_asked) {
             if let Some(rounds) = stalls.0 {
                 row.bursts(&node, rounds)?;
             }
             if let Some(seconds) = stalls.1 {
-                row.calm(
-                    &node,
-                    Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)),
-                )?;
+                let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+                row.calm(&node, Duration::from_secs(seconds))?;
             }
         }
         return Ok(());
     }
-    println!(
-        "{:<11} {:<9} {:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
-        "end", "timings", "mode", "rounds", "p50 ms", "p90 ms", "p99 ms", "most ms", "bound ms"
-    );
+    if arguments.iter().any(|one| one == "--etcd") {
+        return beside::compare(&node, rounds, |row| is_asked(&row));
+    }
+    print_head();
     let mut late = 0;
     for row in ROWS.iter().filter(is_asked) {
         let rounds = (rounds / row.part).max(1);
         late += usize::from(!row.is_within(&node, rounds)?);
     }
-    if arguments.iter().any(|one| one == "--etcd") {
-        for end in etcd::ENDS {
-            end.measure(rounds)?
-                .print(end.name(), "20/200", "store", None);
-        }
-    }
     match late {
         0 => Ok(()),
         _ => Err(Wrong(format!("{late} rows exceed their formula"))),
     }
+}
+
+fn print_head() {
+    println!(
+        "{:<11} {:<9} {:<11} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "end", "timings", "mode", "rounds", "p50 ms", "p90 ms", "p99 ms", "most ms", "bound ms"
+    );
 }
 
 /// Most measurements of a row until it is within its formula.
@@ -204,16 +204,28 @@ impl Row {
     }
 }
 
+/// The times of one end of a leader.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// From the end until all survivors know the next leader.
+    known: Duration,
+    /// Of a hand-over: from the end of the leader's work until the next leader's work begins.
+    alone: Option<Duration>,
+}
+
 /// The times of all rounds.
 #[derive(Default)]
 struct Took {
-    /// From the end until all survivors know the next leader.
     known: Vec<Duration>,
-    /// Of hand-overs: from the end of the leader's work until the next leader's work begins.
     alone: Vec<Duration>,
 }
 
 impl Took {
+    fn add(&mut self, gap: Gap) {
+        self.known.push(gap.known);
+        self.alone.extend(gap.alone);
+    }
+
     /// Prints the times, and returns the times until all knew, in order.
     fn print(
         mut self,
@@ -259,35 +271,47 @@ fn line(
 
 /// Measures a number of ends of leaders, one after the other.
 fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Took, Wrong> {
-    let setting = Setting {
-        hosts: NODES,
-        quorum: row.quorum,
-        diskless: false,
-        timings: row.timings,
-        // No node takes over from a live leader, so that each end counts alone.
-        preempt: 3_600_000,
-    };
-    let place = Loopback::new(NODES);
     let secret = TempDir::new()?;
-    let mut cluster = if row.is_told() {
+    let mut cluster = row.cluster(node, &secret)?;
+    let mut took = Took::default();
+    for _ in 0..rounds {
+        took.add(row.end_leader(&mut cluster)?);
+    }
+    cluster.verdict()?;
+    Ok(took)
+}
+
+impl Row {
+    fn cluster(&self, node: &Path, secret: &TempDir) -> Result<Cluster<Loopback>, Wrong> {
+        let setting = Setting {
+            hosts: NODES,
+            quorum: self.quorum,
+            diskless: false,
+            timings: self.timings,
+            // No node takes over from a live leader, so that each end counts alone.
+            preempt: 3_600_000,
+        };
+        let place = Loopback::new(NODES);
+        if !self.is_told() {
+            return Cluster::start(node, place, setting);
+        }
         let file = secret.path().join("secret");
         fs::write(&file, "")?;
         fs::set_permissions(&file, Permissions::from_mode(0o600))?;
         fs::write(&file, "thirty-two bytes that all nodes know")?;
         let file = file.display().to_string();
         let more = ["--sentinel", "--secret-file", &file].map(str::to_owned);
-        Cluster::start_with(node, place, setting, &row.folder(), &more)?
-    } else {
-        Cluster::start(node, place, setting)?
-    };
-    let clock = BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
-    let mut took = Took::default();
-    for _ in 0..rounds {
-        let leader = settled(&mut cluster, row)?;
+        Cluster::start_with(node, place, setting, &self.folder(), &more)
+    }
+
+    /// Ends the leader once, and waits until all follow one again.
+    fn end_leader(&self, cluster: &mut Cluster<Loopback>) -> Result<Gap, Wrong> {
+        let clock = BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
+        let leader = settled(cluster, self)?;
         let before = cluster.mark();
         let survivors = cluster.others(leader);
         let began = clock.now().as_nanos() / 1_000;
-        match row.end {
+        match self.end {
             End::Killed | End::Told | End::ToldOnDisk => cluster.kill(leader)?,
             End::Panics => cluster.tell(leader, "panic")?,
             End::Silent => cluster.freeze(leader)?,
@@ -298,28 +322,25 @@ fn measure(node: &Path, row: &Row, rounds: usize) -> Result<Took, Wrong> {
             let first = |host: &usize| first_told(since, *host, leader);
             survivors.iter().map(first).collect::<Option<Vec<u64>>>()
         });
-        let told = told.ok_or_else(|| not_told(&cluster, leader, before))?;
+        let told = told.ok_or_else(|| not_told(cluster, leader, before))?;
         let last = told.into_iter().max().unwrap_or(began);
-        took.known
-            .push(Duration::from_micros(last.saturating_sub(began)));
-        if row.end == End::HandsOver {
-            took.alone.extend(without_leader(&cluster, leader, before));
-        }
-        match row.end {
+        let known = Duration::from_micros(last.saturating_sub(began));
+        let mut alone = None;
+        match self.end {
             End::Killed | End::Told | End::ToldOnDisk => cluster.restart(leader)?,
             End::Panics => {}
             End::Silent => cluster.thaw(leader)?,
             End::HandsOver => {
+                alone = without_leader(cluster, leader, before);
                 cluster.stop(leader)?;
                 cluster.restart(leader)?;
             }
         }
-        settled(&mut cluster, row)?;
+        settled(cluster, self)?;
         // Waits until the restarted voter supports a leader again.
-        cluster.log.wait(row.pause(), |_| None::<()>);
+        cluster.log.wait(self.pause(), |_| None::<()>);
+        Ok(Gap { known, alone })
     }
-    cluster.verdict()?;
-    Ok(took)
 }
 
 /// Returns a leader from which no node will take over: in the available mode an agent of a higher rank does, and would

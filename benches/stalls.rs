@@ -5,12 +5,9 @@
 
 use std::{path::Path, time::Duration};
 
-use super::{
-    NODES, Row, Wrong,
-    cluster::{Cluster, Setting},
-    loopback::Loopback,
-    settled,
-};
+use tempfile::TempDir;
+
+use super::{Row, Wrong, cluster::Cluster, loopback::Loopback, settled};
 
 /// The process that stands still.
 #[derive(Clone, Copy, Debug)]
@@ -23,21 +20,10 @@ enum Who {
 const BURSTS: [u64; 4] = [100, 200, 300, 400];
 
 impl Row {
-    fn cluster(&self, node: &Path) -> Result<Cluster<Loopback>, Wrong> {
-        let setting = Setting {
-            hosts: NODES,
-            quorum: self.quorum,
-            diskless: false,
-            timings: self.timings,
-            // No node takes over from a live leader, so that each election comes from a standstill.
-            preempt: 3_600_000,
-        };
-        Cluster::start(node, Loopback::new(NODES), setting)
-    }
-
     /// Stops a leader, and then a follower, a number of times for each of the lengths; prints the number of elections.
     pub(super) fn bursts(&self, node: &Path, rounds: usize) -> Result<(), Wrong> {
-        let mut cluster = self.cluster(node)?;
+        let secret = TempDir::new()?;
+        let mut cluster = self.cluster(node, &secret)?;
         for who in [Who::Leader, Who::Follower] {
             for length in BURSTS {
                 let mut elections = 0;
@@ -78,7 +64,8 @@ impl Row {
 
     /// Leaves the nodes alone for that time; prints the number of elections.
     pub(super) fn calm(&self, node: &Path, calm: Duration) -> Result<(), Wrong> {
-        let mut cluster = self.cluster(node)?;
+        let secret = TempDir::new()?;
+        let mut cluster = self.cluster(node, &secret)?;
         settled(&mut cluster, self)?;
         let before = led(&cluster);
         cluster.log.wait(calm, |_| None::<()>);
