@@ -1,12 +1,12 @@
 //! Conditions of a link that is not cut: delay, loss, duplication, reordering.
 //!
-//! Decided here: which values make sense. Not here: which members are cut off.
+//! Decided here: which values are valid. Not here: which members are cut off.
 
 use std::{fmt, time::Duration};
 
 use bully_core::{protocol::After, record::NetworkRecord};
 
-/// Conditions of a link. The default is perfect: no delay, no loss, in order.
+/// Conditions of a link. By default a link is perfect: no delay, no loss, messages in order.
 ///
 /// ```
 /// use actix_bully::testkit::faults::Conditions;
@@ -37,7 +37,7 @@ impl Default for Conditions {
 }
 
 impl Conditions {
-    /// Everything arrives, once, in order, after exactly this long.
+    /// Returns conditions in which every message arrives, once, in order, after exactly this delay.
     pub const fn delayed(delay: Duration) -> Self {
         Self {
             delay: After {
@@ -55,12 +55,12 @@ impl Conditions {
         }
     }
 
-    /// Starts from perfect conditions to make worse ones.
+    /// Returns a builder that starts from perfect conditions.
     pub fn builder() -> ConditionsBuilder {
         Self::default().to_builder()
     }
 
-    /// Starts from these conditions to make others.
+    /// Returns a builder that starts from these conditions.
     pub const fn to_builder(self) -> ConditionsBuilder {
         ConditionsBuilder(self)
     }
@@ -84,12 +84,12 @@ impl Conditions {
         self.delay
     }
 
-    /// The messages that are lost, per thousand.
+    /// Returns the number of lost messages, per thousand.
     pub const fn loss_per_mille(&self) -> u16 {
         self.loss
     }
 
-    /// Returns the longest time that a message can be under way, without the wait behind others.
+    /// Returns the longest time for which a message can be on its way, without its wait for earlier messages.
     pub fn longest_delay(&self) -> Duration {
         if self.slow == 0 {
             return self.delay.max;
@@ -143,13 +143,13 @@ impl fmt::Display for Conditions {
     }
 }
 
-/// Makes [`Conditions`].
+/// Builds [`Conditions`].
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct ConditionsBuilder(Conditions);
 
 impl ConditionsBuilder {
-    /// Sets the time that a message is under way, one way. Default: no time at all.
+    /// Sets the time for which a message is on its way, in one direction. Default: zero.
     pub const fn delay(mut self, range: std::ops::RangeInclusive<Duration>) -> Self {
         self.0.delay = After {
             min: *range.start(),
@@ -158,20 +158,20 @@ impl ConditionsBuilder {
         self
     }
 
-    /// Sets how many of a thousand messages are lost, 0 to 1000. Default: none.
+    /// Sets how many of a thousand messages are lost, 0 to 1000. Default: 0.
     pub const fn loss(mut self, per_mille: u16) -> Self {
         self.0.loss = per_mille;
         self
     }
 
-    /// Sets how many of a thousand messages arrive twice. The same share of these arrives a third time, and so on up to
-    /// [`Arrivals::MOST`](super::Arrivals::MOST); 0 to 1000. Default: none.
+    /// Sets how many of a thousand messages arrive twice, 0 to 1000. The same share of these messages arrives a third
+    /// time, and so on up to [`Arrivals::MOST`](super::Arrivals::MOST). Default: 0.
     pub const fn duplication(mut self, per_mille: u16) -> Self {
         self.0.duplication = per_mille;
         self
     }
 
-    /// Sets how many of a thousand messages are slow, and their additional delay; 0 to 1000. Default: none.
+    /// Sets how many of a thousand messages are slow, 0 to 1000, and their additional delay. Default: 0.
     pub const fn slow(mut self, per_mille: u16, by: std::ops::RangeInclusive<Duration>) -> Self {
         self.0.slow = per_mille;
         self.0.slow_by = After {
@@ -181,7 +181,7 @@ impl ConditionsBuilder {
         self
     }
 
-    /// Lets messages overtake each other. Default: messages from one member to another stay in order.
+    /// Lets messages overtake each other. By default messages from one member to another stay in order.
     pub const fn in_any_order(mut self) -> Self {
         self.0.any_order = true;
         self
@@ -190,7 +190,7 @@ impl ConditionsBuilder {
     /// Checks the values.
     ///
     /// # Errors
-    /// [`ConditionsError`] when a share exceeds 1000 per mille, or a range runs backwards.
+    /// [`ConditionsError`] if a share exceeds 1000 per mille, or the end of a range is below its start.
     pub fn build(self) -> Result<Conditions, ConditionsError> {
         let c = self.0;
         for range in [c.delay, c.slow_by] {
@@ -214,29 +214,29 @@ impl ConditionsBuilder {
     }
 }
 
-/// Errors of conditions, by the invalid value.
+/// An invalid value of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConditionsError {
-    /// More messages are lost than there are.
+    /// The share of lost messages exceeds 1000 per mille.
     #[error("a loss of {per_mille} per mille exceeds 1000")]
     Loss {
         /// The value.
         per_mille: u16,
     },
-    /// More messages are duplicated than there are.
+    /// The share of duplicated messages exceeds 1000 per mille.
     #[error("a duplication of {per_mille} per mille exceeds 1000")]
     Duplication {
         /// The value.
         per_mille: u16,
     },
-    /// More messages are slow than there are.
+    /// The share of slow messages exceeds 1000 per mille.
     #[error("a share of slow messages of {per_mille} per mille exceeds 1000")]
     Slow {
         /// The value.
         per_mille: u16,
     },
-    /// The shortest is longer than the longest.
+    /// The shortest delay of a range is longer than the longest one.
     #[error("a delay from {min:?} to {max:?} runs backwards: swap the two")]
     Backwards {
         /// The lower end.

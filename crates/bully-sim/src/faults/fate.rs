@@ -1,4 +1,4 @@
-//! The fate of one message, and the counts of fates.
+//! The fate of one message, and the number of messages by fate.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use bully_core::protocol::Time;
 /// The fate of one message; see [`Network::fate`](super::Network::fate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It never arrives.
+    /// The message never arrives.
     Lost(Loss),
-    /// It arrives, at least once.
+    /// The message arrives, at least once.
     Arrives(Arrivals),
 }
 
-/// Why a message never arrives.
+/// The reason why a message never arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Loss {
-    /// Bad luck.
+    /// The message is lost by chance.
     Chance,
     /// The link is cut in this direction.
     Cut,
-    /// The two are on different sides of a partition.
+    /// The sender and the receiver are on different sides of a partition.
     Partition,
     /// The sender or the receiver is cut off from all members.
     Isolation,
@@ -41,7 +41,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The times at which a message arrives: one, or more where it was duplicated.
+/// The times at which a message arrives: one time, or more if it was duplicated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrivals {
     first: Time,
@@ -49,10 +49,10 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Maximum number of copies of one message.
+    /// Largest number of copies of one message.
     pub const MOST: usize = 4;
 
-    /// It arrives once.
+    /// Returns the arrival of a message that arrives once.
     pub const fn once(at: Time) -> Self {
         Self {
             first: at,
@@ -60,44 +60,44 @@ impl Arrivals {
         }
     }
 
-    /// Adds a copy, unless there are [`MOST`](Self::MOST).
+    /// Adds a copy, unless the message has [`MOST`](Self::MOST) copies already.
     pub(super) fn add(&mut self, at: Time) {
         if let Some(free) = self.again.iter_mut().find(|slot| slot.is_none()) {
             *free = Some(at);
         }
     }
 
-    /// When the first copy was meant to arrive.
+    /// Returns the arrival of the message itself. A copy may arrive earlier if messages may overtake each other.
     pub const fn first(&self) -> Time {
         self.first
     }
 
-    /// Every arrival; the copies' order is not that of their times where reordering is allowed.
+    /// Returns every arrival. If messages may overtake each other, the arrivals are not in the order of their times.
     pub fn iter(&self) -> impl Iterator<Item = Time> + '_ {
         std::iter::once(self.first).chain(self.again.iter().copied().flatten())
     }
 }
 
-/// Number of messages by fate, to show that a fault really happened.
+/// Number of messages by fate. It shows whether a fault really happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages that were sent.
+    /// Number of messages that were sent.
     pub sent: u64,
-    /// Lost by bad luck.
+    /// Number of messages lost by chance.
     pub lost: u64,
-    /// Lost to a cut link.
+    /// Number of messages lost to a cut link.
     pub cut: u64,
-    /// Lost to a partition.
+    /// Number of messages lost to a partition.
     pub partitioned: u64,
-    /// Lost because one end was isolated.
+    /// Number of messages lost because the sender or the receiver was isolated.
     pub isolated: u64,
-    /// Lost because their kind was ignored.
+    /// Number of messages lost because their kind was ignored.
     pub ignored: u64,
-    /// Messages that arrived more than once.
+    /// Number of messages that arrived more than once.
     pub duplicated: u64,
-    /// Messages that were held for long.
+    /// Number of messages with an additional delay.
     pub slow: u64,
-    /// Arrivals ahead of a message sent before on the same link.
+    /// Number of arrivals before a message that was sent earlier on the same link.
     pub reordered: u64,
 }
 
@@ -113,7 +113,7 @@ impl Tally {
         *count = count.saturating_add(1);
     }
 
-    /// Messages lost because the network kept two members apart.
+    /// Returns the number of messages lost because the network separated two members.
     pub const fn separated(&self) -> u64 {
         self.cut
             .saturating_add(self.partitioned)

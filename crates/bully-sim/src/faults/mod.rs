@@ -6,10 +6,10 @@
 //!                                             delay, again for each copy  ◀───┘──────────▶ Arrives(times)
 //! ```
 //!
-//! Decided here: the fate of one message, drawn from a seeded generator, so that a run can be repeated. Not here: the
+//! Decided here: the fate of one message. A seeded generator decides it, so that a run can be repeated. Not here: the
 //! carrier of the message, and its effect on arrival; that is a world in virtual time, or a cluster of real actors.
 //!
-//! A fate is decided when the message is sent: a message that was under way when a cut began still arrives.
+//! The fate is decided when the message is sent: a message that was on its way when a cut began still arrives.
 //!
 //! Read on: [`Network`] has the verbs (`partition`, `isolate`, `cut`, `heal`); [`Conditions`] has the faults of a link
 //! that is not cut.

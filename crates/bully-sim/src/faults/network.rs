@@ -1,4 +1,4 @@
-//! The network between members: the connections between them, and the fate of each message.
+//! The network between members: which members are connected, and the fate of each message.
 //!
 //! The verbs are those of raft-rs' test network: `cut`, `isolate`, `drop`, `ignore`, `recover`.
 
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt};
 use super::{Arrivals, Conditions, ConditionsError, Fate, Loss, SplitMix64, Tally};
 use bully_core::protocol::{AgentId, Time};
 
-/// A network with faults, seeded. Members need not be registered: a name is enough.
+/// A network with faults that depend on a seed. Members need not be registered: a name is enough.
 ///
 /// ```
 /// use actix_bully::{testkit::faults::{Conditions, Fate, Loss, Network}, protocol::Time};
@@ -24,12 +24,12 @@ pub struct Network<K = AgentId> {
     conditions: Conditions,
     members: BTreeMap<K, SenderLinks<K>>,
     ignored: Vec<&'static str>,
-    /// Whether any member is cut off from any other; spares the look-ups when none is.
+    /// Whether any member may be cut off from another. If not, no look-up is needed.
     separated: bool,
     tally: Tally,
 }
 
-/// The special settings of one member; most members have none.
+/// The special settings of one member. Usually a member has none.
 #[derive(Clone, Debug)]
 struct SenderLinks<K> {
     side: usize,
@@ -37,12 +37,12 @@ struct SenderLinks<K> {
     links: BTreeMap<K, LinkState>,
 }
 
-/// The special settings of the way from one member to another.
+/// The special settings of the direction from one member to another.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkState {
     cut: bool,
     conditions: Option<Conditions>,
-    /// The latest arrival so far.
+    /// The latest arrival so far in this direction.
     latest: Time,
 }
 
@@ -57,7 +57,7 @@ impl<K> Default for SenderLinks<K> {
 }
 
 impl<K: Ord + Clone> Network<K> {
-    /// Makes a network whose links have equal conditions and that separates no members.
+    /// Returns a network whose links have equal conditions and that separates no members.
     pub fn new(seed: u64, conditions: Conditions) -> Self {
         Self {
             seed,
@@ -75,9 +75,9 @@ impl<K: Ord + Clone> Network<K> {
         self.fate_of("", now, from, to)
     }
 
-    /// Decides the fate of a message of this kind sent now.
+    /// Decides the fate of a message of this kind that is sent now.
     ///
-    /// Draws from the generator: asking twice is sending twice.
+    /// Each call counts as one sent message and takes numbers from the generator.
     pub fn fate_of(&mut self, kind: &str, now: Time, from: &K, to: &K) -> Fate {
         self.tally.sent = self.tally.sent.saturating_add(1);
         let loss = if self.ignored.contains(&kind) {
@@ -114,43 +114,43 @@ impl<K: Ord + Clone> Network<K> {
         if copies > 1 {
             tally.duplicated = tally.duplicated.saturating_add(1);
         }
-        // A message without delay cannot be overtaken: such a link needs no memory.
+        // A message without delay cannot be overtaken, so such a link stores nothing.
         if !known && scratch.latest > now {
             *self.link(from, to) = scratch;
         }
         Fate::Arrives(arrivals)
     }
 
-    /// Cuts the link between two members, both ways.
+    /// Cuts the link between two members in both directions.
     pub fn cut(&mut self, one: &K, other: &K) {
         self.cut_one_way(one, other);
         self.cut_one_way(other, one);
     }
 
-    /// Cuts the way from one member to another; the way back stays.
+    /// Cuts the direction from one member to another. The other direction does not change.
     pub fn cut_one_way(&mut self, from: &K, to: &K) {
         self.link(from, to).cut = true;
         self.separated = true;
     }
 
-    /// Mends the link between two members, both ways; a partition or an isolation stays.
+    /// Restores the link between two members in both directions. A partition or an isolation does not end.
     pub fn mend(&mut self, one: &K, other: &K) {
         self.link(one, other).cut = false;
         self.link(other, one).cut = false;
     }
 
-    /// Cuts a member off from all others, both ways, including members that come later.
+    /// Cuts a member off from all others in both directions. Members that come later are included.
     pub fn isolate(&mut self, member: &K) {
         self.member(member).isolated = true;
         self.separated = true;
     }
 
-    /// Ends the isolation of a member; a cut or a partition stays.
+    /// Ends the isolation of a member. A cut or a partition does not end.
     pub fn rejoin(&mut self, member: &K) {
         self.member(member).isolated = false;
     }
 
-    /// Separates the members into sides that do not reach each other. Members that no side names are on one more side,
+    /// Separates the members into sides that cannot reach each other. Members that are in no side form one more side,
     /// together with members that come later. This replaces an earlier partition.
     pub fn partition<S>(&mut self, sides: impl IntoIterator<Item = S>)
     where
@@ -167,7 +167,7 @@ impl<K: Ord + Clone> Network<K> {
         }
     }
 
-    /// Ends every cut, isolation and partition. The conditions stay as they are.
+    /// Ends every cut, isolation and partition. The conditions do not change.
     pub fn heal(&mut self) {
         for sender in self.members.values_mut() {
             (sender.side, sender.isolated) = (0, false);
@@ -178,10 +178,10 @@ impl<K: Ord + Clone> Network<K> {
         self.separated = false;
     }
 
-    /// Loses this share of the messages from one member to another; other links stay as they are.
+    /// Loses this share of the messages from one member to another. Other links do not change.
     ///
     /// # Errors
-    /// [`ConditionsError::Loss`] above 1000 per mille; nothing has changed then.
+    /// [`ConditionsError::Loss`] above 1000 per mille; then nothing has changed.
     pub fn drop(&mut self, from: &K, to: &K, per_mille: u16) -> Result<(), ConditionsError> {
         let conditions = self.link(from, to).conditions.unwrap_or(self.conditions);
         let worse = conditions.to_builder().loss(per_mille).build()?;
@@ -196,17 +196,17 @@ impl<K: Ord + Clone> Network<K> {
         }
     }
 
-    /// Gives the way from one member to another its own conditions; `None`: the common conditions.
+    /// Gives the direction from one member to another its own conditions; `None`: the common conditions.
     pub fn set_link(&mut self, from: &K, to: &K, conditions: Option<Conditions>) {
         self.link(from, to).conditions = conditions;
     }
 
-    /// Replaces the common conditions, which apply to every link without its own.
+    /// Replaces the common conditions, which apply to every link without its own conditions.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
     }
 
-    /// Heals, and no link or kind of message is treated worse than others any more.
+    /// Ends every cut, isolation and partition, and every special treatment of a link or of a kind of message.
     pub fn recover(&mut self) {
         self.heal();
         self.ignored.clear();
@@ -217,12 +217,12 @@ impl<K: Ord + Clone> Network<K> {
         }
     }
 
-    /// Returns whether messages from one member can reach another, bad luck apart.
+    /// Returns whether messages from one member can reach another, except for losses by chance.
     pub fn connects(&self, from: &K, to: &K) -> bool {
         self.separation(from, to).is_none()
     }
 
-    /// The conditions of every link that has none of its own.
+    /// Returns the conditions of every link without its own conditions.
     pub const fn conditions(&self) -> Conditions {
         self.conditions
     }
@@ -232,7 +232,7 @@ impl<K: Ord + Clone> Network<K> {
         self.members.get(member).is_some_and(|links| links.isolated)
     }
 
-    /// Returns which members are cut off from which others.
+    /// Returns which members are cut off from which other members.
     pub fn separations(&self) -> Separations<K> {
         let mut found = Separations::default();
         if !self.separated {
@@ -283,14 +283,14 @@ impl<K: Ord + Clone> Network<K> {
     }
 }
 
-/// The members that are cut off, as far as any is.
+/// The members that are cut off, if there are any.
 #[derive(Clone, Debug)]
 pub struct Separations<K = AgentId> {
-    /// The side of each member that was named on a side.
+    /// The side of each member that is in a side of the partition.
     pub sides: BTreeMap<K, usize>,
     /// Members that are cut off from all others.
     pub isolated: std::collections::BTreeSet<K>,
-    /// The ways that are cut, from one to another.
+    /// The directions that are cut, from one member to another.
     pub cuts: Vec<(K, K)>,
 }
 
@@ -328,7 +328,7 @@ fn arrival(
     at
 }
 
-/// Writes in one line everything that is needed to make the same network again.
+/// Writes in one line all that is needed to build the same network again.
 impl<K: fmt::Display> fmt::Display for Network<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seed {}; {}", self.seed, self.conditions)?;

@@ -1,4 +1,4 @@
-//! Checks whether the agents agree, and shows their beliefs if they do not.
+//! Checks whether the agents agree, and shows what they believe if they do not.
 
 use std::{fmt, time::Duration};
 
@@ -9,25 +9,25 @@ use super::{
 use bully_core::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
-    /// Returns the agents that believe at this moment that they lead, including hanging agents. These believe it still
-    /// when they go on, unless their belief has a limit.
+    /// Returns the agents that now believe that they lead, including agents that hang. An agent that hangs still
+    /// believes it when it runs again, unless its belief has a limit in time.
     pub fn believers(&self) -> Vec<AgentId> {
         self.beliefs().map(|(id, _)| id.clone()).collect()
     }
 
-    /// The agents that believe right now that they lead, and in which term. Asking this after every step
-    /// is cheap.
+    /// Returns the agents that now believe that they lead, each with its term. This query is cheap enough for every
+    /// step.
     pub fn beliefs(&self) -> impl Iterator<Item = (&AgentId, Term)> {
         let all = self.believing();
         all.filter_map(|(at, term)| Some((self.transit.directory.name(at)?, term)))
     }
 
-    /// Returns whether two or more believe right now that they lead. Asking this after every step is cheap.
+    /// Returns whether two or more agents now believe that they lead. This query is cheap enough for every step.
     pub fn is_contested(&self) -> bool {
         self.driver.published > 1 && self.believing().nth(1).is_some()
     }
 
-    /// Returns the beliefs that applications may read: a published belief, until its validity ends.
+    /// Returns the beliefs that applications may read: published beliefs whose validity has not ended.
     fn believing(&self) -> impl Iterator<Item = (NodeIndex, Term)> {
         let nodes = if self.driver.published == 0 {
             &[]
@@ -42,8 +42,8 @@ impl<E: Election> World<E> {
         })
     }
 
-    /// Returns the leader that all running members follow, if it believes that it leads and no other agent does; `None`
-    /// otherwise.
+    /// Returns the leader that all running members follow, if it believes that it leads and no other agent does.
+    /// Otherwise returns `None`.
     pub fn agreed(&self) -> Option<Leader> {
         let mut agreed: Option<Leader> = None;
         let mut believers = 0;
@@ -73,7 +73,7 @@ impl<E: Election> World<E> {
         leads.then_some(leader)
     }
 
-    /// The highest rank of the agents that run and may be elected; hanging ones do not count.
+    /// Returns the highest rank of the agents that run and can be elected. Agents that hang do not count.
     pub fn highest(&self) -> Option<Rank> {
         let running = self
             .nodes
@@ -88,15 +88,15 @@ impl<E: Election> World<E> {
         ranks.max()
     }
 
-    /// Returns whether every agent has started, and neither a message of an election is under way nor a record is
+    /// Returns whether every agent has started, no message of an election is on its way, and no record is being
     /// written.
     pub fn is_calm(&self) -> bool {
         let is_saving = |node: &Node<E>| node.saving.is_some();
         self.to_start == 0 && self.transit.under_way == 0 && !self.nodes.iter().any(is_saving)
     }
 
-    /// The members that run, hanging ones not counted, with their views; in the order in which they
-    /// came.
+    /// Returns the members that run, with their views, in the order in which they came. Members that hang do not
+    /// count.
     pub fn views(&self) -> impl Iterator<Item = (&AgentId, View)> {
         let running = self
             .nodes
@@ -121,14 +121,14 @@ impl<E: Election> World<E> {
     }
 }
 
-/// What each agent believes where no agreement was reached; see [`World::settle`].
+/// What each agent believes if no agreement was reached; see [`World::settle`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsettled {
-    /// The time of the wait.
+    /// The time for which the world waited.
     pub within: Duration,
     /// The agents that believe that they lead.
     pub believers: Vec<AgentId>,
-    /// The agents that run, and what each believes.
+    /// The agents that run, each with its view.
     pub views: Vec<(AgentId, View)>,
 }
 

@@ -21,7 +21,7 @@ use bully_core::{
     record::{Header, RecordedAgent},
 };
 
-/// Makes a [`World`].
+/// Builds a [`World`].
 #[derive(Debug)]
 #[must_use]
 pub struct WorldBuilder<E: Election> {
@@ -53,49 +53,49 @@ impl<E: Election> WorldBuilder<E> {
         }
     }
 
-    /// Adds an agent. Of two with the same name the first counts.
+    /// Adds an agent. If two agents have the same name, the first one counts.
     pub fn agent(self, participant: Participant<E>) -> Self {
         self.agents([participant])
     }
 
-    /// More agents.
+    /// Adds these agents.
     pub fn agents(mut self, participants: impl IntoIterator<Item = Participant<E>>) -> Self {
         self.participants.extend(participants);
         self
     }
 
-    /// Sets the conditions of the network. Default: perfect, without delay.
+    /// Sets the conditions of the network. Default: perfect links without delay.
     pub fn conditions(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
         self
     }
 
-    /// Sets how agents learn of each other's crashes. Default: for certain, at once.
+    /// Sets how agents learn of each other's crashes. Default: confirmed and at once.
     pub fn detection(mut self, detection: Detection) -> Self {
         self.detection = detection;
         self
     }
 
-    /// Sets the lateness of timers; they are never early. Default: on time.
+    /// Sets how late timers fire; they never fire early. Default: on time.
     pub fn lateness(mut self, range: impl Into<After>) -> Self {
         self.lateness = range.into();
         self
     }
 
-    /// Sets the span within which the agents start one by one. Default: all at once, at 0.
+    /// Sets the time within which the agents start one by one. Default: zero, all start at once.
     pub fn starts_within(mut self, span: Duration) -> Self {
         self.starts_within = span;
         self
     }
 
-    /// Sets the time that the work of a leader takes to end when it steps down; `None`: it does not end by itself.
-    /// Default: no time.
+    /// Sets the time that the work of a leader needs to end after a step-down; `None`: it does not end by itself.
+    /// Default: zero.
     pub fn drains_in(mut self, span: Option<Duration>) -> Self {
         self.drains_in = span;
         self
     }
 
-    /// Sets whether the contract's check of the terms applies. Default: it does.
+    /// Sets whether the check of the contract includes the order of the terms. Default: it does.
     pub fn term_order(mut self, order: TermOrder) -> Self {
         self.term_order = order;
         self
@@ -107,13 +107,13 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// The command that runs this again, for the line that a broken promise prints.
+    /// Sets the command that repeats this run. It is printed with a broken promise.
     pub fn reproduce(mut self, command: impl Into<String>) -> Self {
         self.reproduce = command.into();
         self
     }
 
-    /// The world at time 0; no agent has started.
+    /// Returns the world at time 0. No agent has started.
     pub fn build(self) -> World<E> {
         let mut random = SplitMix64::new(self.seed);
         let mut directory = Directory::default();
@@ -175,8 +175,8 @@ impl<E: Election> WorldBuilder<E> {
     }
 }
 
-/// Makes a store for each participant whose election asks for a record; returns the stores, numbered in their order,
-/// and their number.
+/// Makes a store for each participant whose election asks for a record. Returns the stores in the order of the
+/// participants, and the number of stores.
 fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreId>>, u64) {
     let mut stores = 0_u64;
     let made = participants.iter().map(|p| {
@@ -188,7 +188,7 @@ fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreI
     (made.collect(), stores)
 }
 
-/// Makes the header of a recording.
+/// Returns the header of a recording.
 fn header<E: Election>(participants: &[Participant<E>], seed: u64) -> Header {
     let agents = participants.iter().map(|participant| RecordedAgent {
         name: participant.id.clone(),

@@ -1,17 +1,17 @@
-//! A user who asks an agent for another list of voters, and asks again until there is an answer.
+//! A user who asks an agent for another list of voters, and repeats the question until there is an answer.
 //!
-//! Decided here: how long a user goes on asking. The election decides the outcome.
+//! Decided here: how long the user repeats the question. The election decides the outcome.
 
 use std::time::Duration;
 
 use super::{World, node::NodeIndex, world::Scheduled};
 use bully_core::protocol::{Election, Event, Incarnation, Input, Time, VoterChange, VotersEvent};
 
-/// A change that is asked for again and again.
+/// A change of the voters for which a user asks again and again.
 #[derive(Clone, Debug)]
 pub(super) struct PendingChange {
     at: NodeIndex,
-    /// A later incarnation knows nothing of it.
+    /// The incarnation that was asked. A later incarnation knows nothing of the change.
     incarnation: Incarnation,
     change: Box<VoterChange>,
     since: Time,
@@ -20,8 +20,8 @@ pub(super) struct PendingChange {
 }
 
 impl<E: Election> World<E> {
-    /// An agent is asked for this change of the voters, and again after each span of `every`, until it
-    /// answers, ends, or `within` is over: a driver does the same.
+    /// Asks an agent for this change of the voters, and again after each `every`, until the agent answers or ends, or
+    /// `within` has passed. A driver does the same.
     pub fn change_voters(
         &mut self,
         agent: impl AsRef<str>,
@@ -46,8 +46,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Gives the command, and gives it again after a while, until it is answered, its time is over or the agent has
-    /// ended.
+    /// Gives the command, and gives it again after a while, until it is answered, its time has passed or the agent
+    /// has ended.
     pub(super) fn go_on_asking(&mut self, asking: PendingChange) {
         let PendingChange {
             at, incarnation, ..

@@ -1,4 +1,4 @@
-//! The kinds of faults, and how often each really happened.
+//! The kinds of faults, and how often each kind really happened.
 
 use std::{fmt, str::FromStr};
 
@@ -8,19 +8,19 @@ use crate::sim::{Situation, Situations};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Messages are lost by bad luck.
+    /// Messages are lost by chance.
     Loss,
     /// Messages arrive more than once.
     Duplication,
     /// Messages overtake each other.
     Reordering,
-    /// Some messages are under way for much longer than the delay bound.
+    /// Some messages are on their way for much longer than the delay bound.
     LongDelay,
-    /// Two sides that do not reach each other.
+    /// Two sides cannot reach each other.
     Split,
-    /// One way of a link is cut.
+    /// One direction of a link is cut.
     OneWayCut,
-    /// Two agents do not reach each other, and all others reach both.
+    /// Two agents cannot reach each other, but all others reach both.
     NonTransitiveCut,
     /// One agent is cut off from all others.
     Isolation,
@@ -40,49 +40,51 @@ pub enum Fault {
     Join,
     /// A member leaves.
     Leave,
-    /// An agent crashes right after a decisive message left it, or half of a broadcast.
+    /// An agent crashes right after it has sent a decisive message, or half of a message to all.
     CrashAfterSend,
-    /// An agent hangs right after a decisive message left it.
+    /// An agent hangs right after it has sent a decisive message.
     PauseAfterSend,
-    /// An agent is cut off right after a decisive message left it.
+    /// An agent is cut off right after it has sent a decisive message.
     IsolateAfterSend,
     /// An agent is told to hold an election.
     Campaign,
     /// An agent is told to hand the leadership over.
     StepDown,
-    /// An agent crashes, and its disk is lost. Where the rules depend on it, no further incarnation begins.
+    /// An agent crashes, and its disk is lost. If the rules depend on the disk, no further incarnation begins.
     LostStorage,
-    /// A message of before arrives once more.
+    /// An earlier message arrives once more.
     Replay,
     /// A message of an incarnation that has ended arrives once more.
     OldIncarnation,
-    /// A message arrives from a stranger, or from another epoch.
+    /// A message arrives from an agent that does not exist, or from another epoch.
     Forgery,
-    /// Some lose a member that runs from their lists, and later it is there again in the same incarnation.
+    /// Some agents lose a running member from their lists. Later the member is in the lists again, in the same
+    /// incarnation.
     Forgotten,
-    /// An agent restarts with timings of its own, and the others keep theirs.
+    /// An agent restarts with timings of its own, and the others keep their timings.
     OtherTimings,
     /// One agent after the other restarts with the same new timings.
     RollingChange,
-    /// Several agents restart at the same moment, or all.
+    /// Several agents, or all, restart at the same moment.
     Outage,
     /// An agent is asked for another list of voters.
     VoterChange,
-    /// A message of before arrives once more, at a later incarnation of its receiver than was there then.
+    /// An earlier message arrives once more, at a later incarnation of its receiver than the one that was up when it
+    /// left.
     LaterIncarnation,
-    /// A second process of an agent begins beside the first one, with a new store, or with a present or earlier copy of
-    /// its store.
+    /// A second process of an agent begins beside the first one, with a new store, or with a present or earlier copy
+    /// of the agent's store.
     SecondProcess,
-    /// A second process ends; the others mostly learn of that from another process, or from its sentinel.
+    /// A second process ends. Usually the others learn of that from another process, or from a sentinel.
     SecondEnds,
-    /// An agent crashes and comes back with a new store under its old name, or with a backup.
+    /// An agent crashes and restarts with a new store under its old name, or with a backup.
     OtherStore,
-    /// From now on an agent's disk needs time for each record.
+    /// An agent's disk needs time for each record from now on.
     SlowDisk,
 }
 
 impl Fault {
-    /// Every kind. New kinds come last, so that histories with faults by name stay as they are.
+    /// Every kind. New kinds are added at the end, so that recorded histories with the names of faults do not change.
     pub const ALL: [Self; 35] = [
         Self::Loss,
         Self::Duplication,
@@ -121,10 +123,10 @@ impl Fault {
         Self::SlowDisk,
     ];
 
-    /// Returns whether it can happen in every election: only the quorum election promises anything to
-    /// members with different timings, changes its voters while it runs, tells stores apart or hears answers to a
-    /// former incarnation, and only without disks is it more than several crashes that many restart at once. Only an election
-    /// that keeps a record waits for a disk.
+    /// Returns whether this fault can happen in every election. Some faults concern only some elections: only the
+    /// quorum election promises anything to members with different timings, changes its voters while it runs,
+    /// distinguishes stores, or must ignore answers to a former incarnation. An outage differs from several crashes
+    /// only for voters without disks, and only an election with a record waits for a disk.
     #[must_use]
     pub const fn is_general(self) -> bool {
         !matches!(
@@ -134,7 +136,7 @@ impl Fault {
             && !self.is_of_memory()
     }
 
-    /// Returns whether it leaves a voter with two memories, or with another one than it had.
+    /// Returns whether this fault gives a voter two memories, or another memory than it had.
     #[must_use]
     pub const fn is_of_memory(self) -> bool {
         matches!(
@@ -143,7 +145,7 @@ impl Fault {
         )
     }
 
-    /// Returns whether it keeps messages from some agents for long, or for ever, and not from others.
+    /// Returns whether this fault stops or delays messages from some agents only.
     pub(super) const fn is_of_reach(self) -> bool {
         matches!(
             self,
@@ -158,7 +160,8 @@ impl Fault {
         )
     }
 
-    /// Returns whether it ends or holds up agents, with all that they have not written yet.
+    /// Returns whether this fault ends agents or makes them hang, so that data that they have not written yet are
+    /// lost or late.
     pub(super) const fn is_of_peers(self) -> bool {
         matches!(
             self,
@@ -171,7 +174,7 @@ impl Fault {
         )
     }
 
-    /// Returns its name as one word, which can be read again: `one-way-cut`.
+    /// Returns the name as one word, which can be parsed again: `one-way-cut`.
     #[must_use]
     pub fn hyphenated(self) -> String {
         self.to_string().replace(' ', "-")
@@ -220,7 +223,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Reads the name that [`Display`](fmt::Display) writes, its words joined by hyphens.
+/// Parses the name that [`Display`](fmt::Display) writes, with hyphens between its words.
 ///
 /// ```
 /// use actix_bully::testkit::sim::chaos::Fault;
@@ -236,7 +239,7 @@ impl FromStr for Fault {
     }
 }
 
-/// No fault has this name.
+/// The error for a name that no fault has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no fault is called {name}; there are: {}", all_names())]
 pub struct UnknownFault {
@@ -250,10 +253,10 @@ fn all_names() -> String {
 
 /// Number of faults of each kind, and the situations of the agents that they met.
 ///
-/// A cut counts when it ended and at least one message was lost to it. Loss, duplication, reordering and long delays
-/// count messages, and meet the senders of these messages. The situation of an agent that returns or joins is taken
-/// right after the fault; of an agent that receives a false message, at its arrival; of every other agent, right before
-/// the fault.
+/// A cut counts when it has ended and at least one message was lost to it. Loss, duplication, reordering and long
+/// delays count messages, and meet the senders of these messages. The situation of an agent that returns or joins is
+/// taken right after the fault. The situation of the receiver of a false message is taken when the message arrives.
+/// For every other agent it is taken right before the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     counts: [u64; Fault::ALL.len()],
@@ -270,24 +273,24 @@ impl Default for Coverage {
 }
 
 impl Coverage {
-    /// Returns the count of this fault.
+    /// Returns the number of faults of this kind.
     pub fn of(&self, fault: Fault) -> u64 {
         let mut all = self.iter();
         all.find(|(f, _)| *f == fault).map_or(0, |(_, count)| count)
     }
 
-    /// Returns how often this fault met an agent in that situation.
+    /// Returns how often this fault met an agent in this situation.
     pub fn met(&self, fault: Fault, situation: Situation) -> u64 {
         let found = Fault::ALL.iter().zip(&self.met).find(|(f, _)| **f == fault);
         found.map_or(0, |(_, met)| met.of(situation))
     }
 
-    /// Each kind of fault, and how often it happened.
+    /// Returns each kind of fault, with its number.
     pub fn iter(&self) -> impl Iterator<Item = (Fault, u64)> {
         Fault::ALL.into_iter().zip(self.counts)
     }
 
-    /// Adds the counts of another history.
+    /// Adds the numbers of another history.
     pub fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
             *mine = mine.saturating_add(theirs);
@@ -315,7 +318,7 @@ impl Coverage {
         }
     }
 
-    /// Counts a fault that met an agent in that situation.
+    /// Counts a fault that met an agent in this situation.
     pub(super) fn hit(&mut self, fault: Fault, situation: Situation) {
         let mut situations = Situations::default();
         situations.add(situation);

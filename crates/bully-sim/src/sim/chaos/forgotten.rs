@@ -1,6 +1,7 @@
-//! Agents lose another one from their lists of the members.
+//! The fault in which agents lose another agent from their lists of members.
 //!
-//! Decided here: which agent is forgotten, and by whom. Not here: the change itself, a verb of the world.
+//! Decided here: which agent is forgotten, and which agents forget it. Not here: the change itself, which is a verb
+//! of the world.
 
 use super::nemesis::strikes;
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Election};
 
-/// Makes one, some or all of the others lose an agent from their lists. Agents that were forgotten before are on the
+/// Makes one, some or all of the others lose an agent from their lists. Agents that were forgotten earlier are in the
 /// lists again. Returns the situation of the forgotten agent.
 pub(super) fn strike<E: Election>(
     world: &mut World<E>,

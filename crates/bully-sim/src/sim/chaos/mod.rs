@@ -1,13 +1,13 @@
-//! Chaos: faults happen for a while, then all is healed, and the promises of the election are checked.
+//! Chaos: faults happen for a while, then all faults end, and the promises of the election are checked.
 //!
 //! ```text
 //!   0 ────────── faults, drawn by the seed ─────────▶ 20 s ─── calm ──▶ agreement ── 2 s ──▶ still?
 //!     each step: contract, scenario's check                 within the scenario's bound
 //! ```
 //!
-//! Decided here: the order of a history. Each seed draws its own circumstances (delays, detection, pace, which kinds of
-//! faults), so that rare combinations come up. Not here: the promises of an election ([`Scenario`]), and the list of
-//! faults (`nemesis`).
+//! Decided here: the order of a history. Each seed chooses the circumstances of its history (delays, detection, pace,
+//! which kinds of faults), so that rare combinations occur. Not here: the promises of an election ([`Scenario`]), and
+//! the list of faults (`nemesis`).
 
 mod fault;
 mod forgotten;
@@ -57,13 +57,13 @@ pub fn chaos<S: Scenario>(
         Fault::Forgery,
         Fault::LaterIncarnation,
     ];
-    // Every message of a history is much to keep: only where some are sent again.
+    // All messages of a history would need much memory, so some are kept only if a fault sends them again.
     if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
         run.world.remember_messages();
     }
     if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
-        // Messages that left during the faults still arrive: the bound counts from the last arrival.
+        // Messages that left during the faults still arrive, so the limit counts from the last arrival.
         let healed = run.world.all_told_at();
         if run.advance(healed) {
             run.scenario.healed(&mut run.world);
@@ -131,14 +131,14 @@ fn world<S: Scenario>(
         .called(seed)
 }
 
-/// A network that keeps its promises: half of the bound is left for processing.
+/// Returns conditions within the delay bound. Half of the bound is left for processing.
 fn calm(bound: Duration) -> Conditions {
     let range = bound / 20..=bound / 2;
     let conditions = Conditions::builder().delay(range).build();
     conditions.unwrap_or_default()
 }
 
-/// The name of an agent in a history: `a` to `z`, then `n26` and so on.
+/// Returns the name of an agent in a history: `a` to `z`, then `n26` and so on.
 pub fn name(number: usize) -> Option<AgentId> {
     let sent = u32::try_from(number).ok().filter(|n| *n < 26);
     let sent = sent.and_then(|n| char::from_u32(u32::from('a') + n));
@@ -154,7 +154,7 @@ struct Calm {
     relapses: u32,
 }
 
-/// The expected state did not come in time; the world knows which part was missing.
+/// The expected state did not come in time. The world shows which part was missing.
 struct Late;
 
 struct Run<'a, S: Scenario> {
@@ -163,16 +163,16 @@ struct Run<'a, S: Scenario> {
     nemesis: Nemesis,
     random: SplitMix64,
     contested: Contested,
-    /// Since when two lead.
+    /// Time since which two agents lead.
     since: Option<Time>,
-    /// For how long they may.
+    /// Longest time for which two agents may lead.
     contested_for: Option<Duration>,
     /// Number of steps of the machines at the scenario's last check.
     checked: Option<u64>,
 }
 
 impl<S: Scenario> Run<'_, S> {
-    /// The fault phase; `false` if a promise was broken.
+    /// Runs the phase of the faults. Returns `false` if a promise was broken.
     fn faults(&mut self, end: Time) -> bool {
         loop {
             let next = self.world.now().after(self.nemesis.gap(&mut self.random));
@@ -187,7 +187,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Everything is healed, except that some of the dead stay dead.
+    /// Ends all faults, except that some dead agents stay dead.
     fn heal(&mut self, options: &ChaosOptions) {
         let bound = self.scenario.delay_bound();
         self.world.disarm();
@@ -212,7 +212,7 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
-            // A crash that no agent is told of may be the last event before the calm.
+            // A crash of which no agent is told may be the last event before the calm.
             let some = nemesis::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);
@@ -220,7 +220,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// The calm phase: the expected state must come in time, and last.
+    /// Runs the calm phase: the expected state must come in time, and last.
     fn calm(&mut self, healed: Time, options: &ChaosOptions) -> Calm {
         let limit = self.scenario.settles_within(options.skew);
         let end = healed.after(limit);
@@ -242,7 +242,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Waits for the expected state until the end of the time.
+    /// Waits for the expected state until `end`.
     fn agreement(&mut self, end: Time, limit: Duration) -> Result<Option<Leader>, Late> {
         let mut seen = None;
         loop {
@@ -266,7 +266,7 @@ impl<S: Scenario> Run<'_, S> {
         Err(Late)
     }
 
-    /// Returns whether this agreement holds until then; ends when it does not, or a promise is broken.
+    /// Returns whether this agreement holds until `end`. Stops when it does not, or when a promise is broken.
     fn lasts(&mut self, agreed: Option<&Leader>, end: Time) -> bool {
         let mut seen = self.world.shape();
         while self.world.next_at().is_some_and(|at| at <= end) {
@@ -296,7 +296,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Does everything that is due until then; `false` if a promise was broken.
+    /// Runs all events that are due until `end`. Returns `false` if a promise was broken.
     fn advance(&mut self, end: Time) -> bool {
         while self.world.next_at().is_some_and(|at| at <= end) {
             if !self.advance_one() {

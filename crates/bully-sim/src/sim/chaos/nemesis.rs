@@ -1,7 +1,7 @@
 //! The choice of the next fault.
 //!
-//! Decided here: which faults a history takes from the list, how fast they follow, and which agents they hit: more
-//! often the leader than another agent. Not here: the effect of a fault; faults are the world's verbs.
+//! Decided here: which faults of the list a history uses, how fast they follow each other, and which agents they
+//! meet: the leader more often than other agents. Not here: the effect of a fault; each fault is a verb of the world.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 use bully_core::protocol::{After, AgentId, Election};
 
-/// The effect of each trap, as a fault.
+/// The effect of each trap, and the fault as which it counts.
 const TRAPS: [(Reaction, Fault); 3] = [
     (Reaction::Crash, Fault::CrashAfterSend),
     (Reaction::Pause, Fault::PauseAfterSend),
@@ -28,25 +28,25 @@ pub(super) struct Nemesis {
     /// The faults of this history.
     faults: Vec<Fault>,
     gap: After,
-    /// Maximum number of agents, and the number of numbers in use.
+    /// Largest number of agents, and the number of names in use.
     most: usize,
     taken: usize,
     skew: u32,
-    /// A cut in force, and the messages that cuts had lost before it.
+    /// The cut in force, and the messages that cuts had lost before it began.
     cut: Option<(Fault, Situations)>,
-    /// Number of agents that have lost the record that they depend on, for good.
+    /// Number of agents that have lost the record on which they depend, for ever.
     pub(super) lost: usize,
-    /// The agents with a second process, or with another store: none of their name takes part in the end.
+    /// The agents that had a second process, or another store. No agent with their names takes part in the end.
     pub(super) doubtful: Vec<AgentId>,
     /// The agent among them with an old record, or a copy of one.
     pub(super) copied: Option<AgentId>,
-    /// The timings that spread, if some do.
+    /// The new timings, if a change of timings goes from member to member.
     rolling: RollingChange,
     pub(super) coverage: Coverage,
 }
 
 impl Nemesis {
-    /// Draws the circumstances: each kind of fault is in with an even chance.
+    /// Chooses the circumstances at random: each kind of fault is used with a chance of one half.
     pub(super) fn new<S: Scenario>(
         n: usize,
         options: &ChaosOptions,
@@ -79,7 +79,7 @@ impl Nemesis {
         }
     }
 
-    /// Returns whether this history has such faults.
+    /// Returns whether this history uses this kind of fault.
     pub(super) fn takes(&self, fault: Fault) -> bool {
         self.faults.contains(&fault)
     }
@@ -89,7 +89,7 @@ impl Nemesis {
         random.span(self.gap)
     }
 
-    /// Breaks something, or repairs something.
+    /// Causes a fault, or ends one.
     pub(super) fn strike<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -110,7 +110,7 @@ impl Nemesis {
         }
     }
 
-    /// Causes a fault. Returns the situation of its agent just before, if it meets a single agent.
+    /// Causes a fault. If it meets a single agent, returns the situation of that agent right before.
     fn inflict<S: Scenario>(
         &mut self,
         fault: Fault,
@@ -184,14 +184,14 @@ impl Nemesis {
             .meets(Fault::LateTimers, &all_situations(world));
     }
 
-    /// Draws the deviation of a clock's rate, in parts per million.
+    /// Returns a random deviation of a clock's rate, in parts per million.
     fn rate(&self, random: &mut SplitMix64) -> i32 {
         let ppm = random.below(u64::from(self.skew) * 2 + 1);
         let ppm = i64::try_from(ppm).unwrap_or(0) - i64::from(self.skew);
         i32::try_from(ppm).unwrap_or(0)
     }
 
-    /// Loses an agent's disk in a crash. Where the rules depend on it, no further incarnation may begin.
+    /// Loses an agent's disk in a crash. If the rules depend on the disk, no further incarnation may begin.
     fn lose_storage<E: Election>(
         &mut self,
         world: &mut World<E>,
@@ -264,7 +264,7 @@ impl Nemesis {
         }
     }
 
-    /// The whole network becomes worse.
+    /// Makes the conditions of the whole network worse.
     fn worsen<E: Election>(
         &mut self,
         world: &mut World<E>,
@@ -292,7 +292,7 @@ impl Nemesis {
         world.set_conditions(bad.build().unwrap_or_default());
     }
 
-    /// Some do not reach others.
+    /// Separates some agents from others.
     fn separate<E: Election>(
         &mut self,
         world: &mut World<E>,
@@ -323,7 +323,7 @@ impl Nemesis {
         self.cut = Some((fault, world.hits().separated()));
     }
 
-    /// Makes a new agent join while the limit allows; then an agent that left.
+    /// Makes a new agent join if the limit allows it, otherwise an agent that left.
     fn join<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -342,7 +342,7 @@ impl Nemesis {
         world.situation(&id).filter(|_| joins)
     }
 
-    /// A cut ends: did it hurt any agent?
+    /// Ends a cut, and counts it if a message was lost to it.
     pub(super) fn end_cut<E: Election>(&mut self, world: &World<E>) {
         if let Some((fault, before)) = self.cut.take() {
             let hurt = world.hits().separated().since(&before);
@@ -352,7 +352,7 @@ impl Nemesis {
     }
 }
 
-/// Returns an agent that runs: every other time an agent that leads, if there is one.
+/// Returns an agent that runs. Every other time it is an agent that leads, if there is one.
 pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
     if random.chance(500) {
         let leaders: Vec<AgentId> = world.believers();
@@ -364,7 +364,7 @@ pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> 
     random.pick(&all).map(|id| (*id).clone())
 }
 
-/// A disk becomes slow, or fast again.
+/// Makes a disk slow, or fast again.
 fn slow_down<E: Election>(
     world: &mut World<E>,
     bound: Duration,
@@ -385,13 +385,13 @@ fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option
     world.situation(agent).filter(|_| begins)
 }
 
-/// An agent leaves for good, unless no other agent runs.
+/// Makes an agent leave for ever, unless no other agent runs.
 fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     let few = world.views().count() < 2;
     strikes(world, random, |world, agent| !few && world.leave(agent))
 }
 
-/// Applies the fault to some agent. Returns the agent's situation before, if the fault happened.
+/// Applies the fault to a running agent. Returns the agent's situation before, if the fault happened.
 pub(super) fn strikes<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
@@ -402,7 +402,7 @@ pub(super) fn strikes<E: Election>(
     situation.filter(|_| does(world, &agent))
 }
 
-/// Adds some message to those under way; returns the situation of its receiver.
+/// Adds a message to those on their way. Returns the situation of its receiver.
 fn met_at<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
@@ -423,7 +423,7 @@ fn all_situations<E: Election>(world: &World<E>) -> Situations {
     all
 }
 
-/// Something is to happen to the next agent that sends a decisive message, or in the midst of it.
+/// Sets a trap for the next agent that sends a decisive message.
 fn set_trap<E: Election>(
     world: &mut World<E>,
     then: Reaction,

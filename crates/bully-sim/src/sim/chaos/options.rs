@@ -1,4 +1,4 @@
-//! The options of a history, and its result.
+//! The options of a history, and the report about it.
 
 use std::{fmt, time::Duration};
 
@@ -11,22 +11,22 @@ use bully_core::protocol::{AgentId, Time};
 pub struct ChaosOptions {
     /// Time during which faults happen. Default: 20 s.
     pub faults_for: Duration,
-    /// Time that the agreement must last afterwards. Default: 2 s.
+    /// Time for which the agreement must last afterwards. Default: 2 s.
     pub steady_for: Duration,
-    /// The kinds of faults to draw from. Each history takes some of them, if its election
+    /// The kinds of faults that a history may use. Each history uses some of them, if its scenario
     /// [takes](super::Scenario::takes) them. Default: all.
     pub faults: Vec<Fault>,
-    /// The fastest and slowest clock, in parts per million of deviation. Default: 50,000.
+    /// Largest deviation of a clock's rate, in parts per million. Default: 50,000.
     pub skew: u32,
-    /// Some agents have sentinels, which report their crashes early or late, and nothing else is reported
-    /// ([`Detection::Told`](crate::sim::Detection::Told)). Default: the detection is drawn.
+    /// Whether some agents have sentinels, which report their crashes early or late, while nothing else is reported
+    /// ([`Detection::Told`](crate::sim::Detection::Told)). Default: false, the detection is chosen at random.
     pub sentinels: bool,
-    /// Longest time for which two may lead at once; it is checked after every step. A bound holds only where no message
-    /// is lost or late, and no agent hangs. Default: no limit.
+    /// Longest time for which two agents may lead at once; it is checked after every step. Such a limit holds only if
+    /// no message is lost or late, and no agent hangs. Default: no limit.
     pub contested_for: Option<Duration>,
     /// The trace that records the run. Default: nothing is recorded.
     pub trace: Trace,
-    /// The command that runs a history again; `{seed}` and `{n}` are filled in.
+    /// The command that repeats a history; `{seed}` and `{n}` are filled in.
     pub reproduce: String,
 }
 
@@ -45,26 +45,26 @@ impl Default for ChaosOptions {
     }
 }
 
-/// Result of a history.
+/// The result of a history.
 #[derive(Clone, Debug)]
 pub struct HistoryReport {
-    /// Its seed.
+    /// The seed of the history.
     pub seed: u64,
-    /// Number of agents at its beginning.
+    /// Number of agents at the beginning.
     pub n: usize,
-    /// The promise that was broken, if one was; no agreement in time is one.
+    /// The broken promise, if there is one. It is also a broken promise if the agents do not agree in time.
     pub violation: Option<Violation>,
-    /// The leader that all agreed on in the end.
+    /// The leader on which all agents agreed in the end.
     pub leader: Option<AgentId>,
-    /// Time until the lasting agreement, from the moment when everything was healed and old messages were gone.
+    /// Time until the lasting agreement, counted from when all faults had ended and old messages were gone.
     pub settled_after: Duration,
     /// Number of agreements that did not last.
     pub relapses: u32,
     /// Times in which more than one agent believed that it leads.
     pub contested: Contested,
-    /// The number of faults of each kind.
+    /// Number of faults of each kind.
     pub coverage: Coverage,
-    /// The number of messages by fate.
+    /// Number of messages by fate.
     pub tally: Tally,
     /// Number of steps.
     pub steps: u64,
@@ -77,11 +77,11 @@ pub struct HistoryReport {
 /// Times in which more than one agent believed that it leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contested {
-    /// Their number.
+    /// Number of such times.
     pub times: u32,
-    /// All times together.
+    /// Sum of all such times.
     pub total: Duration,
-    /// The longest.
+    /// The longest such time.
     pub longest: Duration,
 }
 

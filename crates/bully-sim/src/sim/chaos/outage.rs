@@ -1,6 +1,6 @@
-//! Several agents crash at once, and restart at once.
+//! The fault in which several agents crash at once, and restart at once.
 //!
-//! Decided here: which agents. Not here: crash and restart themselves; those are the world's verbs.
+//! Decided here: which agents. Not here: the crash and the restart, which are verbs of the world.
 
 use crate::{
     faults::SplitMix64,
@@ -8,8 +8,8 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Election};
 
-/// Crashes some running agents, two or more, or all, and restarts them at the same moment; returns the situation of one
-/// of them.
+/// Crashes two or more running agents, or all, and restarts them at the same moment. Returns the situation of one of
+/// them.
 pub(super) fn strike<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,
