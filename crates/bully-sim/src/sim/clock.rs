@@ -1,13 +1,13 @@
-//! One agent's own clock: it started some time ago, and runs a little fast or slow.
+//! The clock of one agent: it started some time ago, and runs a little fast or slow.
 
 use std::time::Duration;
 
 use bully_core::protocol::Time;
 
-/// A clock that reads differently from the world's time.
+/// A clock whose reading differs from the world's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SkewedClock {
-    /// When the rate was last set, in the world's time and in its own.
+    /// Time at which the rate was last set, by the world's time and by this clock.
     set_at: Time,
     set_to: Time,
     /// Deviation of its rate in parts in a million; -1,000,000 stops it.
@@ -42,7 +42,7 @@ impl SkewedClock {
         if self.ppm == 0 {
             return self.set_to.after(passed);
         }
-        // Nearly always there is room in 64 bits, where a division costs little.
+        // Usually the product fits into 64 bits, where a division costs little.
         let short = nanos(passed).and_then(|nanos| nanos.checked_mul(self.speed()));
         self.set_to.after(match short {
             Some(product) => Duration::from_nanos(product / MILLION),
@@ -50,7 +50,7 @@ impl SkewedClock {
         })
     }
 
-    /// The first moment at which it reads `reading` or later; never, if it is stopped.
+    /// Returns the first moment at which the clock reads `reading` or later. A stopped clock never does.
     pub(super) fn when(&self, reading: Time) -> Time {
         let missing = reading.since(self.set_to);
         if self.ppm == 0 || missing.is_zero() {

@@ -1,17 +1,17 @@
-//! The duties of every machine to its application and its driver, checked after every step of every run.
+//! The duties of every machine towards its application and its driver, checked after every step of every run.
 //!
-//! Decided here: the promises that hold in any election: the order of the events, terms that never
-//! decrease, no leader that is known to be gone. Not here: how many leaders there may be.
+//! Decided here: the promises of every election: the order of the events, terms that never decrease, and no leader
+//! that is known to be gone. Not here: how many leaders there may be.
 
 use bully_core::protocol::{AgentId, Event, Members, Role, Term, View};
 
 /// Whether the terms of the leaders that one incarnation follows increase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermOrder {
-    /// A later leader never has a lower term: most rules promise this.
+    /// A later leader never has a lower term. Nearly all rules promise this.
     #[default]
     Rising,
-    /// The rules compare no terms, and promise nothing.
+    /// The rules compare no terms, and promise no order.
     Any,
 }
 
@@ -21,12 +21,12 @@ pub(super) struct ContractState {
     leads: Option<Term>,
     followed: Term,
     order: TermOrder,
-    /// The members changed after the last check.
+    /// Whether the members have changed since the last check.
     update: bool,
 }
 
 impl ContractState {
-    /// The state of an incarnation without events.
+    /// Returns the state of an incarnation without events.
     pub(super) fn new(order: TermOrder) -> Self {
         Self {
             order,
@@ -35,12 +35,12 @@ impl ContractState {
         }
     }
 
-    /// Notes that other members are known from now on.
+    /// Notes that the incarnation knows other members from now on.
     pub(super) const fn is_told(&mut self) {
         self.update = true;
     }
 
-    /// Returns whether there was an update since this was asked last.
+    /// Returns whether there was an update since the last call.
     pub(super) const fn has_update(&mut self) -> bool {
         std::mem::replace(&mut self.update, false)
     }
@@ -84,7 +84,7 @@ impl ContractState {
         }
     }
 
-    /// Looks at the view after a step.
+    /// Checks the view after a step.
     pub(super) fn sees(&self, view: &View) -> Result<(), &'static str> {
         if view.leading != self.leads {
             return Err("view and events differ about the leader");
@@ -95,7 +95,7 @@ impl ContractState {
         Ok(())
     }
 
-    /// Checks the leader that the view names, after each change of the leader or of the known members.
+    /// Checks the leader in the view, after each change of the leader or of the known members.
     pub(super) fn follows(me: &AgentId, view: &View, known: &Members) -> Result<(), &'static str> {
         let Some(leader) = &view.leader else {
             return Ok(());

@@ -1,8 +1,9 @@
-//! A disk that needs time: the rest of a step waits until its record is written, and all later inputs wait as well.
+//! A disk that needs time: the rest of a step waits until the record of the step is written, and all later inputs
+//! wait as well.
 //!
 //! Decided here: which effects wait, and the contents of the disk after a crash. An agent does the same
-//! (`actix_bully::agent`): effects in front of the record leave at once, the others when it is durable, and messages,
-//! timers and commands that come meanwhile are handled afterwards, in their order.
+//! (`actix_bully::agent`): effects before the record leave at once, the others when the record is durable. Messages,
+//! timers and commands that arrive meanwhile are handled afterwards, in their order.
 
 use std::{mem, time::Duration};
 
@@ -17,18 +18,18 @@ use bully_core::protocol::{EffectOf, Election, Incarnation, Time, View};
 #[derive(Debug)]
 pub(super) struct DiskWrite<E: Election> {
     pub(super) record: E::Durable,
-    /// The effects that wait until it is durable.
+    /// The effects that wait until the record is durable.
     pub(super) rest: Vec<EffectOf<E>>,
     /// The agent's view after the step.
     pub(super) view: View,
-    /// Duration of the write.
+    /// Time that the write takes.
     pub(super) took: Duration,
     /// Time at which the record is durable.
     pub(super) until: Time,
 }
 
 impl<E: Election> Node<E> {
-    /// A record is durable at that time, and the agent does nothing before.
+    /// Notes that a record becomes durable at the time `until`. The agent does nothing before that time.
     pub(super) fn begin_write(
         &mut self,
         record: E::Durable,
@@ -48,11 +49,11 @@ impl<E: Election> Node<E> {
     }
 }
 
-/// Interval of the measurements of a disk, as for an agent.
+/// Interval between two measurements of a disk, the same as for an agent.
 const PROBED: Duration = Duration::from_secs(60);
 
 impl<E: Election> Node<E> {
-    /// A write took that long.
+    /// Reports to the machine the time that a write took.
     pub(super) fn note_write(&mut self, took: Duration) {
         if let Some(machine) = &mut self.machine {
             machine.note_write(took);
@@ -61,7 +62,7 @@ impl<E: Election> Node<E> {
 }
 
 impl<E: Election> World<E> {
-    /// Measures a disk once a minute, where its agent wants that. Nothing waits for it.
+    /// Measures a disk once a minute, if its agent wants that. Nothing waits for this measurement.
     pub(super) fn probe(&mut self, at: NodeIndex) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
@@ -75,8 +76,8 @@ impl<E: Election> World<E> {
             .push(self.now.after(PROBED), Scheduled::Probe(at));
     }
 
-    /// Sets the time that the disk of an agent takes for each record from now on; zero, the default: no time. A write
-    /// that has begun keeps its time.
+    /// Sets the time that the disk of an agent needs for each record from now on. Default: zero. A write that has
+    /// begun keeps its time.
     pub fn set_write_time(&mut self, agent: impl AsRef<str>, span: Duration) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -98,7 +99,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A record is durable: the rest of its step and the inputs that came meanwhile are handled.
+    /// Called when a record is durable: handles the rest of its step, and the inputs that arrived meanwhile.
     pub(super) fn on_written(&mut self, at: NodeIndex, incarnation: Incarnation) {
         let name = self.transit.directory.name(at).cloned();
         let node = self.nodes.get_mut(at.0);
@@ -112,7 +113,7 @@ impl<E: Election> World<E> {
         node.durable = Some(saving.record);
         node.note_write(saving.took);
         let waiting = node.hanging.take().unwrap_or_default();
-        // Timers count from now; a lease that has run out meanwhile shows by its end.
+        // Timers count from now. A lease that has run out meanwhile shows by its end.
         let (clock, view, before) = (node.clock.read(self.now), saving.view, node.published);
         let mut rest = saving.rest.into_iter();
         let suffers = self.execute(at, &me, clock, &view, &mut rest);
@@ -121,8 +122,8 @@ impl<E: Election> World<E> {
         self.release(at, waiting);
     }
 
-    /// Schedules the gathered inputs for now, by the queue, so that the invariants are checked after each of them. They
-    /// wait on where another record is written; an agent that has ended does not read them.
+    /// Schedules the waiting inputs for now, by the queue, so that the invariants are checked after each of them. If
+    /// another record is being written, they continue to wait. An agent that has ended does not handle them.
     pub(super) fn release(&mut self, at: NodeIndex, waiting: Vec<Scheduled<E>>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
@@ -140,7 +141,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// No agent will read these messages: the world would else wait for them for ever.
+    /// Counts these messages as arrived, because no agent will read them. Otherwise the world would wait for ever.
     pub(super) fn pass_over(&mut self, waiting: Vec<Scheduled<E>>) {
         for due in waiting {
             if let Scheduled::Message(sent) = due {

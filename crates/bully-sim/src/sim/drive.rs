@@ -1,7 +1,7 @@
-//! The driver: due inputs go into a machine, and its effects are executed in order.
+//! The driver: due inputs are given to a machine, and its effects are executed in order.
 //!
-//! Decided here: nothing about elections. This page is the contract of
-//! [`Election`], item by item, in virtual time.
+//! Decided here: nothing about elections. This file implements the contract of [`Election`], item by item, in virtual
+//! time.
 
 use std::{mem, time::Duration};
 
@@ -21,18 +21,18 @@ use bully_core::protocol::{
     Incarnation, Input, InputOf, Leader, Role, Term, Time, Unheard, View,
 };
 
-/// The state that all drivers share.
+/// The state that the drivers of all agents share.
 #[derive(Debug)]
 pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
-    /// Lateness of timers.
+    /// How late timers fire.
     pub(super) lateness: After,
-    /// Time that the work of a leader takes to end when it steps down; `None`: for ever.
+    /// Time that the work of a leader needs to end after a step-down; `None`: it does not end.
     pub(super) drains_in: Option<Duration>,
-    /// Number of steps of machines, and the machine of the last one.
+    /// Number of steps of machines, and the machine of the last step.
     pub(super) moves: u64,
     pub(super) last: Option<NodeIndex>,
-    /// Number of times that an agent began or ceased to run, believed something else, or got another score.
+    /// Number of times that an agent began or stopped to run, changed its belief, or got another score.
     pub(super) shifts: u64,
     /// Number of published beliefs.
     pub(super) published: usize,
@@ -67,7 +67,7 @@ impl<E: Election> Driver<E> {
         self.published += usize::from(to.is_some());
     }
 
-    /// An agent begins or ceases to run, believes something else, or gets another score.
+    /// Notes that an agent begins or stops to run, changes its belief, or gets another score.
     pub(super) fn shifted(&mut self) {
         self.shifts = self.shifts.saturating_add(1);
     }
@@ -105,7 +105,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// An incarnation begins, with the last durable record and no old timers.
+    /// Begins an incarnation, with the last durable record and without earlier timers.
     pub(super) fn start(&mut self, at: NodeIndex, how: Happening) {
         let Some(id) = self.transit.directory.name(at).cloned() else {
             return;
@@ -162,15 +162,15 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Delivers a message. A message from an incarnation that has ended, from another epoch, or from a stranger, is
-    /// dropped.
+    /// Delivers a message. It is dropped if it is from an incarnation that has ended, from another epoch, or from an
+    /// agent that is not a member.
     fn receive(&mut self, sent: SentMessage<E::Message>) {
         let to = sent.to;
         let Some(node) = self.nodes.get_mut(to.0) else {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
-            // It does not count as arrived: a message that waits for an agent that hangs is still under way.
+            // The message does not count as arrived: while its receiver hangs, it is still on its way.
             waiting.push(Scheduled::Message(sent));
             return;
         }
@@ -241,7 +241,7 @@ impl<E: Election> World<E> {
         self.feed(at, Input::TimedOut(timer));
     }
 
-    /// Gives a command now: it comes after the commands that waited while the agent hung.
+    /// Gives a command now. It comes after the commands that waited while the agent hung.
     pub(super) fn command(&mut self, at: NodeIndex, input: InputOf<E>) {
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
@@ -306,8 +306,8 @@ impl<E: Election> World<E> {
         self.conclude(at, &me, &view, old, suffers);
     }
 
-    /// Ends a step: publishes the belief of its agent. `old` is the belief before the step. If the agent waits for its
-    /// record, the belief is published when the record is durable.
+    /// Ends a step: publishes the belief of its agent. `old` is the belief before the step. If the agent waits for
+    /// its record, the belief is published when the record is durable.
     pub(super) fn conclude(
         &mut self,
         at: NodeIndex,
@@ -370,7 +370,8 @@ impl<E: Election> World<E> {
         let mut suffers = None;
         while let Some(effect) = effects.next() {
             match effect {
-                // A world has no store: an election with a store makes it a member, as `lease::Simulated` does.
+                // A world has no store. An election with a store makes the store a member, as `lease::Simulated`
+                // does.
                 Effect::Ask(_) => {}
                 Effect::Persist(record) if node.write_time.is_zero() => {
                     node.durable = Some(record);
@@ -395,7 +396,7 @@ impl<E: Election> World<E> {
                     let due = clock.after(self.random.span(after));
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
-                    // Reserved even where nothing is queued now: a moved timer keeps its turn.
+                    // The number is reserved even if nothing is queued now, so that a moved timer keeps its turn.
                     let setting = transit.queue.reserve();
                     if node.run_timer(RunningTimer::new(timer, due, fires, setting)) {
                         let due = Scheduled::Timer { at, timer, setting };
@@ -413,7 +414,7 @@ impl<E: Election> World<E> {
                         };
                         transit.queue.push(now.after(span), drained);
                     }
-                    // With another list of voters, others may lead.
+                    // With another list of voters, other agents may lead.
                     driver.shifts += u64::from(matches!(event, Event::Voters(_)));
                     driver.broken = node.contract.hears(&event).err().or(driver.broken);
                     node.events.push((now, event));
@@ -423,7 +424,7 @@ impl<E: Election> World<E> {
         suffers
     }
 
-    /// Notes the leader for agents that start later; a hint.
+    /// Notes the leader for agents that start later, as a hint.
     fn note_leader(&mut self, me: &AgentId, incarnation: Incarnation, leading: Option<Term>) {
         self.enter(|members| {
             members.forget_leader(me, incarnation);

@@ -1,4 +1,4 @@
-//! The machines in a seeded world: virtual time, faults, invariants. No clock, no thread, no actor.
+//! The machines in a seeded world: virtual time, faults, invariants. It uses no real clock, no thread and no actor.
 //!
 //! ```text
 //!           verbs: crash, restart, pause, partition, cut, heal, set_score, …
@@ -14,13 +14,14 @@
 //!                   checks after every step: contract, invariant
 //! ```
 //!
-//! Decided here: the order of events, and that the driver's side of [`Election`](bully_core::protocol::Election) is
-//! kept exactly. Not here: any election. The same seed and the same calls give the same run.
+//! Decided here: the order of events, and that the driver fulfils its duties in
+//! [`Election`](bully_core::protocol::Election) exactly. Not here: any election. The same seed and the same calls
+//! give the same run.
 //!
 //! # Testing your own scenario
-//!
-//! Describe the events, and the invariant that must hold after every step; then let many seeds try it. Here: a leader
-//! that is cut off from all others goes on believing, so that two lead until the cut is healed.
+//! Describe the events, and the invariant that must hold after every step; then run it with many seeds. In this
+//! example, a leader that is cut off from all others still believes that it leads, so two agents lead until the cut
+//! ends.
 //!
 //! ```
 //! use actix_bully::{
@@ -56,12 +57,11 @@
 //! # Ok::<(), Box<dyn Error>>(())
 //! ```
 //!
-//! For an election of your own, implement [`Election`](bully_core::protocol::Election) and state its promises in a
-//! [`Scenario`](chaos::Scenario); [`chaos`](chaos::chaos()) does everything else. The scenarios of the elections of
-//! this crate are in `tests/oracles`. To see a run over thousands of seeds: `cargo run --release --example simulate --
-//! --seeds 0..5000`.
+//! For another election, implement [`Election`](bully_core::protocol::Election) and describe its promises in a
+//! [`Scenario`](chaos::Scenario); [`chaos`](chaos::chaos()) does the rest. The scenarios of this crate's elections
+//! are in `tests/oracles`. To run thousands of seeds: `cargo run --release --example simulate -- --seeds 0..5000`.
 //!
-//! Read on: [`World`] and its verbs; `drive` is the driver on one page; [`chaos`] breaks things.
+//! Read on: [`World`] and its verbs; `drive` contains the whole driver; [`chaos`] causes the faults.
 
 pub mod chaos;
 

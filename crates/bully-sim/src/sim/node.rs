@@ -9,25 +9,25 @@ use bully_core::protocol::{
     Requirements, Role, Score, Storage, StoreId, Term, Time,
 };
 
-/// An agent that takes part, and its parameters.
+/// An agent of the world, and its parameters.
 #[derive(Clone, Debug)]
 pub struct Participant<E: Election> {
-    /// The name.
+    /// The name of the agent.
     pub id: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its score when an incarnation begins.
+    /// The agent's score when an incarnation begins.
     pub score: Option<Score>,
-    /// The rules' parameters.
+    /// The parameters of the rules.
     pub config: E::Config,
-    /// Lead of its clock over the world's.
+    /// Time by which the agent's clock is ahead of the world's time.
     pub clock_offset: Duration,
-    /// Deviation of its clock's rate in parts in a million.
+    /// Deviation of the rate of the agent's clock, in parts in a million.
     pub clock_ppm: i32,
 }
 
 impl<E: Election> Participant<E> {
-    /// A voter whose clock is right.
+    /// Returns a voter whose clock is right.
     pub fn voter(id: AgentId, score: Option<Score>, config: E::Config) -> Self {
         Self {
             id,
@@ -39,7 +39,7 @@ impl<E: Election> Participant<E> {
         }
     }
 
-    /// A voter whose clock is right, or sometimes an observer.
+    /// Returns a voter whose clock is right, or sometimes an observer.
     pub fn drawn(
         id: AgentId,
         score: Option<Score>,
@@ -57,7 +57,7 @@ impl<E: Election> Participant<E> {
         }
     }
 
-    /// An observer whose clock is right.
+    /// Returns an observer whose clock is right.
     pub fn observer(id: AgentId, config: E::Config) -> Self {
         Self {
             kind: MemberKind::Observer,
@@ -70,7 +70,7 @@ impl<E: Election> Participant<E> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NodeIndex(pub(super) usize);
 
-/// The members that a driver knows; drivers with the same knowledge share one.
+/// The members that a driver knows. Drivers with the same knowledge share one such value.
 #[derive(Clone, Debug)]
 pub(super) struct KnownMembers {
     pub(super) members: Arc<Members>,
@@ -82,46 +82,46 @@ pub(super) struct KnownMembers {
 pub(super) struct Node<E: Election> {
     pub(super) kind: MemberKind,
     pub(super) config: E::Config,
-    /// The requirements of its election; `None` where its configuration has no such participant.
+    /// The requirements of the agent's election; `None` if its configuration has no such participant.
     pub(super) requirements: Option<Requirements>,
-    /// Whether its disk was lost, record and all.
+    /// Whether the agent's disk was lost, including the record.
     pub(super) is_wiped: bool,
-    /// The score when an incarnation begins, and now.
+    /// The score when an incarnation begins, and the present score.
     pub(super) first_score: Option<Score>,
     pub(super) score: Option<Score>,
-    /// The highest role that it was ever allowed to have: a voter that never had a score sends no message that only a
-    /// candidate sends.
+    /// The highest role that the agent was ever allowed to have. A voter that never had a score sends no message that
+    /// only a candidate sends.
     pub(super) may_be: MinimumRole,
     pub(super) is_member: bool,
     pub(super) has_started: bool,
-    /// `None` before the start, after a crash and after leaving.
+    /// `None` before the start, after a crash and after the agent left.
     pub(super) machine: Option<E>,
     pub(super) incarnation: Incarnation,
     pub(super) durable: Option<E::Durable>,
-    /// The record when its incarnation began: a backup holds this.
+    /// The record when the incarnation began. A backup contains this record.
     pub(super) before: Option<E::Durable>,
-    /// The store that keeps it.
+    /// The store that keeps the record.
     pub(super) store: Option<StoreId>,
-    /// When its incarnation began.
+    /// Time at which the incarnation began.
     pub(super) began: Time,
     pub(super) clock: SkewedClock,
     pub(super) timers: Vec<RunningTimer<E::Timer>>,
     pub(super) known: KnownMembers,
     /// Inputs that wait while the agent hangs, or its record is written.
     pub(super) hanging: Option<Vec<Scheduled<E>>>,
-    /// Time that its disk takes for a record, and the step that waits for a record.
+    /// Time that the disk needs for a record, and the step that waits for a record.
     pub(super) write_time: Duration,
     pub(super) saving: Option<DiskWrite<E>>,
-    /// Since when its disk is measured: since it was first slow.
+    /// Time since which the disk is measured: since it was slow for the first time.
     pub(super) probed_since: Option<Time>,
-    /// Number of commands that are due now, since they waited while it hung, or were given after these.
+    /// Number of commands that are due now: they waited while the agent hung, or were given after such commands.
     pub(super) behind: usize,
     pub(super) role: Role,
-    /// The leader that it follows, or itself, by its last step.
+    /// The leader that the agent follows, or the agent itself, after its last step.
     pub(super) leader: Option<Leader>,
     /// The belief that the application may read.
     pub(super) published: Option<Term>,
-    /// End of their validity, by the agent's own clock.
+    /// The end of the validity of its belief, by the agent's own clock.
     pub(super) valid_until: Time,
     pub(super) contract: ContractState,
     pub(super) events: Vec<(Time, Event)>,
@@ -129,24 +129,24 @@ pub(super) struct Node<E: Election> {
 
 /// A timer that was set.
 ///
-/// A timer that is set again before it fires, to fire later, keeps its entry in the queue: when the entry comes due, it
-/// moves to its new time. A failure detector sets its timer many times, and lets it fire once.
+/// If a timer is set again before it fires, for a later time, it keeps its entry in the queue: when that entry is
+/// due, it moves to the new time. A failure detector sets its timer many times, and lets it fire only once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningTimer<T> {
     pub(super) timer: T,
-    /// By the agent's own clock.
+    /// Time at which the timer is due, by the agent's own clock.
     pub(super) due: Time,
-    /// The time at which it fires, and its turn among the timers that are due then. They distinguish it from a replaced
-    /// timer of the same name.
+    /// The time at which the timer fires, and its number among the timers of that time. They distinguish it from a
+    /// replaced timer with the same name.
     pub(super) fires: Time,
     pub(super) setting: u64,
-    /// Its entry in the queue: when, and under which setting.
+    /// The time and the number of the timer's entry in the queue.
     pub(super) queued_at: Time,
     pub(super) queued: u64,
 }
 
 impl<T> RunningTimer<T> {
-    /// A timer that has no entry in the queue yet.
+    /// Returns a timer that has no entry in the queue yet.
     pub(super) const fn new(timer: T, due: Time, fires: Time, setting: u64) -> Self {
         Self {
             timer,
@@ -196,7 +196,7 @@ impl<E: Election> Node<E> {
         }
     }
 
-    /// Returns the reason why no incarnation may begin with the record on its disk.
+    /// Returns the reason why no incarnation may begin with the record on the disk; `None` if one may begin.
     pub(super) fn refusal(&self, id: &AgentId) -> Option<&'static str> {
         if self.is_wiped && self.keeps_record() {
             return Some("its record is lost: let it come back under a new name");
@@ -210,18 +210,18 @@ impl<E: Election> Node<E> {
             .then_some("its record does not fit its configuration")
     }
 
-    /// Returns whether its election asks it for a record.
+    /// Returns whether the agent's election needs a record.
     pub(super) fn keeps_record(&self) -> bool {
         let requirements = self.requirements.as_ref();
         requirements.is_some_and(|asked| asked.storage == Storage::Record)
     }
 
-    /// The epoch that its messages carry.
+    /// Returns the epoch in the agent's messages.
     pub(super) fn epoch(&self) -> u64 {
         self.requirements.as_ref().map_or(0, |asked| asked.epoch)
     }
 
-    /// Sets a timer. Returns whether it needs an entry of its own in the queue.
+    /// Sets a timer. Returns whether the timer needs a new entry in the queue.
     pub(super) fn run_timer(&mut self, mut timer: RunningTimer<E::Timer>) -> bool {
         let before = self.timers.iter().position(|t| t.timer == timer.timer);
         let before = before.map(|index| self.timers.remove(index));
@@ -233,18 +233,18 @@ impl<E: Election> Node<E> {
         kept.is_none()
     }
 
-    /// Returns whether it runs, be it that it hangs.
+    /// Returns whether the agent runs. An agent that hangs counts, too.
     pub(super) fn is_alive(&self) -> bool {
         self.machine.is_some()
     }
 
-    /// Returns whether it runs, and neither hangs nor waits for a record.
+    /// Returns whether the agent runs, does not hang, and does not wait for a record.
     pub(super) fn is_running(&self) -> bool {
         self.machine.is_some() && self.hanging.is_none()
     }
 }
 
-/// Returns the highest role that an agent of this kind and score may have.
+/// Returns the highest role that an agent of this kind with this score may have.
 pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRole {
     match (kind, score) {
         (MemberKind::Observer, _) => MinimumRole::Observer,
@@ -253,8 +253,8 @@ pub(super) const fn may_be(kind: MemberKind, score: Option<Score>) -> MinimumRol
     }
 }
 
-/// Returns the message as a bridge passes it on, for the role that its sender may have. If `broken` is set, the bridge
-/// would close the link.
+/// Returns the message as a bridge passes it on, for the role that its sender may have. `broken` is set if a bridge
+/// would close the link because of the message.
 pub(super) fn as_heard<M: PeerMessage>(
     message: M,
     from: &AgentId,

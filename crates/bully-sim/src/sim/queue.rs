@@ -1,4 +1,4 @@
-//! The scheduled events in order: by time, and at one time by the order of the calls.
+//! The scheduled events in order: by time, and at equal times by the order of the calls.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -6,12 +6,12 @@ use bully_core::protocol::Time;
 
 /// A queue whose order depends only on the calls.
 ///
-/// Entries stay in their slots while the heap sorts itself: an entry is much larger than its key in the heap.
+/// The heap sorts only small keys. Entries, which are much larger, stay in their slots.
 #[derive(Debug)]
 pub(super) struct EventQueue<T> {
     heap: BinaryHeap<Item>,
     next: u64,
-    /// The entries, and the free slots.
+    /// The slots with the entries, and the indices of the free slots.
     waiting: Vec<Option<T>>,
     free: Vec<usize>,
 }
@@ -40,7 +40,7 @@ impl<T> EventQueue<T> {
         self.push_as(at, sequence, what);
     }
 
-    /// Reserves a number among those of one time, for an entry that will be pushed later.
+    /// Reserves a number for an entry that will be pushed later. Entries of equal times are ordered by this number.
     pub(super) fn reserve(&mut self) -> u64 {
         let sequence = self.next;
         self.next += 1;

@@ -1,8 +1,8 @@
 //! Messages that no agent sent: replays and forgeries.
 //!
-//! Decided here: which messages are remembered to be used again. A replay is a late repetition, which the network may
-//! do anyway. A forgery is a message that every driver must drop. A member's name is never forged: the transport has to
-//! prevent that.
+//! Decided here: which messages are remembered for another use. A replay is a late repetition, which a network may
+//! cause anyway. A forgery is a message that every driver must drop. The name of a member is never forged: the
+//! transport has to prevent that.
 
 use super::{
     World,
@@ -12,16 +12,16 @@ use super::{
 };
 use bully_core::protocol::{AgentId, Election, PeerMessage, Time};
 
-/// Messages that left, the newest at some place among them.
+/// Some of the messages that left. Newer messages replace older ones.
 #[derive(Debug)]
 pub(super) struct Remembered<M> {
     messages: Vec<(Time, SentMessage<M>)>,
     seen: usize,
-    /// Nothing is remembered before it is asked for.
+    /// Whether messages are remembered. The world turns this on when a caller asks for it.
     is_on: bool,
 }
 
-/// Number of messages that are remembered. Of the repeated messages, one in `REPEATED` is remembered.
+/// Largest number of remembered messages. Only one in `REPEATED` of the repeated messages is remembered.
 const MOST: usize = 64;
 const REPEATED: usize = 8;
 
@@ -52,19 +52,19 @@ impl<M: PeerMessage> Remembered<M> {
     }
 }
 
-/// The choice of the message to repeat; it never names an agent that does not exist.
+/// Repeats and forges messages. The receiver is always an agent that exists.
 impl<E: Election> World<E> {
-    /// Remembers some messages from now on, to repeat them.
+    /// Remembers some messages from now on, so that they can be repeated.
     pub fn remember_messages(&mut self) {
         self.transit.remembered.is_on = true;
     }
 
-    /// Repeats a message that left before; it arrives now. Returns the receiver. `pick` chooses the message.
+    /// Repeats a message that left earlier; it arrives now. Returns the receiver. `pick` chooses the message.
     pub fn replay(&mut self, pick: u64) -> Option<AgentId> {
         self.again(pick, |_, _, _| true, |_| ())
     }
 
-    /// Some message from an incarnation that has ended arrives once more, now; returns the receiver.
+    /// Repeats a message of an incarnation that has ended; it arrives now. Returns the receiver.
     pub fn replay_of_ended_incarnation(&mut self, pick: u64) -> Option<AgentId> {
         let ended = |world: &Self, _, sent: &SentMessage<E::Message>| {
             let sender = world.nodes.get(sent.from.0);
@@ -73,8 +73,8 @@ impl<E: Election> World<E> {
         self.again(pick, ended, |_| ())
     }
 
-    /// Some message arrives once more, now, at a later incarnation of its receiver than was there when it left; returns
-    /// the receiver.
+    /// Repeats a message at a later incarnation of its receiver than the one that was up when it left; it arrives
+    /// now. Returns the receiver.
     pub fn replay_to_later_incarnation(&mut self, pick: u64) -> Option<AgentId> {
         let is_later = |world: &Self, left, sent: &SentMessage<E::Message>| {
             let receiver = world.nodes.get(sent.to.0);
@@ -83,13 +83,13 @@ impl<E: Election> World<E> {
         self.again(pick, is_later, |_| ())
     }
 
-    /// Some message arrives once more as if a stranger had sent it; returns the receiver.
+    /// Repeats a message as if an agent that does not exist had sent it. Returns the receiver.
     pub fn forge_sender(&mut self, pick: u64) -> Option<AgentId> {
         let stranger = NodeIndex(usize::MAX);
         self.again(pick, |_, _, _| true, |sent| sent.from = stranger)
     }
 
-    /// Some message arrives once more as if it came from another epoch; returns the receiver.
+    /// Repeats a message as if it came from another epoch. Returns the receiver.
     pub fn forge_epoch(&mut self, pick: u64) -> Option<AgentId> {
         self.again(pick, |_, _, _| true, |sent| sent.epoch ^= 1)
     }
@@ -119,7 +119,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Adds a message that no agent sent to those under way; it arrives at once.
+    /// Adds a message that no agent sent to those on their way; it arrives at once.
     fn slip_in(&mut self, now: Time, sent: SentMessage<E::Message>) {
         self.under_way += usize::from(!sent.message.is_repeated());
         self.last_arrival = self.last_arrival.max(now);

@@ -1,8 +1,8 @@
-//! Second processes of one name, and replaced stores.
+//! Second processes with the same name, and replaced stores.
 //!
-//! Decided here: mistakes of an operator, which no network makes: the same service started twice, a disk that was
-//! replaced, a backup that was restored. A message to a name reaches all of its processes. A call that names an agent
-//! (`crash`, `isolate`, `view`) means its first process.
+//! Decided here: mistakes of an operator, which no network causes: the same service started twice, a disk that was
+//! replaced, a backup that was restored. A message to a name reaches all processes with that name. A call with the
+//! name of an agent (`crash`, `isolate`, `view`) concerns its first process.
 
 use super::{
     Participant, World,
@@ -16,17 +16,17 @@ use bully_core::protocol::{Election, Incarnation, StoreId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreContents {
-    /// An empty store, just made.
+    /// A new, empty store.
     New,
     /// A copy of the agent's store.
     Copied,
-    /// A backup of the agent's store, from when its incarnation began.
+    /// A backup of the agent's store, made when its incarnation began.
     Old,
 }
 
 impl<E: Election> World<E> {
-    /// Begins a second process of an agent, with a store of its own and a later incarnation. The first one goes on, if
-    /// it runs. `false` if the agent has never run, or a second process runs.
+    /// Begins a second process of an agent, with a store of its own and a later incarnation. The first process
+    /// continues, if it runs. Returns `false` if the agent has never run, or if a second process runs already.
     pub fn begin_second(&mut self, agent: impl AsRef<str>, contents: StoreContents) -> bool {
         let name = agent.as_ref();
         if self.has_second(name) {
@@ -69,8 +69,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Tells all others now that a second process of an agent is there, as a link does before it carries a message.
-    /// Otherwise each learns it with the first message.
+    /// Tells all others now that a second process of an agent is up, as a link does before it carries a message.
+    /// Otherwise each agent learns it with the first message.
     pub fn meet_second(&mut self, agent: impl AsRef<str>) {
         if let Some(second) = self.second_of(agent.as_ref()) {
             for to in (0..self.nodes.len()).map(NodeIndex) {
@@ -79,8 +79,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Ends the second process of an agent. If `is_told`, the others learn that exactly its incarnation is over, from
-    /// another process or from a sentinel.
+    /// Ends the second process of an agent. If `is_told`, the others learn from another process or from a sentinel
+    /// that exactly its incarnation has ended.
     pub fn end_second(&mut self, agent: impl AsRef<str>, is_told: bool) -> bool {
         let Some(at) = self.second_of(agent.as_ref()) else {
             return false;
@@ -96,17 +96,17 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Returns whether a second process of that agent runs.
+    /// Returns whether a second process of this agent runs.
     pub fn has_second(&self, agent: impl AsRef<str>) -> bool {
         self.second_of(agent.as_ref()).is_some()
     }
 
-    /// Returns whether that agent has, or had, a second process.
+    /// Returns whether this agent has or had a second process.
     pub(super) fn is_doubled(&self, first: NodeIndex) -> bool {
         self.transit.seconds.iter().any(|(of, _)| *of == first)
     }
 
-    /// Replaces a crashed agent's disk by an empty one, or by a backup. Its next incarnation may begin all the same,
+    /// Replaces a crashed agent's disk by an empty one, or by a backup. Its next incarnation may begin nevertheless,
     /// unlike after [`wipe`](Self::wipe).
     pub fn replace_store(&mut self, agent: impl AsRef<str>, contents: StoreContents) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
@@ -126,8 +126,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Loses a crashed agent's disk; returns whether it held a record. Where the rules depend on the record, no further
-    /// incarnation begins under its name.
+    /// Loses a crashed agent's disk. Returns whether the disk had a record. If the rules depend on the record, no
+    /// further incarnation begins under the agent's name.
     pub fn wipe(&mut self, agent: impl AsRef<str>) -> bool {
         let at = self.transit.directory.find(agent.as_ref());
         let node = at.and_then(|at| self.nodes.get_mut(at.0));
@@ -138,14 +138,14 @@ impl<E: Election> World<E> {
         node.durable.take().is_some()
     }
 
-    /// Every process of an agent ends without warning, and none of that name begins again.
+    /// Ends every process of an agent without warning. No process with its name begins again.
     pub fn retire(&mut self, agent: impl AsRef<str>) {
         self.end_second(agent.as_ref(), false);
         self.crash(agent.as_ref());
         self.wipe(agent.as_ref());
     }
 
-    /// Returns the id of a store: a new one, if there is none yet and the election asks for a record.
+    /// Returns the id of a store. If there is no store yet and the election asks for a record, the id is new.
     pub(super) fn stored(&mut self, store: Option<StoreId>, is_asked: bool) -> Option<StoreId> {
         if is_asked && store.is_none() {
             self.stores += 1;
@@ -154,7 +154,7 @@ impl<E: Election> World<E> {
         store
     }
 
-    /// The last incarnation of any process of that name.
+    /// Returns the last incarnation of any process with this name.
     pub(super) fn last(&self, first: NodeIndex) -> Incarnation {
         let seconds = self.transit.seconds.iter();
         let mine = seconds.filter(|(of, _)| *of == first).map(|(_, at)| *at);

@@ -6,17 +6,17 @@ use std::fmt;
 
 use bully_core::protocol::{Role, View};
 
-/// The situation of an agent when something happened to it: its role, and whether it knew a leader.
+/// The situation of an agent when an event happened to it: its role, and whether it knew a leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Situation {
-    /// Its role.
+    /// The role of the agent.
     pub role: Role,
-    /// Whether it followed a leader, or led.
+    /// Whether the agent followed a leader, or led.
     pub has_leader: bool,
 }
 
 impl Situation {
-    /// All situations, whether an election can bring an agent into them or not.
+    /// All situations, including those that an election cannot reach.
     pub const ALL: [Self; 8] = [
         Self::new(Role::Follower, false),
         Self::new(Role::Follower, true),
@@ -28,7 +28,7 @@ impl Situation {
         Self::new(Role::Leader, true),
     ];
 
-    /// In this role, with a leader or without.
+    /// Returns the situation with this role, with or without a leader.
     pub const fn new(role: Role, has_leader: bool) -> Self {
         Self { role, has_leader }
     }
@@ -37,7 +37,7 @@ impl Situation {
         Self::new(view.role, view.leader.is_some())
     }
 
-    /// Its index in [`ALL`](Self::ALL).
+    /// Returns the index of the situation in [`ALL`](Self::ALL).
     const fn index(self) -> usize {
         let role = match self.role {
             Role::Follower => 0,
@@ -56,17 +56,17 @@ impl fmt::Display for Situation {
     }
 }
 
-/// Counts of an event, by situation.
+/// The number of events for each situation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Situations([u64; Situation::ALL.len()]);
 
 impl Situations {
-    /// Returns the count of this situation.
+    /// Returns the number for this situation.
     pub fn of(&self, situation: Situation) -> u64 {
         self.0.get(situation.index()).copied().unwrap_or(0)
     }
 
-    /// Returns the count of all situations.
+    /// Returns the sum of all situations.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -83,7 +83,7 @@ impl Situations {
         }
     }
 
-    /// Returns the counts since then.
+    /// Returns the numbers since `before`.
     pub(in crate::sim) fn since(&self, before: &Self) -> Self {
         let mut since = *self;
         for (now, before) in since.0.iter_mut().zip(before.0) {

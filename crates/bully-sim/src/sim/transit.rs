@@ -1,6 +1,6 @@
-//! The state between the agents: messages under way, and scheduled events.
+//! The state between the agents: messages on their way, and scheduled events.
 //!
-//! Decided here: when a sent message arrives, and whether a trap springs on it.
+//! Decided here: when a sent message arrives, and whether it springs a trap.
 
 use std::fmt;
 
@@ -22,13 +22,13 @@ use bully_core::protocol::{AgentId, Election, Incarnation, PeerMessage, Time, To
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     names: Vec<AgentId>,
-    /// An index plus one, or 0 for an empty slot, by the hash of the name; at most half of the slots
-    /// are taken. It is only looked up, never walked, so its order decides nothing.
+    /// An index plus one, or 0 for an empty slot, by the hash of the name. At most half of the slots are used. The
+    /// list is only used for look-ups, so its order decides nothing.
     slots: Vec<usize>,
 }
 
 impl Directory {
-    /// Returns the index of this name; a new name gets a new one at the end.
+    /// Returns the index of this name. A new name gets a new index at the end.
     pub(super) fn enter(&mut self, id: &AgentId) -> NodeIndex {
         if let Some(known) = self.find(id.as_str()) {
             return known;
@@ -47,7 +47,7 @@ impl Directory {
         index
     }
 
-    /// Adds another index for a known name; a look-up finds the first one.
+    /// Adds another index for a known name. A look-up finds the first index.
     pub(super) fn enter_second(&mut self, id: &AgentId) -> NodeIndex {
         self.names.push(id.clone());
         NodeIndex(self.names.len() - 1)
@@ -79,7 +79,7 @@ impl Directory {
         }
     }
 
-    /// The slots that may hold a name, in the order in which they are tried.
+    /// Returns the slots in which a name may be, in the order in which they are tried.
     fn probe(&self, name: &str) -> impl Iterator<Item = usize> + use<> {
         let mix = |hash: usize, byte: u8| (hash ^ usize::from(byte)).wrapping_mul(0x0100_0193);
         let first = name.bytes().fold(0x811c_9dc5, mix);
@@ -88,13 +88,13 @@ impl Directory {
     }
 }
 
-/// A message under way.
+/// A message on its way.
 #[derive(Clone, Debug)]
 pub(super) struct SentMessage<M> {
     pub(super) from: NodeIndex,
     pub(super) to: NodeIndex,
     pub(super) incarnation: Incarnation,
-    /// The sender's choice of voters.
+    /// The epoch of the sender's list of voters.
     pub(super) epoch: u64,
     pub(super) message: M,
 }
@@ -105,11 +105,11 @@ pub(super) struct SenderState {
     pub(super) index: NodeIndex,
     pub(super) incarnation: Incarnation,
     pub(super) epoch: u64,
-    /// The situation of the agent.
+    /// The situation of the sender.
     pub(super) situation: Situation,
 }
 
-/// The effects of the network on messages, by the situations of their senders.
+/// The effects of the network on messages, by the situations of the senders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) lost: Situations,
@@ -122,7 +122,7 @@ pub(super) struct Hits {
 }
 
 impl Hits {
-    /// Returns the messages that were lost to separations.
+    /// Returns the messages that were lost because agents were separated.
     pub(super) fn separated(&self) -> Situations {
         let mut all = self.cut;
         all.add_all(&self.partitioned);
@@ -156,17 +156,17 @@ impl Hits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedMessages {
-    /// There was no receiver.
+    /// Number of messages without a receiver.
     pub absent: u64,
-    /// From an agent that is not a member.
+    /// Number of messages from an agent that is not a member.
     pub stranger: u64,
-    /// From an incarnation that had ended.
+    /// Number of messages from an incarnation that had ended.
     pub ended: u64,
-    /// From another epoch: the sender has other voters.
+    /// Number of messages from another epoch, whose sender has other voters.
     pub epoch: u64,
 }
 
-/// Why a message is dropped.
+/// The reason why a message is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drop {
     Absent,
@@ -198,7 +198,7 @@ impl fmt::Display for Drop {
     }
 }
 
-/// The network, and everything that is still to come.
+/// The network, and all events that have not happened yet.
 #[derive(Debug)]
 pub(super) struct Transit<E: Election> {
     pub(super) queue: EventQueue<Scheduled<E>>,
@@ -206,9 +206,9 @@ pub(super) struct Transit<E: Election> {
     pub(super) directory: Directory,
     pub(super) traps: Traps,
     pub(super) trace: Trace,
-    /// The first and the second process of a name, ended ones too.
+    /// The first and the second process of each doubled name, including processes that have ended.
     pub(super) seconds: Vec<(NodeIndex, NodeIndex)>,
-    /// Messages under way, without repeated messages.
+    /// Number of messages on their way, without repeated messages.
     pub(super) under_way: usize,
     /// The latest arrival so far.
     pub(super) last_arrival: Time,
@@ -239,14 +239,14 @@ impl<E: Election> Transit<E> {
         }
     }
 
-    /// Returns the first process of that agent's name.
+    /// Returns the first process with the name of this agent.
     pub(super) fn first_of(&self, at: NodeIndex) -> NodeIndex {
         let mut seconds = self.seconds.iter();
         let found = seconds.find(|(_, second)| *second == at);
         found.map_or(at, |(first, _)| *first)
     }
 
-    /// Sends one message; returns the reaction of a trap for its sender.
+    /// Sends one message. Returns the reaction of a trap for its sender.
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -268,7 +268,7 @@ impl<E: Election> Transit<E> {
             for at in arrivals.iter() {
                 self.last_arrival = self.last_arrival.max(at);
                 self.under_way += usize::from(!sent.message.is_repeated());
-                // The last copy takes the message itself: nothing is cloned where nothing is doubled.
+                // The last copy uses the message itself, so a message without copies is not cloned.
                 if let Some(before) = next.replace(at) {
                     self.queue.push(before, Scheduled::Message(sent.clone()));
                 }
@@ -296,7 +296,7 @@ impl<E: Election> Transit<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Sends a message to one, to all or to some, never to its sender; returns the reaction of a trap.
+    /// Sends a message to one agent, to all or to some, never to its sender. Returns the reaction of a trap.
     pub(super) fn send_to(
         &mut self,
         now: Time,
@@ -358,14 +358,14 @@ impl<E: Election> Transit<E> {
         suffers
     }
 
-    /// The index of that agent; mostly it is a member, and those are found quickly.
+    /// Returns the index of this agent. Usually it is a member, and members are found quickly.
     fn index_of(&self, known: &KnownMembers, id: &AgentId) -> Option<NodeIndex> {
         let member = known.members.index_of(id);
         let index = member.and_then(|at| known.indices.get(at).copied());
         index.or_else(|| self.directory.find(id.as_str()))
     }
 
-    /// Notes that a message is not under way any more.
+    /// Notes that a message is not on its way any more.
     pub(super) fn has_arrived(&mut self, sent: &SentMessage<E::Message>) {
         let counted = usize::from(!sent.message.is_repeated());
         self.under_way = self.under_way.saturating_sub(counted);

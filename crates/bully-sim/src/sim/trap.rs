@@ -1,7 +1,7 @@
-//! Traps: something happens to an agent at the very moment it sends a certain message.
+//! Traps: a fault meets an agent exactly when the agent sends a certain message.
 //!
-//! Elections break at such moments: a leader crashes in the middle of its announcement, or right after it told all
-//! others to defer. Random faults seldom hit them.
+//! Elections fail at such moments: a leader crashes in the middle of its announcement, or right after it told all
+//! others to defer. Random faults seldom happen at these moments.
 
 use super::{
     node::NodeIndex,
@@ -9,28 +9,28 @@ use super::{
 };
 use bully_core::protocol::AgentId;
 
-/// Something that happens to an agent that sends a certain message; see [`World::arm`](super::World::arm).
+/// A fault of an agent that sends a certain message; see [`World::arm`](super::World::arm).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// Only this agent; `None`: the first that does it.
+    /// The agent for which the trap is set; `None`: the first agent that sends such a message.
     pub by: Option<AgentId>,
-    /// The message's name, such as `"elected"`.
+    /// The name of the message, such as `"elected"`.
     pub kind: &'static str,
-    /// Number of such messages that leave unharmed before; a message to all is one to each.
+    /// Number of such messages that leave before without an effect. A message to all counts once for each receiver.
     pub spared: u32,
-    /// The reaction, after the message itself has left.
+    /// The fault, which happens after the message itself has left.
     pub then: Reaction,
 }
 
-/// Reaction of a trap: the fault of the agent in it.
+/// The fault of an agent that springs a trap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reaction {
-    /// It crashes; the rest of its step is not done.
+    /// The agent crashes; the rest of its step is not executed.
     Crash,
-    /// It hangs after its step.
+    /// The agent hangs after its step.
     Pause,
-    /// It is cut off; its further messages are lost.
+    /// The agent is cut off; its further messages are lost.
     Isolate,
 }
 
@@ -63,13 +63,13 @@ impl Traps {
         self.armed.clear();
     }
 
-    /// Returns the situations of the agents that a trap with this reaction caught.
+    /// Returns the situations of the agents that sprang a trap with this reaction.
     pub(super) fn sprung(&self, reaction: Reaction) -> Situations {
         let sprung = self.sprung.get(index(reaction));
         sprung.copied().unwrap_or_default()
     }
 
-    /// A message leaves: does a trap spring?
+    /// Called when a message leaves. Returns the reaction if the message springs a trap.
     pub(super) fn springs(
         &mut self,
         from: NodeIndex,

@@ -1,11 +1,11 @@
-//! The knowledge that agents get of each other, and its time: the membership that a driver keeps.
+//! What agents learn of each other, and when: the list of members that a driver keeps.
 //!
-//! Decided here: how a crash, a cut or a return becomes known. Not here: the faults of messages; a network that reports
-//! no cut is [`Detection::Silent`].
+//! Decided here: how a crash, a cut or a return becomes known. Not here: the faults of messages. A network that
+//! reports no cut is [`Detection::Silent`].
 //!
-//! An update is looked up when it arrives, not when it is sent: an agent that learns late learns the state of that
-//! moment. The end of a former incarnation is never left out. An agent that has forgotten a member learns nothing of it
-//! until the member is on the list again; then it learns the member's state.
+//! The content of an update is taken when the update arrives, not when it is sent: an agent that learns late learns
+//! the state of that moment. The end of a former incarnation is never left out. An agent that has forgotten a member
+//! learns nothing of it until the member is in the list again; then it learns the member's state.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ use super::{
 use bully_core::driver::MembersReports as _;
 use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
 
-/// The ways in which agents learn that others crash, vanish and return. Joining and leaving is always reported.
+/// The ways in which agents learn that others crash, disappear and return. A join or a departure is always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Detection {
-    /// As in one process: a crash is known for certain after this time, a return too, and cuts are not noticed. The
-    /// group is closed to other hosts.
+    /// As in one process: a crash is confirmed after this time, and so is a return. Cuts are not noticed. The group
+    /// is closed to other hosts.
     Certain(After),
-    /// As across hosts: an agent that crashes or is cut off is suspected after this time. The suspicion ends this time
-    /// after the return.
+    /// As across hosts: an agent that crashes or is cut off is suspected after this time. The suspicion ends this
+    /// time after the agent's return.
     Suspect(After),
-    /// As across hosts of which some have a sentinel: the crash of every other incarnation is known for certain after
-    /// this time. No agent learns of the other crashes, or of cuts.
+    /// As across hosts of which some have a sentinel: the crash of every second incarnation is confirmed after this
+    /// time. No agent learns of the other crashes, or of cuts.
     Told(After),
-    /// Nothing is reported: only silence shows a crash. The range is for joining and leaving.
+    /// Nothing is reported: only silence shows a crash. The range is used for joins and departures.
     Silent(After),
 }
 
@@ -42,8 +42,8 @@ impl Default for Detection {
 }
 
 impl Detection {
-    /// Returns whether that incarnation has a sentinel: the first, third and so on of every other agent, the second and
-    /// so on of the rest.
+    /// Returns whether this incarnation has a sentinel. With every other agent the first, third and so on has one,
+    /// with the rest the second, fourth and so on.
     pub(super) const fn has_sentinel(at: NodeIndex, incarnation: Incarnation) -> bool {
         at.0.is_multiple_of(2) != incarnation.0.is_multiple_of(2)
     }
@@ -58,7 +58,7 @@ impl Detection {
     }
 }
 
-/// Something to be known of an agent.
+/// A fact about an agent that others have to learn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemberUpdate {
     pub(super) about: NodeIndex,
@@ -69,24 +69,24 @@ pub(super) struct MemberUpdate {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Recipients {
     All,
-    /// Only the list that agents are given when they start.
+    /// Only the list that agents get when they start.
     Registry,
     One(NodeIndex),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MemberChange {
-    /// Whether it can be seen.
+    /// Whether the agent can be seen.
     Sight,
-    /// This incarnation has certainly ended.
+    /// The end of this incarnation is confirmed.
     Down(Incarnation),
-    /// Another process reports that just this incarnation has ended.
+    /// Another process reports the end of exactly this incarnation.
     EndTold(Incarnation),
-    /// Its score.
+    /// The score of the agent.
     Score,
-    /// Whether it is a member.
+    /// Whether the agent is a member.
     Membership,
-    /// The agents that had forgotten it have it on the list again.
+    /// The agents that had forgotten this one have it in their lists again.
     Return,
 }
 
@@ -112,9 +112,9 @@ impl KnownMembers {
 
 /// Changes of the lists of members.
 impl<E: Election> World<E> {
-    /// Removes a running agent from another agent's list of members, without a report of its end. A bridge that gives
-    /// up a host does this to its members. Messages of the removed agent count as a stranger's until
-    /// [`meet_again`](Self::meet_again).
+    /// Removes a running agent from another agent's list of members, without a report of its end. A bridge does this
+    /// to the members of a host to which it gives up the connection. Messages of the removed agent are dropped like
+    /// those of a stranger until [`meet_again`](Self::meet_again).
     pub fn forget(&mut self, agent: impl AsRef<str>, member: impl AsRef<str>) -> bool {
         let pair = self.alive(agent.as_ref()).zip(self.alive(member.as_ref()));
         let Some((at, about)) = pair.filter(|(at, about)| at != about) else {
@@ -131,7 +131,7 @@ impl<E: Election> World<E> {
         is_new
     }
 
-    /// Every forgotten agent is on all lists again, if it is a member still, and as it is now.
+    /// Puts every forgotten agent into all lists again, if it is still a member, with its present state.
     pub fn meet_again(&mut self) {
         for (at, about) in std::mem::take(&mut self.forgotten) {
             let directory = &self.transit.directory;
@@ -143,7 +143,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Tells an agent at once, unless it hangs.
+    /// Tells an agent a fact at once, unless that agent hangs.
     pub(super) fn tell_now(&mut self, to: NodeIndex, about: NodeIndex, what: MemberChange) {
         let to = Recipients::One(to);
         self.spread(MemberUpdate { about, to, what });
@@ -151,7 +151,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> World<E> {
-    /// Lets all others know, each after the time that detection takes.
+    /// Reports a fact to all others, each after the time that the detection takes.
     pub(super) fn report(&mut self, about: NodeIndex, what: MemberChange) {
         let takes = self.detection.takes();
         let push = |world: &mut Self, to| {
@@ -161,7 +161,7 @@ impl<E: Election> World<E> {
                 .queue
                 .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
         };
-        // All of them learn it at one moment: agents with the same knowledge then share one list.
+        // All agents learn the fact at the same moment, so agents with the same knowledge share one list.
         if takes.min >= takes.max {
             push(self, Recipients::All);
             return;
@@ -172,7 +172,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Some links were cut or healed: which agents lost sight of which?
+    /// Called when links were cut or restored. Reports which agents can no longer see which others, or see them
+    /// again.
     pub(super) fn links_changed(&mut self) {
         let Detection::Suspect(takes) = self.detection else {
             return;
@@ -197,7 +198,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// An update arrives.
+    /// Handles an update that arrives.
     pub(super) fn spread(&mut self, update: MemberUpdate) {
         match update.to {
             Recipients::One(at) => {
@@ -232,7 +233,7 @@ impl<E: Election> World<E> {
         hidden.unwrap_or_else(|| self.registry.clone())
     }
 
-    /// Changes the list that agents are given when they start, at once.
+    /// Changes the list that agents get when they start, at once.
     pub(super) fn enter(&mut self, change: impl FnOnce(&mut Members) -> bool) -> bool {
         let changed = self.registry.changed(&self.transit.directory, change);
         let any = changed.is_some();
@@ -242,7 +243,7 @@ impl<E: Election> World<E> {
         any
     }
 
-    /// A message shows that its sender's incarnation is up: on a connection, a sender that is heard is there.
+    /// Notes that the sender's incarnation is up, because a message of it arrived.
     pub(super) fn hear_of(&mut self, at: NodeIndex, from: NodeIndex, incarnation: Incarnation) {
         let Some((node, id)) = self.nodes.get(at.0).zip(self.transit.directory.name(from)) else {
             return;
@@ -260,7 +261,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Returns whether the one can see the other, as far as the network and the world allow.
+    /// Returns whether one agent can see the other, as far as the network and the world allow.
     fn look(&self, one: NodeIndex, about: NodeIndex, members: &mut Members) -> bool {
         let (node, id) = (self.nodes.get(about.0), self.transit.directory.name(about));
         let Some((node, id)) = node.zip(id) else {
@@ -282,21 +283,21 @@ impl<E: Election> World<E> {
     }
 
     fn tell_registry(&mut self, update: MemberUpdate) {
-        // The registry is not an agent: it is never cut off, and forgets no member.
+        // The list is not an agent: it is never cut off, and forgets no member.
         let nowhere = NodeIndex(usize::MAX);
         if let Some(known) = self.told(&self.registry, nowhere, update) {
             self.registry = known;
         }
     }
 
-    /// Tells one agent. `same` saves work for agents that had the same knowledge before.
+    /// Tells one agent a fact. `same` saves work for agents that had the same knowledge before.
     fn tell(
         &mut self,
         at: NodeIndex,
         update: MemberUpdate,
         same: &mut Option<(Arc<Members>, KnownMembers)>,
     ) {
-        // A process is not told of itself by another process of its name.
+        // A process is not told about another process with its own name.
         let (me, about) = (
             self.transit.first_of(at),
             self.transit.first_of(update.about),
@@ -320,7 +321,7 @@ impl<E: Election> World<E> {
                     return;
                 };
                 let shared = matches!(update.to, Recipients::All);
-                // Where agents are cut off or forgotten, their knowledge may differ.
+                // If agents are cut off or forgotten, the knowledge of two agents may differ.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after

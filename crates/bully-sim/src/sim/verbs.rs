@@ -1,6 +1,6 @@
 //! Verbs: the actions on the agents and on the network between them.
 //!
-//! Decided here: the losses of a crash, and the state that a restart restores. The network's verbs are those of
+//! Decided here: what a crash loses, and what a restart restores. The verbs of the network are those of
 //! [`Network`](crate::faults::Network).
 
 use super::{
@@ -17,7 +17,7 @@ use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member,
 
 /// Actions on agents.
 impl<E: Election> World<E> {
-    /// An agent's incarnation ends without warning; its durable record stays.
+    /// Ends an agent's incarnation without warning. Its durable record remains.
     pub fn crash(&mut self, agent: impl AsRef<str>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive.map(|at| self.crash_at(at)).is_some()
@@ -50,7 +50,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// A crashed agent's next incarnation takes part by these parameters.
+    /// Sets the parameters with which a crashed agent's next incarnation takes part.
     pub fn reconfigure(&mut self, agent: impl AsRef<str>, config: E::Config) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -65,7 +65,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Makes an agent hang: it processes nothing, and no other agent is told.
+    /// Makes an agent hang: it handles nothing, and no other agent is told.
     pub fn pause(&mut self, agent: impl AsRef<str>) -> bool {
         let running = self.is_running(agent.as_ref());
         if let Some(at) = self.alive(agent.as_ref()) {
@@ -74,8 +74,8 @@ impl<E: Election> World<E> {
         running
     }
 
-    /// Ends the hang of an agent. The agent processes the gathered inputs now: in the order of their arrival, or the
-    /// messages first and then the timers, as the seed decides.
+    /// Ends the hang of an agent. The agent handles the inputs that waited: in the order of their arrival, or first
+    /// the messages and then the timers, as the seed decides.
     pub fn resume(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -140,7 +140,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Stops an agent, and ends its membership. A leader should step down before.
+    /// Stops an agent, and ends its membership. A leader should step down before this.
     pub fn leave(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -158,7 +158,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Changes an agent's score; the others learn it like other changes.
+    /// Changes an agent's score. The others learn it like other changes.
     pub fn set_score(&mut self, agent: impl AsRef<str>, score: Option<Score>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -191,13 +191,13 @@ impl<E: Election> World<E> {
             .is_some()
     }
 
-    /// An agent's work has ended; only needed where it does not end by itself.
+    /// Tells an agent that its work has ended. This is needed only if the work does not end by itself.
     pub fn drained(&mut self, agent: impl AsRef<str>) -> bool {
         let alive = self.alive(agent.as_ref());
         alive.map(|at| self.command(at, Input::Drained)).is_some()
     }
 
-    /// Sets the rate of an agent's clock: `ppm` parts in a million too fast. At -1,000,000 the clock is stopped.
+    /// Sets the rate of an agent's clock: `ppm` parts in a million too fast. At -1,000,000 the clock stops.
     pub fn set_clock_rate(&mut self, agent: impl AsRef<str>, ppm: i32) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;
@@ -207,7 +207,7 @@ impl<E: Election> World<E> {
         };
         node.clock.set_rate(self.now, ppm);
         for running in &mut node.timers {
-            // Queued anew, because a clock that runs faster reaches the end sooner.
+            // Queued again, because a faster clock reaches the time earlier.
             let fires = node.clock.when(running.due).max(self.now);
             let (timer, setting) = (running.timer, self.transit.queue.reserve());
             *running = RunningTimer::new(timer, running.due, fires, setting);
@@ -217,12 +217,12 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Sets the lateness of timers that are set from now on; they are never early.
+    /// Sets how late timers fire that are set from now on; they never fire early.
     pub fn set_lateness(&mut self, range: impl Into<After>) {
         self.driver.lateness = range.into();
     }
 
-    /// Something will happen to an agent that sends a certain message. A trap springs once.
+    /// Sets a trap for an agent that sends a certain message. A trap springs only once.
     pub fn arm(&mut self, trap: &Trap) -> bool {
         let by = match &trap.by {
             Some(id) => match self.transit.directory.find(id.as_str()) {
@@ -235,7 +235,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// No trap is armed any more.
+    /// Removes all traps.
     pub fn disarm(&mut self) {
         self.transit.traps.disarm();
     }
@@ -246,7 +246,7 @@ impl<E: Election> World<E> {
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {
-            // Beside a second process, only another process can tell an end.
+            // If a second process exists, only another process can report an end.
             Detection::Certain(_) if self.is_doubled(at) => {
                 self.report(at, MemberChange::EndTold(incarnation));
             }
@@ -267,7 +267,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Tells the others of a new incarnation, if the detection tells them at all.
+    /// Reports a new incarnation to the others, if the detection reports such events.
     pub(super) fn report_return(&mut self, at: NodeIndex, how: Happening) {
         let told = matches!(
             self.detection,
@@ -279,7 +279,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// An incarnation does not begin.
+    /// Notes that an incarnation does not begin.
     fn refuse(&mut self, at: NodeIndex, why: &str) -> bool {
         let directory = &self.transit.directory;
         self.transit.trace.mark(self.now, || {
@@ -318,7 +318,7 @@ impl<E: Election> World<E> {
 
 /// Actions on the network. Names of agents that do not exist are ignored.
 impl<E: Election> World<E> {
-    /// Separates the agents into sides; agents that no side names are on one more side.
+    /// Separates the agents into sides. Agents that are in no side form one more side.
     pub fn partition<S, N>(&mut self, sides: impl IntoIterator<Item = S>)
     where
         S: IntoIterator<Item = N>,
@@ -354,7 +354,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Cuts the link between two agents, both ways.
+    /// Cuts the link between two agents in both directions.
     pub fn cut(&mut self, one: impl AsRef<str>, other: impl AsRef<str>) {
         if let Some((a, b)) = self.pair(one.as_ref(), other.as_ref()) {
             self.transit.network.cut(&a, &b);
@@ -362,7 +362,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Cuts the way from one agent to another; the way back stays.
+    /// Cuts the direction from one agent to another. The other direction does not change.
     pub fn cut_one_way(&mut self, from: impl AsRef<str>, to: impl AsRef<str>) {
         if let Some((a, b)) = self.pair(from.as_ref(), to.as_ref()) {
             self.transit.network.cut_one_way(&a, &b);
@@ -370,7 +370,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Mends the link between two agents, both ways.
+    /// Restores the link between two agents in both directions.
     pub fn mend(&mut self, one: impl AsRef<str>, other: impl AsRef<str>) {
         if let Some((a, b)) = self.pair(one.as_ref(), other.as_ref()) {
             self.transit.network.mend(&a, &b);
@@ -384,7 +384,7 @@ impl<E: Election> World<E> {
         self.mark(|| String::from("heal"));
     }
 
-    /// Heals, and no link or kind of message is treated worse than others any more.
+    /// Ends every cut, isolation and partition, and every special treatment of a link or of a kind of message.
     pub fn recover(&mut self) {
         self.transit.network.recover();
         self.mark(|| String::from("recover"));
@@ -393,7 +393,7 @@ impl<E: Election> World<E> {
     /// Loses this share of the messages from one agent to another.
     ///
     /// # Errors
-    /// [`ConditionsError::Loss`] above 1000 per mille; nothing has changed then.
+    /// [`ConditionsError::Loss`] above 1000 per mille; then nothing has changed.
     pub fn drop(
         &mut self,
         from: impl AsRef<str>,
@@ -413,7 +413,7 @@ impl<E: Election> World<E> {
         self.mark(|| format!("ignore {kind}"));
     }
 
-    /// Gives the way from one agent to another its own conditions; `None`: the common conditions.
+    /// Gives the direction from one agent to another its own conditions; `None`: the common conditions.
     pub fn set_link(
         &mut self,
         from: impl AsRef<str>,
@@ -425,7 +425,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Replaces the common conditions, which apply to every link without its own.
+    /// Replaces the common conditions, which apply to every link without its own conditions.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.transit.network.set_conditions(conditions);
     }

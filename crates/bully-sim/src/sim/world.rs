@@ -1,7 +1,7 @@
 //! The world itself: its state, its time, and its queries.
 //!
-//! Decided here: time and order. Not here: the effects of a step (`drive`), the actions on agents (`verbs`), the
-//! knowledge that agents get of each other (`updates`).
+//! Decided here: time and order. Not here: the effects of a step (`drive`), the actions on agents (`verbs`), and what
+//! agents learn of each other (`updates`).
 
 use std::{fmt, time::Duration};
 
@@ -23,11 +23,11 @@ use bully_core::protocol::{
     AgentId, Election, Event, Incarnation, InputOf, Members, Score, Time, View,
 };
 
-/// A group of agents in virtual time, with faults. The same seed and the same calls give the
-/// same run, to the last message.
+/// A group of agents in virtual time, with faults. The same seed and the same calls give the same run, up to the last
+/// message.
 ///
-/// Agents are named by any value that reads as a name (`"a"` or an [`AgentId`]). An action on an agent that does not
-/// exist, or whose state does not allow it, has no effect and returns `false`.
+/// A call names an agent by any value that can be read as a name (`"a"` or an [`AgentId`]). An action on an agent
+/// that does not exist, or whose state does not allow the action, has no effect and returns `false`.
 ///
 /// ```
 /// use actix_bully::{elections::bully::{Bully, BullyConfig}, testkit::{sim::{Participant, World}, trace::Trace}};
@@ -57,24 +57,24 @@ pub struct World<E: Election> {
     /// The members that an agent learns at its start.
     pub(super) registry: super::node::KnownMembers,
     pub(super) detection: Detection,
-    /// Pairs of agents of which the first has lost the second from sight.
+    /// Pairs of agents of which the first can no longer see the second.
     pub(super) apart: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
     /// Pairs of agents of which the first has lost the second from its list of members.
     pub(super) forgotten: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
-    /// Number of agents that have yet to start.
+    /// Number of agents that have not started yet.
     pub(super) to_start: usize,
     pub(super) invariant: Option<Invariant<E>>,
     pub(super) violation: Option<Violation>,
     pub(super) reproduce: String,
     pub(super) steps: u64,
-    /// Number of stores that were made.
+    /// Number of stores made so far.
     pub(super) stores: u64,
 }
 
-/// A check after every step; the text states the violation.
+/// A check after every step. Its text describes the violation.
 pub(super) type Invariant<E> = Box<dyn FnMut(&World<E>) -> Result<(), String>>;
 
-/// Something that is still to come.
+/// An event that has not happened yet.
 #[derive(Debug)]
 pub(super) enum Scheduled<E: Election> {
     Message(SentMessage<E::Message>),
@@ -83,7 +83,7 @@ pub(super) enum Scheduled<E: Election> {
         timer: E::Timer,
         setting: u64,
     },
-    /// A command of the application, or of the user, meant for this incarnation.
+    /// A command of the application, or of a user, for this incarnation.
     Command {
         at: NodeIndex,
         incarnation: Incarnation,
@@ -94,25 +94,25 @@ pub(super) enum Scheduled<E: Election> {
         at: NodeIndex,
         incarnation: Incarnation,
     },
-    /// An agent's disk is measured, if it wants that.
+    /// The disk of this agent is measured, if the agent wants that.
     Probe(NodeIndex),
     Start(NodeIndex),
     Update(MemberUpdate),
     Change(Box<super::change::PendingChange>),
 }
 
-/// A promise was broken; ends the run.
+/// A broken promise, which ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The world's seed.
+    /// The seed of the world.
     pub seed: u64,
-    /// When.
+    /// The time of the violation.
     pub at: Time,
     /// The agent that moved last, if there was one.
     pub agent: Option<AgentId>,
-    /// The violation.
+    /// The description of the violation.
     pub what: String,
-    /// The command that runs it again.
+    /// The command that repeats the run.
     pub reproduce: String,
 }
 
@@ -133,12 +133,12 @@ impl fmt::Display for Violation {
 impl std::error::Error for Violation {}
 
 impl<E: Election> World<E> {
-    /// A world to fill with agents.
+    /// Returns a builder of a world.
     pub fn builder(seed: u64) -> WorldBuilder<E> {
         WorldBuilder::new(seed)
     }
 
-    /// Does the next thing that is due; `false` if nothing is, or a promise was broken.
+    /// Handles the next event. Returns `false` if there is none, or if a promise was broken.
     pub fn step(&mut self) -> bool {
         if self.violation.is_some() {
             return false;
@@ -154,12 +154,12 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Does everything that is due within this span, and is at its end then.
+    /// Handles all events within this time, and advances to its end.
     pub fn run_for(&mut self, span: Duration) {
         self.run_to(self.now.after(span));
     }
 
-    /// Does everything that is due until then, and is at that time.
+    /// Handles all events until `end`, and advances to that time.
     pub fn run_to(&mut self, end: Time) {
         while self.transit.queue.next_at().is_some_and(|at| at <= end) && self.step() {}
         if self.violation.is_none() {
@@ -167,8 +167,8 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Goes on until the predicate holds, looking after every step; `false` if it does not within
-    /// this span.
+    /// Runs until the predicate holds, with a check after every step. Returns `false` if it does not hold within
+    /// `limit`.
     pub fn run_until(&mut self, mut holds: impl FnMut(&Self) -> bool, limit: Duration) -> bool {
         let end = self.now.after(limit);
         while !holds(self) {
@@ -181,18 +181,18 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Runs until all is quiet: every agent that runs follows the same leader, only this leader believes that it leads,
-    /// all agents have started, and no message of an election is under way.
+    /// Runs until the agents have settled: every agent that runs follows the same leader, only this leader believes
+    /// that it leads, all agents have started, and no message of an election is on its way.
     ///
     /// # Errors
-    /// [`Unsettled`], with the belief of each agent, if that does not happen within this span, or a promise was broken
-    /// before.
+    /// [`Unsettled`] with the belief of each agent, if that does not happen within `limit`, or if a promise was
+    /// broken before.
     pub fn settle(&mut self, limit: Duration) -> Result<AgentId, Unsettled> {
         let mut seen = None;
         let quiet = self.run_until(
             |world| {
                 let moved = Some(world.moves());
-                // Agreement is a walk over all agents: it is asked for only after a machine moved.
+                // The query of agreement visits all agents, so it is asked only after a step of a machine.
                 let maybe = world.is_calm() && seen != moved;
                 if maybe {
                     seen = moved;
@@ -207,17 +207,17 @@ impl<E: Election> World<E> {
             .ok_or_else(|| self.unsettled(limit))
     }
 
-    /// Checks this invariant after every step; an error ends the run. A later invariant replaces it.
+    /// Sets an invariant that is checked after every step. An error ends the run. A later invariant replaces it.
     pub fn set_invariant(&mut self, invariant: impl FnMut(&Self) -> Result<(), String> + 'static) {
         self.invariant = Some(Box::new(invariant));
     }
 
-    /// The promise that was broken, if one was.
+    /// Returns the broken promise, if there is one.
     pub fn violation(&self) -> Option<&Violation> {
         self.violation.as_ref()
     }
 
-    /// The world's time. No agent sees it.
+    /// Returns the world's time. No agent knows it.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -232,7 +232,7 @@ impl<E: Election> World<E> {
         self.steps
     }
 
-    /// The agent that moved last.
+    /// Returns the agent that took the last step.
     pub fn last_moved(&self) -> Option<&AgentId> {
         self.transit.directory.name(self.driver.last?)
     }
@@ -244,12 +244,12 @@ impl<E: Election> World<E> {
         first.filter_map(|at| self.transit.directory.name(at))
     }
 
-    /// Returns an agent's view now, by its own clock; `None` if it does not run.
+    /// Returns an agent's present view, by its own clock; `None` if the agent does not run.
     pub fn view(&self, agent: impl AsRef<str>) -> Option<View> {
         self.view_at(self.transit.directory.find(agent.as_ref())?)
     }
 
-    /// Its machine, if it runs.
+    /// Returns the machine of an agent, if the agent runs.
     pub fn machine(&self, agent: impl AsRef<str>) -> Option<&E> {
         self.node(agent.as_ref())?.machine.as_ref()
     }
@@ -259,42 +259,42 @@ impl<E: Election> World<E> {
         self.node(agent.as_ref()).map_or(&[], |node| &node.events)
     }
 
-    /// Returns its configuration.
+    /// Returns the configuration of an agent.
     pub fn config(&self, agent: impl AsRef<str>) -> Option<&E::Config> {
         self.node(agent.as_ref()).map(|node| &node.config)
     }
 
-    /// Returns the record that it made durable last.
+    /// Returns the record that an agent made durable last.
     pub fn durable(&self, agent: impl AsRef<str>) -> Option<&E::Durable> {
         self.node(agent.as_ref())?.durable.as_ref()
     }
 
-    /// Its score now.
+    /// Returns the present score of an agent.
     pub fn score(&self, agent: impl AsRef<str>) -> Option<Score> {
         self.node(agent.as_ref())?.score
     }
 
-    /// Returns its present incarnation, or its last one.
+    /// Returns the present incarnation of an agent, or its last one.
     pub fn incarnation(&self, agent: impl AsRef<str>) -> Option<Incarnation> {
         self.node(agent.as_ref()).map(|node| node.incarnation)
     }
 
-    /// Returns the members that it knows.
+    /// Returns the members that an agent knows.
     pub fn known(&self, agent: impl AsRef<str>) -> Option<&Members> {
         self.node(agent.as_ref()).map(|node| &*node.known.members)
     }
 
-    /// Returns whether it runs and does not hang.
+    /// Returns whether an agent runs and does not hang.
     pub fn is_running(&self, agent: impl AsRef<str>) -> bool {
         self.node(agent.as_ref()).is_some_and(Node::is_running)
     }
 
-    /// The recorded run.
+    /// Returns the recorded run.
     pub fn trace(&self) -> &Trace {
         &self.transit.trace
     }
 
-    /// The recorder, to set it up or to take it out.
+    /// Returns the recorder, to configure it or to take it out.
     pub fn trace_mut(&mut self) -> &mut Trace {
         &mut self.transit.trace
     }
@@ -341,24 +341,24 @@ impl<E: Election> World<E> {
         node.map(|node| node.clock.read(self.now))
     }
 
-    /// Returns the number of steps of machines; between them, a view changes only by the time that passes.
+    /// Returns the number of steps of machines. Between such steps, a view changes only because time passes.
     pub(super) fn moves(&self) -> u64 {
         self.driver.moves
     }
 
-    /// Changes whenever an agent begins or ceases to run, believes something else, or gets another score: until then,
-    /// [`agreed`](Self::agreed) returns the same leader.
+    /// Returns a value that changes whenever an agent begins or stops to run, changes its belief, or gets another
+    /// score. Until then, [`agreed`](Self::agreed) returns the same leader.
     pub(super) fn shape(&self) -> (u64, usize) {
         (self.driver.shifts, self.beliefs().count())
     }
 
-    /// Returns the arrival of the last message under way.
+    /// Returns the arrival time of the last message on its way.
     pub fn last_arrival(&self) -> Time {
         self.transit.last_arrival
     }
 
-    /// Returns the time at which the last message under way has arrived, every record is written, and every agent knows
-    /// the present members, unless something else happens before.
+    /// Returns the time at which the last message has arrived, every record is written, and every agent knows the
+    /// present members, unless another event happens before.
     pub(super) fn all_told_at(&self) -> Time {
         let told = self.now.after(self.detection.takes().max);
         let saving = self.nodes.iter().filter_map(|node| node.saving.as_ref());
@@ -369,7 +369,7 @@ impl<E: Election> World<E> {
             .max(written.unwrap_or_default())
     }
 
-    /// Ends the run with a broken promise. The first one counts.
+    /// Ends the run with a broken promise. Only the first one counts.
     pub fn violate(&mut self, what: impl Into<String>) {
         if self.violation.is_none() {
             self.violation = Some(Violation {
@@ -382,7 +382,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Returns the same world under the seed from which its own seed was drawn.
+    /// Returns the same world with another seed, from which the world's own seed was derived.
     pub(super) fn called(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
@@ -395,7 +395,7 @@ impl<E: Election> World<E> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);
-        // A handle does the same: it hides a leadership that ran out, whatever its machine shows.
+        // A handle does the same: it hides a leadership that has run out, whatever the machine shows.
         if clock >= view.valid_until && view.valid_until < Time::MAX {
             view.leading = None;
         }
@@ -409,7 +409,7 @@ impl<E: Election> World<E> {
         if self.violation.is_some() {
             return;
         }
-        // Taken out while it runs, because it is given the whole world to look at.
+        // Taken out while it runs, because it gets a reference to the whole world.
         if let Some(mut invariant) = self.invariant.take() {
             let checked = invariant(self);
             self.invariant = Some(invariant);

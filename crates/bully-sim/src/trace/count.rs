@@ -3,12 +3,12 @@
 /// Number of messages of one kind, by fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageCount {
-    /// Messages that left, each receiver counted.
+    /// Number of messages that left. A message to several receivers counts once for each.
     pub sent: u64,
-    /// Number of these that will never arrive.
+    /// Number of messages that never arrive.
     pub lost: u64,
-    /// Messages that were handled; a duplicate counts again.
+    /// Number of messages that were handled. A duplicate counts again.
     pub delivered: u64,
-    /// Messages that arrived and were dropped.
+    /// Number of messages that arrived and were dropped.
     pub dropped: u64,
 }

@@ -1,9 +1,9 @@
 //! A run as one number: the actions of the agents, their times and their receivers.
 //!
 //! Decided here: of a message, its kind, term, sender and receiver are hashed; of any other entry, values and never
-//! names. Two builds between which a message got another field, or another place in its enum, have the same digest. Two
-//! builds have different digests if one sends one message more, later, or to another agent. A reason that is given as
-//! text counts only by its place. The digest grows while the run is recorded: nothing of the run has to be kept for it.
+//! names. So the digest does not change if a message gets another field, or another place in its enum. It differs if
+//! one build sends one message more, later, or to another agent than another build. A reason that is given as text
+//! counts only by its position. The digest grows while the run is recorded, so it needs no stored entries.
 //!
 //! Not here: the choice of recorded entries ([`Trace`](super::Trace)).
 
@@ -12,7 +12,8 @@ use std::hash::{Hash, Hasher};
 use super::Happening;
 use bully_core::protocol::{AgentId, Event, PeerMessage, Role, Time};
 
-/// A number that is hashed before the values of an entry, so that two kinds of entries never look alike.
+/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash
+/// input.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum DigestStep {
     Sent,
@@ -51,7 +52,7 @@ impl Digest {
         (step, at, from, to, message.kind(), message.term()).hash(self);
     }
 
-    /// Adds an arrival of a message; several if it was duplicated.
+    /// Adds an arrival of a message. A duplicated message has several arrivals.
     pub(super) fn arrival(&mut self, at: Time) {
         at.hash(self);
     }

@@ -1,6 +1,6 @@
-//! The recorder: the entries that are kept of a run.
+//! The recorder: it keeps the entries of a run.
 //!
-//! Decided here: a recorder that is off costs one comparison; which messages are counted; and which entries are
+//! Decided here: a recorder that is off costs only one comparison; which messages are counted; and which entries are
 //! forgotten first. Not here: its text and diagrams (`lines`, `mermaid`).
 
 use std::{
@@ -19,7 +19,7 @@ use bully_core::{
     record::{Header, RecordedCommand, Recording},
 };
 
-/// A run, or as much of it as was asked for.
+/// A run, or the part of it that a caller wants to keep.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     detail: Detail,
@@ -31,7 +31,7 @@ pub struct Trace {
     kinds: BTreeMap<&'static str, MessageCount>,
     election_messages: u64,
     order: Vec<AgentId>,
-    /// Header of the run, where it is known.
+    /// The header of the run, if it is known.
     header: Option<Box<Header>>,
 }
 
@@ -44,17 +44,17 @@ enum Detail {
     Deliveries,
 }
 
-/// A moment of a run; see [`Trace::checkpoint`].
+/// A moment of a run, from which messages are counted; see [`Trace::checkpoint`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Checkpoint(u64);
 
 impl Trace {
-    /// Records nothing, and costs next to nothing.
+    /// Returns a recorder that records nothing. It costs almost no time.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// Counts messages, and keeps none.
+    /// Returns a recorder that counts messages, and keeps none.
     pub fn counting() -> Self {
         Self {
             detail: Detail::Counts,
@@ -62,7 +62,7 @@ impl Trace {
         }
     }
 
-    /// Counts messages, and keeps nothing but the [digest](Self::digest) of the whole run.
+    /// Returns a recorder that counts messages, and keeps only the [digest](Self::digest) of the whole run.
     pub fn digesting() -> Self {
         Self {
             digest: Some(Digest::default()),
@@ -70,8 +70,8 @@ impl Trace {
         }
     }
 
-    /// Makes a recorder that keeps messages when they are sent, events, and commands to the agents, but not repeated
-    /// messages (heartbeats).
+    /// Returns a recorder that keeps messages when they are sent, events, and commands to the agents, but not
+    /// repeated messages (heartbeats).
     pub fn new() -> Self {
         Self {
             detail: Detail::Messages,
@@ -79,28 +79,28 @@ impl Trace {
         }
     }
 
-    /// Keeps a line for each arrival too.
+    /// Also keeps a line for each arrival.
     #[must_use]
     pub fn with_deliveries(mut self) -> Self {
         self.detail = Detail::Deliveries;
         self
     }
 
-    /// Keeps heartbeats too.
+    /// Also keeps heartbeats.
     #[must_use]
     pub fn with_repeated(mut self) -> Self {
         self.repeated = true;
         self
     }
 
-    /// Keeps the newest entries only, at most this many.
+    /// Keeps only the newest entries, at most this number.
     #[must_use]
     pub fn bounded(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Sets the order of the participants in diagrams, such as their rank; the others follow by name.
+    /// Sets the order of the participants in diagrams, such as their rank. Other participants follow by name.
     pub fn set_order(&mut self, order: impl IntoIterator<Item = AgentId>) {
         self.order = order.into_iter().collect();
     }
@@ -112,7 +112,7 @@ impl Trace {
         }
     }
 
-    /// A message leaves, and will arrive at these times.
+    /// Records that a message leaves, and will arrive at these times.
     pub fn sent<M: PeerMessage>(
         &mut self,
         at: Time,
@@ -137,7 +137,7 @@ impl Trace {
         }
     }
 
-    /// A message leaves, and will never arrive.
+    /// Records that a message leaves, and will never arrive.
     pub fn lost<M: PeerMessage>(
         &mut self,
         at: Time,
@@ -160,7 +160,7 @@ impl Trace {
         }
     }
 
-    /// A message arrives and is handled.
+    /// Records that a message arrives and is handled.
     pub fn delivered<M: PeerMessage>(
         &mut self,
         at: Time,
@@ -180,7 +180,7 @@ impl Trace {
         }
     }
 
-    /// A message arrives, and is dropped.
+    /// Records that a message arrives and is dropped.
     pub fn dropped<M: PeerMessage>(
         &mut self,
         at: Time,
@@ -202,7 +202,7 @@ impl Trace {
         }
     }
 
-    /// An agent does something else from now on.
+    /// Records that an agent has another role from now on.
     pub fn role(&mut self, at: Time, agent: &AgentId, role: Role) {
         if let Some(digest) = &mut self.digest {
             digest.role(at, agent, role);
@@ -213,7 +213,7 @@ impl Trace {
         }
     }
 
-    /// Records an event of an agent for its application.
+    /// Records an event that an agent reports to its application.
     pub fn event(&mut self, at: Time, agent: &AgentId, event: &Event) {
         if let Some(digest) = &mut self.digest {
             digest.event(at, agent, event);
@@ -224,7 +224,7 @@ impl Trace {
         }
     }
 
-    /// Something is done to an agent.
+    /// Records a change of an agent's state, for example a crash.
     pub fn happened(&mut self, at: Time, agent: &AgentId, what: Happening) {
         if let Some(digest) = &mut self.digest {
             digest.happened(at, agent, what);
@@ -245,7 +245,7 @@ impl Trace {
         }
     }
 
-    /// A command is given, to be given again when the run is repeated.
+    /// Records a command, which is given again when the run is repeated.
     pub fn commanded(&mut self, at: Time, command: impl FnOnce() -> RecordedCommand) {
         if self.is_on() {
             self.push(at, What::Command(command()));
@@ -259,8 +259,8 @@ impl Trace {
         }
     }
 
-    /// Returns the run until now in the form of a file. The caller names the election, because a trace does not know
-    /// it.
+    /// Returns the run until now in the form of a file. The caller passes the name of the election, because a trace
+    /// does not know it.
     pub fn to_recording(&self, protocol: &str, now: Time) -> Recording {
         let mut header = match &self.header {
             Some(header) => Header::clone(header),
@@ -276,8 +276,8 @@ impl Trace {
         self.detail >= Detail::Messages
     }
 
-    /// Returns one number for the whole run: it is the same in two builds only if each agent did the same at the same
-    /// times, whatever the names are. `None` unless the trace is [made for that](Self::digesting).
+    /// Returns one number for the whole run. It is equal in two builds only if each agent did the same at the same
+    /// times, whatever the names are. `None` unless the trace is [made for a digest](Self::digesting).
     pub fn digest(&self) -> Option<u64> {
         self.digest.as_ref().map(Digest::value)
     }
@@ -287,7 +287,7 @@ impl Trace {
         self.entries.iter()
     }
 
-    /// Returns the number of entries that were forgotten because the trace is bounded.
+    /// Returns the number of entries that were forgotten because the trace has a limit.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
     }
@@ -302,25 +302,25 @@ impl Trace {
         self.kinds.get(kind).copied().unwrap_or_default()
     }
 
-    /// This moment, to count from.
+    /// Returns the present moment, from which messages can be counted.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint(self.election_messages)
     }
 
-    /// Returns the number of messages since then, without repeated messages.
+    /// Returns the number of messages since `then`, without repeated messages.
     pub fn election_messages_since(&self, then: Checkpoint) -> u64 {
         self.election_messages.saturating_sub(then.0)
     }
 
-    /// Returns the run as text, one aligned line per moment: milliseconds, agents, entry.
+    /// Returns the run as text, one aligned line for each moment: milliseconds, agents, entry.
     ///
-    /// `+1.5` is how much later a message arrives, `-x` a message that never does. Agents to which
-    /// the same happens at the same moment share a line.
+    /// `+1.5` is the time in milliseconds after which a message arrives; `-x` marks a message that never arrives.
+    /// Agents to which the same happens at the same moment share a line.
     pub fn to_text(&self) -> String {
         to_text(&self.lines(), self.forgotten)
     }
 
-    /// The run as a Mermaid `sequenceDiagram`.
+    /// Returns the run as a Mermaid `sequenceDiagram`.
     pub fn to_mermaid(&self) -> String {
         to_mermaid(&self.lines(), &self.order)
     }
@@ -329,7 +329,7 @@ impl Trace {
         lines(&self.entries)
     }
 
-    /// Returns whether messages are counted at all, kept or not.
+    /// Returns whether messages are counted. They need not be kept.
     pub fn counts(&self) -> bool {
         self.detail >= Detail::Counts
     }

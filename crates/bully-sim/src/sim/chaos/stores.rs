@@ -1,11 +1,11 @@
 //! Faults of memory: two processes of one name, and a replaced store.
 //!
-//! Decided here: which agents they hit, and which faults exclude each other. Two processes of one name may be on two
-//! sides of a partition, and the peers of each never met the other process: no rule helps then. So no fault of the
-//! network happens while both run, and the others meet the second process when it begins, as a link reports it before
-//! it carries a message. No rule helps either where a store is lost after a promise longer than the present ones: so no
-//! history has both. An agent that had two memories, or lost one, is gone once all is healed, and counts as an agent
-//! that lost its record.
+//! Decided here: which agents these faults meet, and which faults exclude each other. If two processes of one name
+//! are on two sides of a partition, the peers of each never met the other process, and then no rule helps. So no
+//! fault of the network happens while both run, and the others learn of the second process when it begins, as a link
+//! reports it before it carries a message. No rule helps either if a store is lost after a promise that is longer
+//! than the present promises, so no history has both. An agent that had two memories, or lost one, is gone when all
+//! faults have ended, and counts as an agent that lost its record.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::{
 use bully_core::protocol::{AgentId, Election, Role};
 
 impl Nemesis {
-    /// Begins a second process; now and then the first one is cut off, as if its links had been replaced.
+    /// Begins a second process. Sometimes the first process is cut off, as if its links had been replaced.
     pub(super) fn begin_second<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -39,7 +39,8 @@ impl Nemesis {
         if !world.begin_second(&agent, contents) {
             return None;
         }
-        // Unmet, it takes part in the first election after its quarantine; a voter that leads is in none before.
+        // If the others do not know the second process, it takes part in the first election after its quarantine. If
+        // the agent's first process leads, no election happens before that.
         if met.role != Role::Leader || random.chance(500) {
             world.meet_second(&agent);
         }
@@ -49,7 +50,7 @@ impl Nemesis {
         Some(met)
     }
 
-    /// A second process ends.
+    /// Ends a second process.
     pub(super) fn end_second<E: Election>(
         &mut self,
         world: &mut World<E>,
@@ -61,7 +62,7 @@ impl Nemesis {
         world.end_second(agent, random.chance(800)).then_some(met)
     }
 
-    /// An agent crashes, and comes back with another store.
+    /// Crashes an agent, and restarts it with another store.
     pub(super) fn replace_store<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -85,7 +86,8 @@ impl Nemesis {
         (is_replaced && world.restart(&agent)).then_some(met)
     }
 
-    /// Returns whether this fault would keep from the others what some of them know.
+    /// Returns whether this fault could hide from other agents what some of them know. Such a fault does not happen
+    /// now.
     pub(super) fn spares<E: Election>(&self, fault: Fault, world: &World<E>) -> bool {
         let is_copied = self.copied.is_some();
         let hides = fault.is_of_reach() || fault == Fault::Leave;
@@ -93,7 +95,7 @@ impl Nemesis {
         hides && self.is_doubled(world) || is_copied && (hides || doubles || fault.is_of_peers())
     }
 
-    /// An agent crashes: beside an old record, that agent alone.
+    /// Crashes an agent. If an agent has an old record, only that agent may crash.
     pub(super) fn crash<E: Election>(
         &self,
         world: &mut World<E>,
@@ -105,7 +107,7 @@ impl Nemesis {
         })
     }
 
-    /// All hear each other from now on.
+    /// Ends all faults of the network, so that all agents hear each other from now on.
     fn bring_together<E: Election>(&mut self, world: &mut World<E>, bound: Duration) {
         self.end_cut(world);
         world.disarm();
@@ -119,14 +121,14 @@ impl Nemesis {
         self.doubtful.iter().any(|id| world.has_second(id))
     }
 
-    /// Retires each agent whose memory is in doubt.
+    /// Ends each agent whose memory is in doubt, for ever.
     pub(super) fn retire<E: Election>(&mut self, world: &mut World<E>) {
         for agent in self.doubtful.drain(..) {
             world.retire(&agent);
         }
     }
 
-    /// An agent whose memory may be doubted from now on.
+    /// Chooses an agent whose memory is in doubt from now on.
     fn doubt<S: Scenario>(
         &mut self,
         world: &World<S::Election>,

@@ -1,4 +1,4 @@
-//! Members with different timings: one of them, or one after the other.
+//! The faults in which members get different timings: one of them, or one after the other.
 //!
 //! Decided here: which agent restarts with which timings, and when. Not here: the choice of the timings, and of a
 //! configuration with them; both belong to the [`Scenario`].
@@ -10,7 +10,7 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Timings};
 
-/// A change of all members' timings, as an operator rolls it out.
+/// A change of all members' timings, one member after the other, as an operator does it.
 #[derive(Debug, Default)]
 pub(super) struct RollingChange {
     to: Option<Timings>,
@@ -18,8 +18,8 @@ pub(super) struct RollingChange {
 }
 
 impl RollingChange {
-    /// Restarts the next member with the new timings; after the last member, draws other timings. Returns the situation
-    /// of the restarted member.
+    /// Restarts the next member with the new timings. After the last member, chooses other timings. Returns the
+    /// situation of the restarted member.
     pub(super) fn go_on<S: Scenario>(
         &mut self,
         world: &mut World<S::Election>,
@@ -49,7 +49,8 @@ pub(super) fn differ<S: Scenario>(
     restart(world, scenario, &agent, &timings, random)
 }
 
-/// Ends an agent; its next incarnation has these timings. Mostly it begins at once, otherwise at its next restart.
+/// Ends an agent. Its next incarnation has these timings. Usually it begins at once, otherwise at the agent's next
+/// restart.
 fn restart<S: Scenario>(
     world: &mut World<S::Election>,
     scenario: &mut S,
