@@ -34,7 +34,7 @@ pub struct BallotConfig {
     pub cap: Option<Duration>,
     /// Longest time between the step-down of a leader and the end of its work. Default: 30 s.
     pub drain: Duration,
-    /// Time for which an agent that stepped down at its user's command lets other voters lead first. It
+    /// Time after a step-down by command in which the agent lets other voters lead first. It
     /// ends early if the agent's score is set, if the agent is told to campaign, or if no other voter
     /// is eligible. Default: 60 s.
     pub cooldown: Duration,

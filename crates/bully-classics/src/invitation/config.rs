@@ -26,11 +26,12 @@ pub struct InvitationConfig {
     pub task: Task,
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
-    /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
-    /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
+    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
+    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
     ///
-    /// An agent that cools down also has a slot, the last of all. It waits for an invitation for
-    /// `takeover` and for its slot, eight slots after the others. Then it forms a group, since perhaps
+    /// An agent that cools down also has a slot, the last one. It waits for an invitation for `takeover` and until
+    /// its slot,
+    /// eight slots after the others. Then it forms a group, because perhaps
     /// all remaining agents cool down. So a cool-down delays the next leader by at most the takeover
     /// and eight steps, whichever agents remain.
     pub cooldown: Duration,

@@ -69,7 +69,7 @@
 //! | `There` from above | − | will wait | − | − | − | from the coordinator: watches on, or elects | − |
 //! | `Halt`, older | nack | nack | nack | nack | nack, or ack again | nack | nack |
 //! | `Halt` from below | obeys | nack | nack | nack | nack, elects | nack, elects | nack, elects |
-//! | `Halt` from above | obeys | obeys, once no agent above the caller may be there | obeys | obeys | obeys, unless it waits for an agent above the caller | obeys | obeys: `Outranked` |
+//! | `Halt` from above | obeys | obeys, when no agent above the caller may be up | obeys | obeys | obeys, unless it waits for an agent above the caller | obeys | obeys: `Outranked` |
 //! | `NewCoordinator` | nack | nack | nack | nack | halted by it: joins | the same: ack again | nack |
 //! | `Ready` | nack | nack | nack | nack | nack | the same: follows | nack |
 //! | `Ack` | − | − | in Up | counts | − | − | − |
@@ -77,7 +77,7 @@
 //! | `AreYouNormal` | no | no | no | no | no | from the coordinator: yes, or elects if the coordinator ranks below | no |
 //! | `NotNormal` | − | − | − | − | − | − | elects: `Reorganized` |
 //! | `Resign` | − | − | − | − | − | from the coordinator: elects, or waits for its slot | − |
-//! | an end in `Members` | − | of an asked agent: waits less | the same | of a called agent: elects | of the agent it waits for: elects; it cools down, and no other agent is there: elects | of the coordinator: elects; a suspicion: asks | − |
+//! | an end in `Members` | − | of an asked agent: waits less | the same | of a called agent: elects | of the agent for which it waits: elects; it cools down, and no other agent is up: elects | of the coordinator: elects; a suspicion: asks | − |
 //! | `TimedOut` | − | `Answer`: halts, or waits | `Answer`: reorganizes | `Answer`: elects | `Takeover`: elects; it cools down, and `Cooldown`: elects | `Watch`: asks, then elects | `Check`, `Drain` |
 //! | `Campaign` | elects | − | − | − | elects | elects | checks |
 //! | `SetScore` | elects | elects | elects | elects | higher: elects | above the coordinator: elects | checks; `None`: drains |

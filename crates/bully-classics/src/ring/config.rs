@@ -37,8 +37,8 @@ pub struct RingConfig {
     pub challenge_after: Duration,
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
-    /// Time for which an agent that stepped down lets others lead first. It ends early if the agent's
-    /// score is set, if the agent is told to campaign, or if no other agent is there. Default: 60 s.
+    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
+    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
     ///
     /// An agent that cools down also has a slot, eight slots after the others, and it is chosen if all
     /// remaining agents cool down. So a cool-down delays the next leader by at most eight steps,

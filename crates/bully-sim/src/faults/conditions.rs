@@ -79,7 +79,7 @@ impl Conditions {
         }
     }
 
-    /// Returns the range of the delay, one way, without slow messages.
+    /// Returns the range of the delay in one direction, without slow messages.
     pub const fn delay(&self) -> After {
         self.delay
     }

@@ -1,7 +1,7 @@
 //! The one match over role and input, and the only place that changes the role.
 //!
 //! A role returns a consequence ([`Next`]). Roles are entered and left in this file, so that no timer of a former
-//! role goes on.
+//! role continues.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -55,7 +55,7 @@
 //! | `replace-ended` | – | if the leader ends, the agent holds an election; likewise if the agent to which it defers ends | `follower.rs`, `deferring.rs` |
 //! | `follow-score` | – | an agent whose score rises above its leader's holds an election; a leader whose score falls announces the new score; the deadline of an election stays | `machine.rs`, `leader.rs`, `holding.rs` |
 //! | `lead-on` | – | a leader that a better agent asks answers it with an announcement, and leads on until the better agent announces itself; so does a winner that has announced itself | `leader.rs`, `announced.rs` |
-//! | `lead-after-the-former` | – | a winner that knows of a leader announces itself, and leads when that leader says `Resign` or has ended, or after one more deadline; an agent that gave way meanwhile passes the `Resign` on | `announced.rs`, `follower.rs` |
+//! | `lead-after-the-former` | – | a winner that knows of a leader announces itself, and leads when that leader says `Resign` or has ended, or after one more deadline; an agent that follows another leader by now passes the `Resign` on | `announced.rs`, `follower.rs` |
 //! | `hand-over` | – | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the former leader cools down: it ranks lowest meanwhile | `leader.rs`, `follower.rs` |
 //!
 //! # Role × input

@@ -307,7 +307,7 @@ impl Candidate {
         match self.asked {
             // A question to all agents announces nothing, so a late timer does no harm.
             Asked::Leader { .. } => self.widen(),
-            // This agent slept through its own deadline. An agent that gave way may lead by now.
+            // This agent slept through its own deadline. An agent that yielded to it may lead by now.
             Asked::Voters if is_late && self.grace == Grace::Unused => {
                 Next::Become(Change::AskVoters {
                     outranked: BTreeSet::new(),

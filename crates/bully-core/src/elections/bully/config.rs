@@ -20,8 +20,9 @@ pub struct BullyConfig {
     /// Time after a step-down in which the agent does not compete with the others. It ends early if the agent's score
     /// is set or the agent is told to campaign. Default: 60 s.
     ///
-    /// An agent that cools down still has a slot, eight slots further back, and asks first: perhaps no other agent
-    /// is there, or all agents that are there cool down. So a cool-down delays the next leader by at most 8 S + T +
+    /// An agent that cools down still has a slot, eight slots further back, and asks before it leads: perhaps no
+    /// other
+    /// agent is up, or all other agents cool down as well. So a cool-down delays the next leader by at most 8 S + T +
     /// 2 d, whichever agents are left; see [`worst_case_failover`](Timings::worst_case_failover) for the time to
     /// which this is added.
     pub cooldown: Duration,

@@ -56,7 +56,7 @@
 //!
 //! | input | follower with a leader | follower, leadership vacant | candidate | waiting | leader |
 //! |---|---|---|---|---|---|
-//! | `Elect` from below | `Ok` | `Ok`, act in its slot | `Ok`, counts as answered | `Ok`; from the awaited agent, or when the wait is over by the clock: as if vacant | `Elected` to it |
+//! | `Elect` from below | `Ok` | `Ok`, act in its slot | `Ok`, counts as answered | `Ok`; from the awaited agent, or when the wait has ended by the clock: as if vacant | `Elected` to it |
 //! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: stop leading, `Yield`, wait; or `Elected` |
 //! | `Elect` of the leader | no leader; as if vacant | | | | |
 //! | `Ok`, this round | − | − | wait | − | − |

@@ -135,7 +135,7 @@ impl LeaseConfig {
         self.poll().saturating_add(self.heartbeat())
     }
 
-    /// Returns the time by which the wait is longer for an allowed gap of that length. If the store went back
+    /// Returns the extra length of the wait for an allowed gap of this length. If the store went back
     /// within such a gap, the holder has to write its lease again, and the longer wait lets the reader see that in
     /// time.
     pub(super) fn longer(&self, allowed: Duration) -> Duration {

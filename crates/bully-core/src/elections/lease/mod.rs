@@ -55,7 +55,7 @@
 //! | `hand-over` | `Draining`, `Drained`, then the lease is released for a successor. The successor takes it at once; the others wait for the successor | `transition.rs`, `sight.rs` |
 //! | `released-for-whom-it-names` | a command may name an agent of another process, which this process does not know: the lease is released for that agent. Without a name it is released for the best agent that the members, the claim or the list of the store name; if there is none, any agent may take it. If no agent has taken it, the former holder takes it back: eight steps after the others, while it cools down | `leader.rs`, `core.rs` |
 //! | `release-until-confirmed` | a release is written again until the store has confirmed it, or shows another record | `core.rs` |
-//! | `write-over-the-past` | a holder writes its record again while its lease goes on, if the record was deleted or the store shows an earlier term | `leader.rs` |
+//! | `write-over-the-past` | a holder writes its record again while its lease lasts, if the record was deleted or the store shows an earlier term | `leader.rs` |
 //!
 //! # Role × input
 //! At the end of each step, an agent that does not lead follows the holder that the record shows, or sets the timer

@@ -5,7 +5,7 @@
 //! |---|---|---|---|---|
 //! | [`Elect`] | ELECTION | `elect(name, score)` | I hold an election; who outranks me? | a probe: would you vote for me? |
 //! | [`Ok`] | ANSWER, ALIVE | `result("ok")` | I outrank you (or: there is a leader); stop | an objection, or the reason for a refusal |
-//! | [`Yield`] | – | – | You outrank me; I give way | consent |
+//! | [`Yield`] | – | – | You outrank me; I yield | consent |
 //! | [`Claim`] | – | – | – | vote for me |
 //! | [`ClaimReply`] | – | – | – | my vote, or the reason for a refusal |
 //! | [`Elected`] | COORDINATOR, VICTORY | `elected(name)` | I lead from now on | the same; asks for an `Ack` |
@@ -17,8 +17,8 @@
 //! | [`Resign`] | – | – | I lead no longer | the same |
 //! | [`Recover`] | – | – | – | without a disk: I have forgotten; which term do you know? |
 //! | [`Recovered`] | – | – | – | the answer: the term that I know |
-//! | [`Recall`] | – | – | – | with a disk: I have started; what did you hear of me before? |
-//! | [`Recalled`] | – | – | – | the answer: what I heard of you |
+//! | [`Recall`] | – | – | – | with a disk: I have started; what do you remember of me? |
+//! | [`Recalled`] | – | – | – | the answer: what I remember of you |
 //! | [`Seal`] | – | – | – | support no leader of this epoch; this list of voters shall follow |
 //! | [`Sealed`] | – | – | – | I have sealed |
 //! | [`Install`] | – | – | – | this list of voters was decided |
@@ -93,7 +93,7 @@ pub enum Refusal {
     Stale,
 }
 
-/// "You outrank me; I give way."
+/// "You outrank me; I yield."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yield {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::elections::vote::Heard;
 use crate::protocol::{Incarnation, Round, Term};
 
-/// "I have started with a record: what did you hear of me before?"
+/// "I have started with a record: what do you remember of me?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recall {

@@ -68,7 +68,7 @@ pub struct QuorumConfig {
     /// Parameters of voters without a store, by the rules of [`diskless`](super::diskless); the same at every member.
     /// Default: `None`, each voter has a store.
     pub diskless: Option<Diskless>,
-    /// Whether this member may take part with a store although the list of voters does not name it. Such a
+    /// Whether this member may take part with a store although it is not in the list of voters. Such a
     /// *learner* follows, acknowledges nothing, and can be made a [voter](super::epoch) while the group runs.
     /// Default: false; such an agent is refused.
     pub learner: bool,

@@ -321,8 +321,9 @@ impl Leading {
     }
 
     /// Handles a `Nack`: a voter knows a higher term, or another leader of this term, and cannot follow this agent.
-    /// Without a lease this leadership is over. With a lease, the leader claims a term above the voter's term, and goes
-    /// on leading in its own meanwhile.
+    /// Without a lease this leadership ends. With a lease, the leader claims a term above the voter's term, and leads
+    /// on
+    /// in its own term meanwhile.
     pub(super) fn on_nack(
         &mut self,
         core: &mut Core,

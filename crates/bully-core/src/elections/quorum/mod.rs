@@ -131,7 +131,7 @@
 //! | … of an older term | `Nack` | `Nack`; an observer without disks: `Behind` | `Nack` | `Nack` |
 //! | `Ack` | − | − | − | prolongs the lease |
 //! | `Nack` of a higher term, or to its own | − | − | − | raises its term; without a lease: vacant |
-//! | `Takeover` | − | − | − | drains, if the grace period is over |
+//! | `Takeover` | − | − | − | drains, if the grace period has ended |
 //! | `Resign` | its leader's: leads in the given term, or claims, if named; else defers | defers, or claims if named | asking and named: claims, or asks again | − |
 //! | `Recover` | without disks: answers with its memory | the same | the same | the same |
 //! | `Recovered` | without disks: takes part if enough remember | the same; own slot | − | − |
@@ -149,7 +149,7 @@
 //! | `Members` | leader's confirmed end: own slot, in steps of d | the same, if it is bound to the leader that ended | does not wait for a voter that is down | − |
 //! | `TimedOut` | `Election`: own slot; `Round`: no takeover; `Recover`: asks for the others' memory | `Election`: asks | `Round`: decides, or again | `Heartbeat`, `Lease`, `Drain`; `Round`: gives up |
 //! | `Campaign` | asks to take over | asks now, unless bound | − | `Heartbeat` |
-//! | `SetScore` | the leader hears of it | own slot | asks again | `Heartbeat`; `None`: drains |
+//! | `SetScore` | the leader learns of it | own slot | asks again | `Heartbeat`; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | − | drains; resigns, or seals |
 //! | `ChangeVoters` | `AskChange` to its leader | − | − | refuses, is done, or drains |
 //!

@@ -98,7 +98,7 @@ pub(super) const RULES: Rules = Rules::new("quorum-diskless");
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Diskless {
-    /// Time of the wall clock when the agent's own clock showed zero, in milliseconds since the start of 2024
+    /// Reading of the wall clock when the agent's own clock showed zero, in milliseconds since the start of 2024
     /// in UTC; negative for an earlier time. It is read once, so setting the wall clock later changes nothing.
     /// An agent replaces a configured value by its own reading.
     #[doc(hidden)]

@@ -91,7 +91,8 @@ impl QuorumConfig {
             .saturating_add(t.delay_bound().saturating_mul(5))
     }
 
-    /// Number of others that have to remember. Of the Qv voters that elected in a term, Qv - 1 are others, and any
+    /// Number of others that have to remember. Of the Qv voters that elected a leader in a term, Qv - 1 are others,
+    /// and any
     /// n - Qv + 1 others include one of these.
     fn remembering(&self) -> usize {
         let voters = self.voters.len();
