@@ -67,8 +67,8 @@
 //! token contains a list, so it survives the death of its origin. The amendments:
 //! - *The number of an election is the term of its winner* (the sources have two numbers). A later election always
 //!   wins, and one comparison shows whether an election has ended.
-//! - *Within one hop a message is sent twice*, because a lost message is not a death. [`sends`](RingConfig::sends)` =
-//!   1` is the sources' rule.
+//! - *Within one hop a message is sent twice*, because a lost message is not a death.
+//!   [`sends`](RingConfig::sends)` = 1` is the sources' rule.
 //! - *Every participant waits for the outcome*, not only the origin: the origin and its token may be lost together.
 //! - *A `Coordinator` contains no list*: each member remembers that it has passed the message on, so a heartbeat
 //!   stays small in a large ring.

@@ -101,8 +101,8 @@ impl LeaseConfig {
     /// knowing it.
     ///
     /// The last renewal is seen after poll + 2 d. Then the lease has to end by every clock, the winner's slot comes,
-    /// the winner writes (2 d), and the others read. The time is longer while answers of the store take more than H /
-    /// 2. If agents have seen a longer lease in the store than their own, the time grows by 1.25 times the
+    /// the winner writes (2 d), and the others read. The time is longer while answers of the store take more than
+    /// H / 2. If agents have seen a longer lease in the store than their own, the time grows by 1.25 times the
     /// difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;

@@ -24,5 +24,5 @@
 //! - If machines are moved while they run: the pause at the end of a move depends on the machine, and is usually well
 //!   below a second. With a preset that has a longer lease (`wan`), the lease lasts longer than the pause, and the
 //!   leadership is not lost at all.
-//! - Step the wall clock at boot and slew it later, as chrony and systemd-timesyncd do by default. A lease does not need
-//!   this, but schedules and logs do.
+//! - Step the wall clock at boot and slew it later, as chrony and systemd-timesyncd do by default. A lease does not
+//!   need this, but schedules and logs do.
