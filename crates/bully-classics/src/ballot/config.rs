@@ -102,7 +102,7 @@ impl BallotConfig {
         })
     }
 
-    /// Longest round.
+    /// Longest round while answers are late.
     pub fn cap(&self) -> Duration {
         let usual = || self.round().saturating_mul(4);
         self.cap.unwrap_or_else(usual)

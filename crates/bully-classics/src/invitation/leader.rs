@@ -65,7 +65,7 @@ pub(super) struct Found {
 /// The agents to be in a new group.
 #[derive(Debug)]
 pub(super) struct Invited {
-    /// The group whose coordinator invites them.
+    /// The group whose coordinator invites the agents.
     pub by: ElectionId,
     /// The agents, each with the number of members that it may bring.
     pub agents: BTreeMap<AgentId, u32>,

@@ -1,4 +1,4 @@
-//! The invitation election: Garcia-Molina's second algorithm of 1982, for systems without time.
+//! The invitation election: Garcia-Molina's second algorithm of 1982, for asynchronous systems.
 //!
 //! If messages may take any time, a silence proves nothing, and no election can promise one coordinator. This
 //! election promises agreement *within each group*. At first every agent is in a group of its own. A coordinator

@@ -31,8 +31,8 @@ impl fmt::Display for ElectionId {
 
 /// The task that a coordinator gives to all members: an opaque number, which the paper calls d.
 ///
-/// It may number a plan, a shard map or a configuration that the members hold. The election never
-/// compares it. Its fixed size bounds the size of the message.
+/// It may be the number of a plan, a shard map or a configuration that the members have. The election never
+/// compares it. Its fixed size limits the size of the message.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

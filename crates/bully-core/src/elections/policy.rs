@@ -1,4 +1,4 @@
-//! The choices of a user for both modes of the bully.
+//! Settings that a user chooses in both modes of the bully election.
 
 use crate::protocol::Score;
 

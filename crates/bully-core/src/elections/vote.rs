@@ -25,7 +25,7 @@ use crate::{
 pub struct Vote {
     /// The highest term in which this voter took part.
     pub term: Term,
-    /// The candidate that got its vote in that term, or that it follows in that term: one incarnation of one agent.
+    /// The candidate that got this voter's vote in that term, or that the voter follows in that term.
     pub voted_for: Option<Candidate>,
     /// No promise of the voter that may still hold is longer than this. Rounded up.
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct Vote {
     /// The voter's memory of the other voters of its epoch.
     #[serde(default)]
     pub others: BTreeMap<AgentId, Heard>,
-    /// The durable part of a change of the voters, once such a change began while the group ran.
+    /// The durable data of a change of the voters; `None` if no change has begun while the group ran.
     #[serde(default)]
     pub voters: Option<Box<VotersRecord>>,
 }
@@ -50,7 +50,7 @@ pub struct Heard {
     pub store: Option<StoreId>,
     /// The last incarnation from which a vote or an acknowledgement was heard.
     pub incarnation: Option<Incarnation>,
-    /// The highest term of such a vote or acknowledgement.
+    /// The highest term of these votes and acknowledgements.
     pub term: Term,
 }
 

@@ -29,7 +29,7 @@ macro_rules! messages {
         }
 
         impl $all {
-            /// All messages, for the tests that claim to have each of them.
+            /// The names of all messages, for tests that must contain each message.
             #[cfg(test)]
             pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
 

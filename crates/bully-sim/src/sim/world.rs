@@ -108,7 +108,7 @@ pub struct Violation {
     pub seed: u64,
     /// The time of the violation.
     pub at: Time,
-    /// The agent that moved last, if there was one.
+    /// The agent that took the last step, if there was one.
     pub agent: Option<AgentId>,
     /// The description of the violation.
     pub what: String,

@@ -235,7 +235,7 @@ impl Trace {
         }
     }
 
-    /// Records another line. The text is made only if it is kept.
+    /// Records a line with this text. The text is made only if the line is kept.
     pub fn mark(&mut self, at: Time, text: impl FnOnce() -> String) {
         if let Some(digest) = &mut self.digest {
             digest.mark(at);

@@ -106,7 +106,7 @@ impl Following {
             return Next::ignore(step, "an answer of the leader of before");
         }
         if is_weaker && !step.competes() {
-            // It cannot ask again who leads, so the term decides.
+            // This agent cannot hold an election, so the term decides.
             if said.term > self.leader.term {
                 self.switch(said, step);
             }

@@ -3,8 +3,8 @@
 //! ASTRA is a language for agents that act on beliefs. Its published bully election has twelve rules and twelve
 //! faults (`tests/elections/traces/` shows each fault beside its repair). This machine keeps the rules and the
 //! words of ASTRA: an agent is *holding an election*, it sleeps until the *2-second deadline*, and it believes
-//! `failed_election(X)` of agents that rank below it. The machine has no heartbeats and compares no terms. Ranks
-//! alone decide, and an agent has to start the election.
+//! `failed_election(X)` of agents that rank below it. The machine has no heartbeats and compares no terms. Only
+//! ranks decide, and some agent has to start the election.
 //!
 //! **What you can rely on.** While the deadline exceeds twice the longest delay and no agent pauses, at most one
 //! agent leads at a time. Where scores change, the messages of a link have to arrive in order. When no message is on

@@ -30,7 +30,7 @@ pub(super) struct Vacant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Slot {
     due: Time,
-    /// Number of agents that go first.
+    /// Number of agents whose slots are earlier.
     position: usize,
     attempt: Attempt,
 }
@@ -100,7 +100,7 @@ impl Vacant {
         refused.unwrap_or_else(|| step.accept(said, None))
     }
 
-    /// Takes an earlier slot if fewer agents are ahead than when the slot was set.
+    /// Takes an earlier slot if fewer agents rank above this one than when the slot was set.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         let Some(slot) = self.slot else {
             return if step.core.is_eligible() {
@@ -110,7 +110,7 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // In a cool-down the slot is eight slots further back, so each snapshot would seem to move it up.
+        // In a cool-down the slot is eight slots later than by rank, so each snapshot would seem to allow an earlier one.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,

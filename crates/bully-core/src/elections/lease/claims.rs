@@ -25,7 +25,7 @@ pub(super) struct Claims {
 struct SeenClaim {
     version: Version,
     content: Result<Option<ClaimRecord>, RecordError>,
-    /// Time of its last change.
+    /// Time at which the claim last changed.
     changed: Time,
     /// Time since which the claim has been renewed without a gap; `None` before this agent has seen a renewal.
     renewed_since: Option<Time>,

@@ -119,7 +119,7 @@ impl LeaseConfig {
         detector_of(&self.timings).heartbeat
     }
 
-    /// Time that an agent that does not lead waits before it reads again.
+    /// Time for which an agent that does not lead waits before it reads again.
     pub fn poll(&self) -> Duration {
         self.poll.unwrap_or_else(|| self.least_poll())
     }

@@ -30,7 +30,7 @@ pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<LeaseConfig>,
     pub has_started: bool,
-    /// The highest term that any record or snapshot named.
+    /// The highest term in any record or snapshot that this agent has received.
     pub highest: Term,
     pub cooldown: Cooldown,
     pub alarms: Alarms,

@@ -1,4 +1,4 @@
-//! A lease in a store, for groups with more agents than should talk to each other.
+//! A lease in a store, for groups that are too large for messages between all agents.
 //!
 //! The participants send each other no messages for the election. They share one *register*: a record with
 //! compare-and-swap in a store that the application runs anyway, such as a database. The record names an agent as its

@@ -80,7 +80,7 @@ pub struct Ok {
     pub refusal: Option<Refusal>,
 }
 
-/// The reason why a voter does not consent to a probe, other than that it outranks the asker.
+/// The reason why a voter does not consent to an [`Elect`], if it does not outrank the asker.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Refusal {

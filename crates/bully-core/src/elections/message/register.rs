@@ -35,7 +35,7 @@ pub struct SwapRegister {
     pub request: u64,
     /// The version of the same record that was shown last.
     pub expected: Version,
-    /// The record that replaces it.
+    /// The new record.
     pub record: Swapped,
 }
 

@@ -68,7 +68,7 @@ pub struct Nonce {
 pub struct Holder {
     /// The name of the holder.
     pub id: AgentId,
-    /// The incarnation in which it took the lease.
+    /// The incarnation in which the holder took the lease.
     pub incarnation: Incarnation,
     /// The score with which the holder leads.
     pub score: Score,
@@ -118,7 +118,7 @@ pub struct ClaimRecord {
     pub nonce: Nonce,
 }
 
-/// A record that has a text.
+/// A record that can be written as text.
 pub trait RegisterRecord: Sized {
     /// Returns the text of the record: see the page of this file. Never longer than [`MAX_RECORD`].
     fn encode(&self) -> String;
