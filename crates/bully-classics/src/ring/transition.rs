@@ -200,7 +200,7 @@ impl Ring {
             .cooldown
             .begin(now, span, RingTimer::Cooldown, out);
         self.leave(out);
-        // If there is no agent to hand over to, the leadership comes back to this agent.
+        // Without an agent to hand over to, the leadership comes back to this agent.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 

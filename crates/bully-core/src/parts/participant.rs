@@ -76,7 +76,7 @@ impl Participant {
         self.kind == MemberKind::Voter
     }
 
-    /// Returns the score with which this agent can be elected; `None` if it is no voter or has no score.
+    /// Returns the score with which this agent can be elected; `None` if it is not a voter or has no score.
     pub fn eligible(&self) -> Option<Score> {
         self.score.filter(|_| self.is_voter())
     }

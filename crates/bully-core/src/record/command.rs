@@ -51,7 +51,7 @@ pub enum RecordedCommand {
         /// The score of the agent; `None` if it cannot be elected.
         score: Option<Score>,
     },
-    /// This agent hands over, and is no longer a member.
+    /// This agent hands over, and ends its membership.
     Leave(AgentId),
     /// This agent has another score from now on.
     Score {

@@ -1,4 +1,4 @@
-//! Errors of a recording, and of what is made from it.
+//! Errors of a recording, and of the texts made from it.
 
 use std::io;
 

@@ -25,7 +25,7 @@ pub(super) struct HoldingElection {
 }
 
 impl HoldingElection {
-    /// Asks the other voters. If there is no voter to ask, this agent leads at once. If it does not compete, it gives
+    /// Asks the other voters. Without a voter to ask, this agent leads at once. If it does not compete, it gives
     /// up.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,

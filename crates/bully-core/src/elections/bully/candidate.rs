@@ -246,7 +246,7 @@ impl Candidate {
         }
     }
 
-    /// Handles a new snapshot. An agent that is certainly down, or that is no longer a member, counts as having
+    /// Handles a new snapshot. An agent that is certainly down, or not a member any more, counts as having
     /// answered.
     pub(super) fn on_members(&mut self, step: &Step<'_>) -> Next {
         let me = &step.core.me;

@@ -39,7 +39,7 @@ impl Attempt {
 }
 
 impl BullyConfig {
-    /// Returns whether `score` exceeds `than` by the margin; always true if there is no margin.
+    /// Returns whether `score` exceeds `than` by the margin; always true without a margin.
     pub(super) fn is_enough(&self, score: Score, than: Score) -> bool {
         self.margin.is_none_or(|margin| score.exceeds(than, margin))
     }

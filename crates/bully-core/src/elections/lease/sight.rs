@@ -33,7 +33,7 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    /// Returns what is known after a read, or after a confirmed write of this agent. `before` is the previous
+    /// Returns the knowledge after a read, or after a confirmed write of this agent. `before` is the previous
     /// knowledge.
     pub(super) fn of(
         cell: Cell<LeaseRecord>,

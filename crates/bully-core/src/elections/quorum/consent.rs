@@ -73,7 +73,7 @@ pub(super) fn on_elect(
     core.objected.insert(from.clone());
     match state {
         State::Vacant(vacant) => vacant.campaign(),
-        // The verdict is no refusal, so this agent's promise has ended: the leader has been silent for too long.
+        // The verdict is not a refusal, so this agent's promise has ended: the leader has been silent for too long.
         State::Following(following) => {
             following.leave(out);
             Next::Become(Start::Ask { before: None })

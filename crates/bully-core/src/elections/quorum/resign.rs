@@ -69,7 +69,7 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
-            // There is no cool-down: the successor outranks this agent, so the leadership does not come back at once.
+            // Without a cool-down: the successor outranks this agent, so the leadership does not come back at once.
             return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");
