@@ -28,7 +28,7 @@ impl Core {
 
 impl Voter {
     /// `bound-to-one-life`: returns whether a promise to another incarnation still binds this voter. A higher term in
-    /// the announcement does not prove it: it may be the term of a forgotten election, announced long ago.
+    /// the announcement does not end it: it may be the term of a forgotten election, announced long ago.
     pub(in crate::elections::quorum) fn is_bound_elsewhere(
         &self,
         config: &QuorumConfig,
