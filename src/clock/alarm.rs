@@ -1,11 +1,11 @@
-//! Waits for a moment of the clock that counts a suspend, and reads that clock only when the wait is over.
+//! Waits for a moment of the clock that counts a suspend. A wait reads that clock only when it is due.
 //!
-//! Decided here: the kernel waits where it can. The timers of a runtime stop while the host is suspended. A wait by
-//! these timers must read the clock at short intervals, and each reading wakes a thread for nothing. A kernel timer of
-//! `CLOCK_BOOTTIME` costs nothing until it is due, and it is due as soon as the host runs again. The alarms of one
-//! thread share one kernel timer, which is set for the earliest alarm: a process has a limited number of descriptors,
-//! and an agent may have any number of waits. Not here: the purpose of a wait, and the wait without such a timer
-//! (`agent/wait.rs`).
+//! Decided here: the kernel waits where it can. The timers of a runtime stop while the host is suspended, so a wait by
+//! these timers would have to read the clock at short intervals, and each reading would wake a thread. A kernel timer
+//! of `CLOCK_BOOTTIME` costs nothing until it is due, and if it becomes due during a suspend, it fires as soon as the
+//! host runs again. The alarms of one thread share one kernel timer, which is set for the earliest alarm: a process has
+//! a limited number of descriptors, and an agent may have any number of waits. Not here: the purpose of a wait, and the
+//! wait without such a timer (`agent/wait.rs`).
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -50,16 +50,16 @@ mod system {
     #[derive(Debug, Default)]
     struct SetAlarms {
         last: u64,
-        /// Every alarm that was set, has not fired and is not dropped.
+        /// Every alarm that was set, has not fired and was not dropped.
         all: BTreeSet<(Time, u64)>,
         /// Time at which the kernel timer fires next, if it is set.
         next: Option<Time>,
     }
 
     thread_local! {
-        /// Whether a runtime of this thread watches no file descriptors.
+        /// Whether the runtime of this thread watches no file descriptors.
         static WATCHES_NONE: Cell<bool> = const { Cell::new(false) };
-        /// The latest timer of this thread, and the runtime that it belongs to.
+        /// The latest timer of this thread, with the runtime to which it belongs.
         static SHARED: RefCell<Option<(Id, Weak<SharedTimer>)>> = const { RefCell::new(None) };
     }
 
@@ -92,8 +92,8 @@ mod system {
                     match waiting.poll(task) {
                         Poll::Pending => return Poll::Pending,
                         Poll::Ready(Ok(mut ready)) => {
-                            // It is empty after another task has set the timer: a timer that fires costs one call, not
-                            // one call for each waiting task.
+                            // The set is empty if another task has already set the timer. So a timer that fires costs
+                            // one call to set it, not one call for each waiting task.
                             if !ready.ready().is_empty() {
                                 self.timer.set_next();
                             }
@@ -145,7 +145,8 @@ mod system {
                 AsyncFd::with_interest(timer, Interest::READABLE)
             }));
             let Ok(watched) = watched else {
-                // Another try at each wait would panic each time, and the panic hook may print.
+                // Without this mark each later wait would try again and panic again, and the panic hook may print each
+                // time.
                 WATCHES_NONE.set(true);
                 return None;
             };
@@ -224,7 +225,7 @@ mod system {
 mod system {
     use crate::protocol::Time;
 
-    /// Only Linux has a timer of that clock that a runtime can wait for.
+    /// Only Linux has a timer of this clock for which a runtime can wait.
     #[derive(Debug)]
     pub(crate) enum Alarm {}
 

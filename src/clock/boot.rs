@@ -1,7 +1,7 @@
 //! The clock that continues while the host is suspended.
 //!
-//! Decided here: the system clock that is read. If a lease were measured by a clock that stops during a suspend, the
-//! lease would still seem valid after the suspend, long after another agent took over.
+//! Decided here: the system clock that is read. It has to count a suspend. By a clock that stops during a suspend, a
+//! lease would still seem valid after the suspend, although another agent may have taken over long before.
 
 use crate::protocol::Time;
 
@@ -13,7 +13,7 @@ use super::Clock;
 /// clock counts a suspend. It continues while a runtime is paused.
 #[derive(Clone, Copy, Debug)]
 pub struct BootClock {
-    /// Only [`new`](Self::new) makes this value.
+    /// Only [`new`](Self::new) creates this value.
     _checked: (),
 }
 
@@ -21,7 +21,8 @@ impl BootClock {
     /// Returns the host's clock.
     ///
     /// # Errors
-    /// [`ClockError::NotAvailable`] if this system has no clock that is known to count a suspend.
+    /// [`ClockError::NotAvailable`] if this system has no clock that counts a suspend, or if it is unknown whether its
+    /// clock does.
     pub fn new() -> Result<Self, ClockError> {
         match system::now() {
             Some(_) => Ok(Self { _checked: () }),
@@ -32,7 +33,7 @@ impl BootClock {
 
 impl Clock for BootClock {
     fn now(&self) -> Time {
-        // A reading exists: a clock is made only after the first reading succeeded.
+        // A reading exists, because a clock is created only after a first reading succeeded.
         system::now().unwrap_or(Time::ZERO)
     }
 
@@ -45,11 +46,11 @@ impl Clock for BootClock {
     }
 }
 
-/// Reason why this clock does not exist.
+/// Reason why the clock cannot be created.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
-    /// The system has no clock that is known to count a suspend.
+    /// The system has no clock that counts a suspend, or it is unknown whether its clock does.
     #[error(
         "this system has no clock that counts a suspend: use the available mode with a RuntimeClock"
     )]

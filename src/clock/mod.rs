@@ -1,7 +1,7 @@
 //! Clocks that an agent and its handle read together.
 //!
-//! Decided here: the kinds of clocks, and the promise of each. Not here: the use of a reading. A machine uses readings
-//! only for leases and for the detection of failures.
+//! Decided here: the kinds of clocks, and the guarantee of each. Not here: the use of a reading. An election uses
+//! readings only for leases and to detect failures.
 //!
 //! | clock | counts a suspended host | obeys a paused runtime | for |
 //! |---|---|---|---|
@@ -10,8 +10,8 @@
 //! | `testkit::VirtualClock` | as if | yes | tests: time passes only where a test lets it |
 //!
 //! Wall time never replaces such a clock, because wall time jumps. If a clock is not available, its constructor returns
-//! an error. [`WallClock`] serves two purposes: tasks that are due at an hour of the day, and the terms of [voters
-//! without a disk](crate::elections::quorum::diskless). It never measures a lease.
+//! an error. [`WallClock`] serves two purposes: tasks that are due at a time of day, and the terms of [voters without a
+//! disk](crate::elections::quorum::diskless). It never measures a lease.
 
 mod alarm;
 mod boot;
@@ -32,14 +32,15 @@ pub trait Clock: Debug + Send + Sync {
     /// Returns a reading. It is never smaller than an earlier reading, and never [`Time::MAX`].
     fn now(&self) -> Time;
 
-    /// Returns whether that moment is in the future: the same as `now() < at`, for clocks that can answer this faster.
-    /// It is called for each message that goes to the leader.
+    /// Returns whether the moment `at` is in the future. The result is that of `now() < at`; a clock may override this
+    /// method if it has a faster way. It is called for each message to the leader.
     fn is_before(&self, at: Time) -> bool {
         self.now() < at
     }
 
     /// Returns whether the clock continues while the host is suspended. A lease is safe only by such a clock. By a
-    /// clock that stops, a resumed host would still consider itself leader long after another agent was elected.
+    /// clock that stops, the agent of a resumed host would still consider itself leader long after another agent was
+    /// elected.
     fn counts_suspend(&self) -> bool;
 
     /// Returns whether the clock shows the time since the host was booted, with every suspend, as [`BootClock`] does.

@@ -8,10 +8,10 @@ use crate::protocol::Time;
 
 use super::Clock;
 
-/// Time since this clock was made, by the runtime's timers.
+/// Time since this clock was created, by the runtime's timers.
 ///
-/// It does not count the time in which the host is suspended. Under a paused runtime (tests) its readings are valid
-/// only on the thread of that runtime.
+/// The clock stops while the host is suspended. Under a paused runtime (in tests) its readings are valid only on the
+/// thread of that runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeClock {
     start: Instant,

@@ -1,7 +1,7 @@
-//! Wall time, for tasks that are due at an hour of the day, and for terms that no disk keeps.
+//! Wall time, for tasks that are due at a time of day, and for terms that no disk keeps.
 //!
-//! Decided here: its precision and its text. Not here: any lease or timer. Wall time jumps, so the number of leaders
-//! never depends on it, and schedules repeat nothing after a jump.
+//! Decided here: the precision and the text of wall time. Not here: leases and timers. Wall time jumps, so the number
+//! of leaders never depends on it, and a schedule repeats no task after a jump.
 
 use std::{
     fmt::{self, Debug},
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub struct WallTime(u64);
 
 impl WallTime {
-    /// Returns the moment that many milliseconds after the beginning of 1970.
+    /// Returns the moment at `millis` milliseconds after the beginning of 1970.
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
@@ -35,7 +35,8 @@ impl WallTime {
         self.0
     }
 
-    /// Returns the moment that is later by `span`, in whole milliseconds; saturates.
+    /// Returns the moment that is later by `span`, in whole milliseconds. Returns the last moment if the sum is too
+    /// large.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
@@ -82,8 +83,8 @@ impl fmt::Display for WallTime {
     }
 }
 
-/// Returns the date that many days after 1970-01-01. Years begin in March here, in eras of 400 years, so that the leap
-/// day is the last day of its year.
+/// Returns the date that is `days` days after 1970-01-01. Here a year begins in March, in eras of 400 years, so that
+/// the leap day is the last day of a year.
 const fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // from 0000-03-01
     let (era, day_of_era) = (days / 146_097, days % 146_097);

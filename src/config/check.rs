@@ -1,8 +1,7 @@
-//! Checks that the values of a configuration fit together: the names, the ways between nodes, the voters, the
-//! durations.
+//! Checks that the values of a configuration fit together: the names, the addresses, the voters, the durations.
 //!
-//! Decided here: every contradiction that the configuration alone shows. The contents of a file, and whether a port is
-//! free, show at the start (`start.rs`).
+//! Decided here: every contradiction that the configuration alone shows. Not here: the contents of a file, and whether
+//! a port is free. The start finds faults of those (`start.rs`).
 
 use std::collections::BTreeSet;
 
@@ -23,17 +22,17 @@ use super::{
     Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,
 };
 
-/// A configuration that fits together, in the types that builders take.
+/// A configuration whose values fit together, in the types that builders take.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Names for which the store is made.
+    /// The names with which the store is opened.
     pub(super) identity: StoreIdentity,
     pub(super) group: Group<AnyMessage>,
     pub(super) election: AnyConfig,
     pub(super) limits: Limits,
 }
 
-/// Calls the setter of each value that is set.
+/// Calls the setter of each value that is set in the configuration.
 macro_rules! set {
     ($builder:ident, $from:ident: $($name:ident)*) => {
         $( if let Some(value) = $from.$name { $builder = $builder.$name(value); } )*
@@ -41,8 +40,8 @@ macro_rules! set {
 }
 
 impl Config {
-    /// Checks whether the node could start, as far as the text alone shows: names, addresses, relations between
-    /// durations, contradictions. Reads no file and resolves no name.
+    /// Checks whether the node could start, as far as the configuration alone shows: names, addresses, relations
+    /// between durations, contradictions. Reads no file and resolves no name.
     ///
     /// # Errors
     /// [`ConfigError`] names the first wrong key.
@@ -60,7 +59,8 @@ impl Config {
                 "name the deployment, or leave the key out",
             )?,
         };
-        // The name is valid here. The remaining error is the name ending that is reserved for this crate's own groups.
+        // The characters of the name are valid here. The only other error is the ending that is reserved for this
+        // crate's own groups.
         let group = Group::new(&self.group).map_err(|_| ConfigError::Value {
             key: String::from("group"),
             value: cut(&self.group),
@@ -79,7 +79,7 @@ impl Config {
         })
     }
 
-    /// Returns the preset of the mode, changed by the durations that are set.
+    /// Returns the timings: the configured preset or the usual one, with the durations that are set.
     pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
         let usual = if self.lease.kubernetes {
             TimingsPreset::Wan
@@ -89,12 +89,12 @@ impl Config {
         self.timings.timings(usual)
     }
 
-    /// Whether messages leave this process.
+    /// Returns whether messages may leave this process.
     pub(super) fn has_bridge(&self) -> bool {
         self.listen.is_some() || !self.peers.is_empty() || self.has_zenoh()
     }
 
-    /// Returns the peers without this node.
+    /// Returns the peers, without the entry of this node itself.
     pub(super) fn others(&self) -> impl Iterator<Item = (usize, &PeerSettings)> {
         let is_other =
             |(_, peer): &(usize, &PeerSettings)| !self.peers_name_all || peer.node != self.node;
@@ -139,7 +139,8 @@ impl Config {
             .try_for_each(|(at, peer)| self.check_way(at, peer))
     }
 
-    /// Checks that one side can dial the other, and that the messages are not readable on the way.
+    /// Checks that one of the two nodes can dial the other, and that the messages between them cannot be read on the
+    /// network.
     fn check_way(&self, at: usize, peer: &PeerSettings) -> Result<(), ConfigError> {
         let key = format!("peers[{at}].address");
         match &peer.address {
@@ -176,7 +177,7 @@ impl Config {
         })
     }
 
-    /// Whether any of the three files is named.
+    /// Returns whether any of the three files of the section `tls` is set.
     pub(super) fn has_tls(&self) -> bool {
         let tls = &self.tls;
         let files = [&tls.authorities_file, &tls.certificate_file, &tls.key_file];
@@ -299,7 +300,7 @@ impl Config {
         }
     }
 
-    /// Returns the voters. Each must be reachable, and this node must be among them unless it observes.
+    /// Returns the voters. Each must be a peer or this node. This node must be a voter unless it observes or learns.
     fn voters(&self, node: &AgentId) -> Result<Vec<AgentId>, ConfigError> {
         let mut voters = Vec::new();
         for (at, voter) in self.quorum.voters.iter().enumerate() {
@@ -338,7 +339,7 @@ impl Config {
 }
 
 impl TimingsSettings {
-    /// Returns the timings; `usual` is the preset if none is set.
+    /// Returns the timings. `usual` is the preset if the configuration names none.
     pub(super) fn timings(&self, usual: TimingsPreset) -> Result<Timings, ConfigError> {
         let preset = match self.preset.unwrap_or(usual) {
             TimingsPreset::Default => Timings::default(),
@@ -368,7 +369,7 @@ impl TimingsSettings {
                 TimingsError::Detection { .. } => "timings.detection",
                 TimingsError::Lease { .. } => "timings.lease",
                 TimingsError::Promise { .. } => "timings.promise",
-                // The first two errors are about a measurement, which no key sets.
+                // The first two errors are about measurements, which no key sets.
                 TimingsError::NoEcho | TimingsError::TooSlow { .. } | _ => "timings",
             },
             reason,

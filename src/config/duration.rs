@@ -1,11 +1,11 @@
 //! Durations as text: a whole number and its unit, `40ms` or `2s`, and nothing else.
 //!
-//! Decided here: which units exist, and that no text has two meanings. A bare number is refused, because one reader
-//! would take it for seconds and another for milliseconds.
+//! Decided here: which units exist, and that a text has only one meaning. A number without a unit is refused, because
+//! one reader would take it for seconds and another for milliseconds.
 
 use std::time::Duration;
 
-/// Units with their lengths in nanoseconds, the largest first.
+/// The units with their lengths in nanoseconds, the largest unit first.
 const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("min", 60_000_000_000),
@@ -24,7 +24,8 @@ pub(super) fn parse(text: &str) -> Option<Duration> {
     Some(Duration::from_nanos(nanos))
 }
 
-/// Returns the shortest text that [`parse`] reads as this duration. A duration beyond 584 years is cut to that.
+/// Returns the text that [`parse`] reads as this duration, in the largest unit that gives a whole number. A duration of
+/// more than 584 years becomes 584 years.
 pub(super) fn show(duration: Duration) -> String {
     let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let whole = |(_, size): &(&str, u64)| nanos >= *size && nanos.is_multiple_of(*size);

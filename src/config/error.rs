@@ -10,8 +10,8 @@ use crate::{
 
 /// The reason why a configuration is refused. Nothing was started or changed.
 ///
-/// An error repeats a wrong value where that helps. For an unknown key, and for a text that is not TOML, the error
-/// names only the place, since a password may stand there by mistake.
+/// An error repeats a wrong value where that helps. If a key is unknown, or if the text is not TOML, the error contains
+/// only the place, since the value may be a password by mistake.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -22,19 +22,19 @@ pub enum ConfigError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// The text that was expected there.
+        /// The text that was expected at that place.
         reason: Box<str>,
     },
     /// The text is longer than the longest configuration.
     #[error("a configuration is no longer than {max} bytes: is this the right file?")]
     TooLong {
-        /// The longest, in bytes.
+        /// The limit, in bytes.
         max: usize,
     },
     /// The key does not exist.
     #[error("there is no key `{key}`{}", Similar(*similar, "leave it out"))]
     UnknownKey {
-        /// The key, with its place.
+        /// The key, with its section or list.
         key: String,
         /// The key with the most similar spelling, if there is one.
         similar: Option<&'static str>,
@@ -113,7 +113,7 @@ pub enum ConfigError {
         #[source]
         reason: TimingsError,
     },
-    /// A limit lies outside of its range, or contradicts another one.
+    /// A limit lies outside of its range, or contradicts another limit.
     #[error("`limits.{}` is refused: {reason}", limit_of(reason))]
     Limits {
         /// Why.
@@ -152,7 +152,7 @@ pub enum ConfigError {
         #[source]
         reason: NegativeMargin,
     },
-    /// Messages would cross a network that others can read.
+    /// Messages would cross a network on which others can read them.
     #[error(
         "`{key}` is {address:?}, which is not known to be of this host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network"
     )]
@@ -193,7 +193,7 @@ pub enum ConfigError {
 debug_is_text!(ConfigError);
 
 impl ConfigError {
-    /// Returns the wrong key, or the variable that set it, as the text of the error names it.
+    /// Returns the wrong key, or the variable that set it, as in the text of the error.
     pub fn key(&self) -> Option<String> {
         match self {
             Self::UnknownKey { key, .. }
@@ -227,7 +227,7 @@ fn limit_of(reason: &LimitsError) -> &'static str {
     }
 }
 
-/// Advice for a name that does not exist.
+/// Advice for a name that does not exist: the most similar name, or the given text.
 struct Similar<'a>(Option<&'a str>, &'static str);
 
 impl fmt::Display for Similar<'_> {

@@ -1,11 +1,12 @@
-//! The list of all keys. The readers of files and of variables and the writer of a configuration all walk this list.
+//! The list of all keys. The reader of files, the reader of variables and the writer of a configuration all use this
+//! list.
 //!
 //! Decided here: the name of each key, and the field that it sets. The field (`settings.rs`) and the page
 //! `every_key.toml` explain its meaning.
 
 use super::{Config, GrantSettings, PeerSettings, value::Setting};
 
-/// Goes through keys.
+/// A reader or writer that goes through all keys.
 pub(super) trait Visitor {
     type Error;
 

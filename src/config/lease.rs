@@ -1,7 +1,7 @@
 //! The section `lease`: a lease in a store, instead of voters.
 //!
-//! Decided here: which store is named, which keys contradict it, and how it is opened. Links may stand beside it: they
-//! carry messages of applications, and the end of a process.
+//! Decided here: which keys select a store, which keys contradict each other, and how the store is opened. Links are
+//! optional beside a lease: they carry messages of applications, and report the end of a process.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -24,7 +24,7 @@ use crate::register::{EtcdBuilder, EtcdRegister};
 use super::{Config, ConfigError, RunError, check::contradiction};
 
 impl Config {
-    /// Whether a store for a lease is named.
+    /// Returns whether the configuration selects a store for a lease.
     pub(super) fn has_lease(&self) -> bool {
         self.lease_stores().next().is_some()
     }
@@ -55,7 +55,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Checks that keys for the way to Kubernetes are set only with the key `lease.kubernetes`.
+    /// Checks that the other keys of Kubernetes are set only together with `lease.kubernetes`.
     pub(super) fn check_kubernetes(&self) -> Result<(), ConfigError> {
         let lease = &self.lease;
         let others = [
@@ -75,7 +75,8 @@ impl Config {
         }
     }
 
-    /// Returns the keys that name a store and are set, each with the feature that it needs and this build lacks.
+    /// Returns the keys that select a store and are set, each with the feature that it needs if this build lacks that
+    /// feature.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [
@@ -103,7 +104,7 @@ impl Config {
             .filter_map(|(is_set, store)| is_set.then_some(store))
     }
 
-    /// Whether the node takes the name of its pod.
+    /// Returns whether the node takes its name from its pod.
     pub(super) const fn is_called_as_its_pod(&self) -> bool {
         self.lease.kubernetes && self.node.is_empty()
     }
@@ -127,7 +128,7 @@ impl Config {
         self.check_store_tls(key)
     }
 
-    /// Checks the files of TLS: none, or the authorities, with or without a certificate and its key.
+    /// Checks the files of TLS. Allowed are no files, or the authorities with or without a certificate and its key.
     fn check_store_tls(&self, store: &'static str) -> Result<(), ConfigError> {
         let lease = &self.lease;
         let files = [

@@ -1,7 +1,7 @@
-//! The sources of a configuration: a text, pairs of the environment, a file, another format of serde.
+//! The sources of a configuration: a text, variables of the environment, a file, another format of serde.
 //!
-//! Decided here: later sources add to earlier ones; how much is read; and that only [`Config::load`] reads the file and
-//! the environment.
+//! Decided here: later sources replace keys of earlier sources; how many bytes are read; and that only [`Config::load`]
+//! reads the file and the environment.
 
 use std::{
     env,
@@ -24,8 +24,8 @@ impl Config {
     /// The longest text of a configuration, in bytes.
     const MAX_LEN: usize = 64 * 1024;
 
-    /// Reads TOML. Missing keys get their defaults. [`check`](Self::check) checks later whether the values fit
-    /// together, since a part may still come [from the environment](Self::with_env).
+    /// Reads TOML. Missing keys get their defaults. This function does not check whether the values fit together, since
+    /// more values may still come [from the environment](Self::with_env): call [`check`](Self::check) for that.
     ///
     /// # Errors
     /// [`ConfigError`] if the text is not TOML or is longer than 64 KiB, if a key is unknown, or if a value is not
@@ -64,15 +64,15 @@ impl Config {
         Ok(config)
     }
 
-    /// Sets keys from variables. The name of a variable is the prefix, an underscore and a key in capital letters, with
-    /// an underscore for its dot. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is `node` and `JOBS_QUORUM_STORE_FILE`
-    /// is `quorum.store_file`. Commas divide lists, and a peer is written `api-2=10.0.0.2:7400`; a list replaces the
-    /// earlier list. Other variables are ignored, except `HOSTNAME`, the name of a pod: with `lease.kubernetes` a node
-    /// without a name gets this name.
+    /// Sets keys from variables of the environment. The name of a variable is the prefix, an underscore and the key in
+    /// capital letters, with an underscore for each dot of the key. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is
+    /// `node` and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas divide lists, and a peer is written
+    /// `api-2=10.0.0.2:7400`; a list replaces the earlier list. Other variables are ignored, except `HOSTNAME`, the
+    /// name of a pod: with `lease.kubernetes` a node without a name gets this name.
     ///
     /// # Errors
-    /// [`ConfigError`] if no variable can have the prefix, or if a variable with the prefix names no key or has a value
-    /// that is not allowed.
+    /// [`ConfigError`] if the prefix has a character that no variable can have, or if a variable with the prefix
+    /// matches no key or has a value that is not allowed.
     ///
     /// # Examples
     /// ```
@@ -102,10 +102,11 @@ impl Config {
     }
 
     /// Reads a file of TOML, sets keys from the variables of this process, and [checks](Self::check) the result. Reads
-    /// at most 64 KiB, blocking.
+    /// at most 64 KiB. The call blocks while it reads.
     ///
     /// # Errors
-    /// [`ConfigError`].
+    /// [`ConfigError`] if the file cannot be read, or for the reasons of [`from_toml`](Self::from_toml),
+    /// [`with_env`](Self::with_env) and [`check`](Self::check).
     pub fn load(path: impl AsRef<Path>, prefix: &str) -> Result<Self, ConfigError> {
         let ours = variable_prefix(prefix)?;
         let text = read_file(path.as_ref()).map_err(|reason| ConfigError::Unreadable {
@@ -114,7 +115,7 @@ impl Config {
         })?;
         let mut variables = Vec::new();
         for (name, value) in env::vars_os() {
-            // No prefix fits a name that is not Unicode.
+            // A name that is not Unicode cannot begin with the prefix.
             let Ok(name) = name.into_string() else {
                 continue;
             };
@@ -141,7 +142,7 @@ const POD: &str = "HOSTNAME";
 
 pub(super) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    // Reads one byte more than allowed, to detect a longer file.
+    // Reads one byte more than allowed. The extra byte shows that the file is too long.
     let most = u64::try_from(Config::MAX_LEN).unwrap_or(u64::MAX);
     File::open(path)?
         .take(most.saturating_add(1))
@@ -149,16 +150,16 @@ pub(super) fn read_file(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Writes every key that is set or has a default, as [`Config::from_toml`] reads it. It contains the paths of the files
-/// of secrets, not the secrets.
+/// Writes every key that is set or has a default, in the form that [`Config::from_toml`] reads. The result contains the
+/// paths of the files of secrets, not the secrets.
 impl Serialize for Config {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write_table(self).serialize(serializer)
     }
 }
 
-/// Reads as [`Config::from_toml`] does, from any format that describes itself: for a program whose own configuration
-/// contains this one.
+/// Reads a configuration as [`Config::from_toml`] does, from any format that describes itself. Use it if the
+/// configuration of your program contains this configuration.
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let table = Table::deserialize(deserializer)?;

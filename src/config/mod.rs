@@ -24,14 +24,14 @@
 //! meaning of the settings for an election ([`elections`](crate::elections)), for an agent ([`agent`](crate::agent)) or
 //! for a bridge ([`remote`](crate::remote)). This module imports all of those; none of them imports this module.
 //!
-//! The library parses a text that it is given. Only [`Config::load`] reads a file, at most 64 KiB of it, and the
-//! environment of the process. Every error is typed, and names the key: `peers[1].address`. Print an error by `{}`: a
-//! `main` that returns it shows its `Debug` form, without the advice. Later events, warnings included, go to `tracing`:
-//! install a subscriber, as the example `configured` does.
+//! The library parses the text that a program gives to it. Only [`Config::load`] reads a file, at most 64 KiB of it,
+//! and the environment of the process. Every error is typed, and contains the key: `peers[1].address`. Print an error
+//! by `{}`: a `main` that returns an error prints its `Debug` form, without the advice. Later events, warnings
+//! included, go to `tracing`: install a subscriber, as the example `configured` does.
 //!
 //! # Every key
 //! This is a whole configuration of one of three nodes. A key behind `# ` shows its default, or contradicts the other
-//! keys of the page. All other keys except `node` and `group` may be left out as well.
+//! keys of the page. The other keys may be left out as well, except `node` and `group`.
 //!
 //! ```toml
 #![doc = include_str!("every_key.toml")]

@@ -1,8 +1,8 @@
-//! Four readers of the one list of keys. They read a table of TOML and variables of the environment, write a
+//! Four users of the one list of keys. They read a table of TOML, read variables of the environment, write a
 //! configuration as a table, and list the names of all keys.
 //!
-//! Decided here: each key is read by its type, an unknown name is an error, and the known name that an unknown name
-//! resembles. Not here: which keys exist (`keys.rs`), and which values each may hold (`value.rs`).
+//! Decided here: each key is read by the type of its field, an unknown name is an error, and which known name is
+//! suggested for an unknown name. Not here: which keys exist (`keys.rs`), and which values each may hold (`value.rs`).
 
 use std::{collections::BTreeMap, convert::Infallible};
 
@@ -16,8 +16,8 @@ use super::{
     value::{Setting, wrong},
 };
 
-/// Reads a table into `into`; a field whose key is missing stays as it is. `place` stands before the names of keys in
-/// errors.
+/// Reads a table into `into`. A field whose key is missing does not change. In errors, `place` is the text before the
+/// name of a key.
 pub(super) fn read_table<T: Keys>(
     place: &str,
     table: Table,
@@ -62,7 +62,7 @@ impl Visitor for TableReader<'_> {
 }
 
 impl TableReader<'_> {
-    /// Returns an error for the first key that no field took.
+    /// Returns an error for the first key that belongs to no field.
     fn must_be_empty(self) -> Result<(), ConfigError> {
         for (name, value) in &self.rest {
             let section = format!("{name}.");
@@ -84,13 +84,13 @@ impl TableReader<'_> {
     }
 }
 
-/// Returns the beginning of each variable of a configuration: the prefix, and one underscore.
+/// Returns the first characters of the name of each variable of a configuration: the prefix and one underscore.
 ///
 /// # Errors
-/// [`ConfigError::Prefix`] for a prefix that no name of a variable has.
+/// [`ConfigError::Prefix`] if no variable can begin with the prefix.
 pub(super) fn variable_prefix(prefix: &str) -> Result<String, ConfigError> {
     let name = prefix.strip_suffix('_').unwrap_or(prefix);
-    // Kubernetes takes these letters, and shells take fewer.
+    // Kubernetes allows these characters in a name. A shell allows fewer.
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.is_empty() && name.chars().all(is_letter) {
         Ok(format!("{name}_"))
@@ -147,7 +147,7 @@ impl Visitor for VariableReader {
     }
 }
 
-/// Writes a table that [`read_table`] reads as the same value again.
+/// Writes a table. [`read_table`] reads the same value from it.
 pub(super) fn write_table<T: Keys + Clone>(from: &T) -> Table {
     let mut writer = TableWriter(Table::new());
     // The visitor may change the fields that it visits; this visitor does not.
@@ -180,9 +180,9 @@ impl Visitor for TableWriter {
     }
 }
 
-/// Returns the known name that differs by the fewest letters, or has another section.
+/// Returns the known name that differs by the fewest letters, or that differs only in its section.
 fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A key in the wrong section has the same last word.
+    // If a key is in the wrong section, the known key has the same last word.
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let known: Vec<_> = known.collect();
     let moved = || {

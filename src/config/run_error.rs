@@ -9,7 +9,7 @@ use crate::{
 
 use super::ConfigError;
 
-/// The reason why a configuration does not start.
+/// The reason why a configuration does not start. The variants name the part that does not start.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -81,7 +81,7 @@ pub enum RunError {
 
 debug_is_text!(RunError);
 
-/// The key that an error names.
+/// The key that has caused an error.
 struct Because(Option<&'static str>);
 
 impl fmt::Display for Because {
@@ -93,8 +93,8 @@ impl fmt::Display for Because {
     }
 }
 
-/// Converts an error of the bridge. `network` is the section that describes the network, if there is one; `memory` is
-/// the key of the node's last incarnation.
+/// Converts an error of the bridge. `network` is the section that describes the network, if there is one. `memory` is
+/// the key of the file with the node's last incarnation.
 pub(super) fn bridge_error(
     reason: BridgeError,
     network: Option<&'static str>,

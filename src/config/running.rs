@@ -1,7 +1,7 @@
 //! A running node, and its orderly end.
 //!
-//! Decided here: the order of the end (hand-over, leaving, goodbye to peers, arbiter), and how these steps share a
-//! deadline.
+//! Decided here: the order of the end (the agent hands over and leaves, the bridge says goodbye to peers, the arbiter
+//! stops), and how these steps share a deadline.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ use crate::{
 
 /// An agent that a configuration started, with its bridge and its thread.
 ///
-/// Keep this value as long as the agent is to run, and call [`leave`](Self::leave) before dropping it. With voters, a
-/// drop stops the thread of the agent and the bridge as a crash does, and waits for its end.
+/// Keep this value as long as the agent has to run, and call [`leave`](Self::leave) before you drop it. With voters, a
+/// drop stops the thread of the agent and the bridge as a crash does, and waits until the thread has ended.
 #[derive(Debug)]
 #[must_use = "dropping it may stop the agent"]
 pub struct RunningNode {
@@ -28,7 +28,7 @@ pub struct RunningNode {
     pub(super) bridge: Option<BridgeHandle>,
     #[cfg(feature = "tls")]
     pub(super) tls: Option<crate::remote::tls::TlsConfig>,
-    /// The thread of the agent and the bridge, if they have their own.
+    /// The thread of the agent and the bridge, if they have a thread of their own.
     #[expect(dead_code, reason = "held for its end")]
     pub(super) arbiter: Option<ElectionArbiter>,
 }
@@ -44,12 +44,12 @@ impl RunningNode {
         &self.group
     }
 
-    /// Returns the bridge, if the configuration has peers, an address to listen at or zenoh.
+    /// Returns the bridge, if the configuration has peers, an address to listen at, or zenoh.
     pub fn bridge(&self) -> Option<&BridgeHandle> {
         self.bridge.as_ref()
     }
 
-    /// Returns the agent and its bridge, as an operator sees and commands them.
+    /// Returns the agent and its bridge in the form that an operator reads and commands.
     pub fn operated(&self) -> Operated {
         let operated = Operated::new(&self.agent);
         match &self.bridge {
@@ -65,21 +65,21 @@ impl RunningNode {
         self.tls.as_ref()
     }
 
-    /// Ends the node in the right order. First the agent hands over if it leads, and leaves. Then the bridge sends the
-    /// waiting messages and says goodbye. An eighth of `deadline` is kept for the goodbye.
+    /// Ends the node in the right order. First the agent hands over if it leads, and leaves its group. Then the bridge
+    /// sends the waiting messages and says goodbye to its peers. An eighth of `deadline` is kept for the goodbye.
     ///
     /// # Errors
-    /// [`ShutdownError::Agent`] or [`ShutdownError::Bridge`], the first of them. All parts have ended even then, except
-    /// without a runtime with timers ([`LeaveError::NoRuntime`]): then nothing was ended.
+    /// [`ShutdownError::Agent`] or [`ShutdownError::Bridge`]: the first error that occurred. All parts have ended even
+    /// after an error, except without a runtime with timers ([`LeaveError::NoRuntime`]): then nothing was ended.
     pub async fn leave(&self, deadline: Duration) -> Result<(), ShutdownError> {
         leave(&self.agent, self.bridge.as_ref(), deadline).await
     }
 
     /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended.
     ///
-    /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): listen from the call on, hand over
-    /// first, and stop the server afterwards. The future borrows nothing, but keep this value as long as you await the
-    /// future. With actix-web:
+    /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): the signals are heard from this
+    /// call on, the agent hands over first, and the server stops afterwards. The future borrows nothing, but keep this
+    /// value as long as you await the future. With actix-web:
     ///
     /// ```ignore
     /// let leave = running.leave_on_signals(Duration::from_secs(10));
@@ -87,7 +87,8 @@ impl RunningNode {
     /// ```
     ///
     /// # Errors
-    /// As [`leave`](Self::leave), and [`ShutdownError::Signals`] at once when it is impossible to wait for signals.
+    /// The errors of [`leave`](Self::leave); and [`ShutdownError::Signals`], at once, if this process cannot wait for
+    /// signals.
     pub fn leave_on_signals(
         &self,
         deadline: Duration,

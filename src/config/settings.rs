@@ -1,4 +1,4 @@
-//! The fields of a configuration, as they were written. Nothing is checked here.
+//! The fields of a configuration, with the values that were read. Nothing is checked here.
 //!
 //! Decided here: the meaning of each key, and its default. Not here: the names of the keys and how they are read
 //! (`keys.rs`), and whether the values fit together (`check.rs`).
@@ -17,62 +17,65 @@ use crate::{
 /// It is read from text ([`from_toml`](Self::from_toml)), from a file and the environment ([`load`](Self::load)), or by
 /// serde from any format that describes itself. In Rust, call [`new`](Self::new) and set fields. [`check`](Self::check)
 /// and [`start`](Self::start) check the values. Each field is a key of the same name; the [page](crate::config) shows
-/// all of them.
+/// all keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Config {
-    /// Name of this node and of its agent: a DNS name in lower case, unique in the cluster. Needed, except for a lease
-    /// in Kubernetes.
+    /// Name of this node and of its agent: a DNS name in lower case, unique in the cluster. Required, except for a
+    /// lease in Kubernetes.
     pub node: String,
     /// The cluster. Nodes of different clusters refuse each other. Default: `default`.
     pub cluster: String,
-    /// The group: the name of the election. Needed.
+    /// The group: the name of the election. Required.
     pub group: String,
     /// Role that the agent may take: [`MayBe::Leader`], the default; [`MayBe::Voter`], a witness, which votes and never
     /// leads; [`MayBe::Observer`], which learns who leads.
     pub role: MayBe,
-    /// The agent's score: the highest leads. Default: 0.
+    /// The agent's score: the agent with the highest score leads. Default: 0.
     pub score: Score,
     /// Text that the agent publishes about itself, such as the URL of its own server: 1 to 256 bytes, which all members
     /// of the group read. Default: none.
     pub about: Option<String>,
-    /// Address at which other nodes dial this one: `host:port`, with port 0 for any free port. Default: none.
+    /// Address at which other nodes dial this node: `host:port`, with port 0 for any free port. Default: none.
     pub listen: Option<String>,
-    /// The other nodes. Default: none; then the group does not leave this process.
+    /// The other nodes. Default: none. Without peers, `listen` and `zenoh` no message leaves this process.
     pub peers: Vec<PeerSettings>,
-    /// `peers` is the same list at every node and names this node as well; its own entry is left out. Default: false;
-    /// then an entry with this node's name is an error.
+    /// Whether `peers` is the same list at every node and contains this node as well; the node ignores its own entry.
+    /// Default: false; then an entry with this node's name is an error.
     pub peers_name_all: bool,
     /// File of the secret that all nodes share (feature `secret`). Default: none.
     pub secret_file: Option<PathBuf>,
-    /// File of a former secret, which is accepted as well while a new secret replaces it.
+    /// File of a former secret, which is accepted as well while a new secret replaces it. Default: none.
     pub former_secret_file: Option<PathBuf>,
-    /// Whether plain text may leave this host. Default: false.
+    /// Whether messages may leave this host without encryption. Default: false.
     pub dangerous_plaintext: bool,
     /// File in which the node keeps its last incarnation; see [`remember`](crate::remote::BridgeBuilder::remember).
-    /// Default: the store of votes, or `NODE.node` in the folder of the lease. Without either, the incarnation comes
-    /// from the wall clock.
+    /// Default: the store of votes, or `NODE.node` in the folder of the lease. If the node has neither, its incarnation
+    /// comes from the wall clock.
     pub memory_file: Option<PathBuf>,
-    /// Folder into which the agent's record is saved when its leader is missed, at most 20 files and 64 MiB; see
-    /// [`save_records`](crate::operate::Operated::save_records). Default: none, and nothing is saved. The folder also
-    /// keeps the group's [past](crate::operate::Operated::keep_history); without the folder, the past is kept beside
-    /// the store of votes, if there is one.
+    /// Folder in which the agent saves its record (the messages of its elections) when it has missed a leader for too
+    /// long: at most 20 files and 64 MiB; see [`save_records`](crate::operate::Operated::save_records). Default: none,
+    /// and nothing is saved. The folder also has the file of the group's
+    /// [past](crate::operate::Operated::keep_history). Without the folder, the past is kept beside the store of votes,
+    /// if there is one.
     pub records_folder: Option<PathBuf>,
-    /// When a live leader gives way to an agent of a higher rank. Default: at once; with voters after 10 s.
+    /// Whether, and after which time, an agent of a higher rank replaces a live leader. Default: at once; with voters
+    /// after 10 s.
     pub preemption: Option<Preemption>,
     /// Amount by which a challenger's score must exceed the leader's. Default: any amount.
     pub margin: Option<Score>,
-    /// Longest time that the leader's work may take to end. Default: 5 s; with voters within the lease.
+    /// Longest time that the leader's work may take to end after a step-down. Default: 5 s; with voters the work has to
+    /// end within the lease.
     pub drain: Option<Duration>,
-    /// Time for which an agent that stepped down lets others go first. Default: 60 s.
+    /// Cool-down: time after a step-down in which the agent lets other agents go first. Default: 60 s.
     pub cooldown: Option<Duration>,
     /// Certificates (feature `tls`). Default: none.
     pub tls: TlsSettings,
-    /// Durations of the election; the same at every node.
+    /// Durations of the election. They must be the same at every node.
     pub timings: TimingsSettings,
-    /// The quorum mode: never two leaders. Default: off.
+    /// The quorum mode: two agents never lead at the same time. Default: off.
     pub quorum: QuorumSettings,
-    /// A lease in a store: never two leaders. Links between the nodes are optional. Default: off.
+    /// A lease in a store: two agents never lead at the same time. Links between the nodes are optional. Default: off.
     pub lease: LeaseSettings,
     /// zenoh as the network, in place of `listen` and of the addresses of peers. Default: off.
     pub zenoh: ZenohSettings,
@@ -81,7 +84,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns a node that leads or follows within this process, until more fields are set.
+    /// Returns the configuration of a node that leads or follows within this process. Set more fields to reach other
+    /// nodes.
     ///
     /// ```
     /// use actix_bully::config::{Config, PeerSettings};
@@ -101,7 +105,7 @@ impl Config {
     }
 }
 
-/// Defaults of all keys. The node and the group have to be named.
+/// The defaults of all keys. `node` and `group` have no default: they are empty.
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -137,12 +141,13 @@ impl Default for Config {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerSettings {
-    /// Name of the node. Needed.
+    /// Name of the node. Required.
     pub node: String,
-    /// Address at which the node listens: `host:port`. Default: none; then the node has to dial this one, and only
-    /// silence shows the end of its process.
+    /// Address at which the node listens: `host:port`. Default: none. Without an address, that node has to dial this
+    /// node, and only silence shows that its process has ended.
     pub address: Option<String>,
-    /// Agents for which the node may speak. Default: all, as [`Peer::new`](crate::remote::Peer::new) says.
+    /// Agents for which the node may send messages. Default: all agents, as with
+    /// [`Peer::new`](crate::remote::Peer::new).
     pub rights: Option<Vec<GrantSettings>>,
 }
 
@@ -156,7 +161,7 @@ impl PeerSettings {
         }
     }
 
-    /// Returns a node that dials this one.
+    /// Returns a node that has no address here, because it dials this node.
     pub fn inbound(node: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -165,8 +170,8 @@ impl PeerSettings {
     }
 }
 
-/// Agents for which a peer may speak. `*` stands for all names, `api-*` for all names with that beginning, any other
-/// text for one name.
+/// Agents for which a peer may send messages. `*` means all names, `api-*` all names that begin with `api-`, and any
+/// other text exactly that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GrantSettings {
@@ -188,13 +193,14 @@ impl Default for GrantSettings {
     }
 }
 
-/// Files of the certificates: all three, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
+/// Files of the certificates: set all three, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsSettings {
     /// PEM: the certificates of the authorities whose nodes are trusted.
     pub authorities_file: Option<PathBuf>,
-    /// PEM: the certificate of this node, which names it, and the certificates between it and an authority.
+    /// PEM: the certificate of this node, which contains the node's name, and the certificates between it and an
+    /// authority.
     pub certificate_file: Option<PathBuf>,
     /// PEM: the private key of that certificate.
     pub key_file: Option<PathBuf>,
@@ -204,84 +210,85 @@ pub struct TlsSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuorumSettings {
-    /// Names of all voters, the same at every node. Default: none; then the mode is off.
+    /// Names of all voters, the same at every node. Default: none; then the quorum mode is off.
     pub voters: Vec<String>,
-    /// Number of the list of voters. Default: 0. Raise it by one with every change of `voters`, `vote_quorum` or
-    /// `lease_quorum`.
+    /// Epoch: the number of the list of voters. Default: 0. Raise it by one with every change of `voters`,
+    /// `vote_quorum` or `lease_quorum`.
     pub epoch: u64,
-    /// Whether the voters have no disk, as in containers without a volume; the same at every node. Default: false. Each
-    /// start waits, and the token is a fence only under a condition: see
+    /// Whether the voters have no disk, as in containers without a volume; the same at every node. Default: false. Such
+    /// a voter waits after each start, and the token of a leader is a fence only under a condition: see
     /// [`diskless`](crate::elections::quorum::diskless).
     pub diskless: bool,
-    /// Whether this node has a store and may be missing in `voters`. It then follows as a *learner* until it is added
-    /// while the group runs. Default: false; then such a node is refused. The key may stay set after the node has
-    /// become a voter.
+    /// Whether this node has a store and may be missing in `voters`. A node that is missing follows as a *learner*
+    /// until an operator adds it to the running group. Default: false; then such a node is refused. The key may stay
+    /// set after the node has become a voter.
     pub learner: bool,
-    /// File of this node's votes. Needed, unless the node observes or the voters have no disk.
+    /// File of this node's votes. Required, unless the node observes or the voters have no disk.
     pub store_file: Option<PathBuf>,
-    /// Whether that file is opened or made. Default: [`OpenStore::Open`]. Making the file states that this node never
-    /// voted. [`OpenStore::OpenOrCreate`] serves the first start and all later ones; with one voter it is refused.
+    /// Whether that file is opened or created. Default: [`OpenStore::Open`]. To create the file states that this node
+    /// never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later starts; with one voter it is
+    /// refused.
     pub store: OpenStore,
-    /// Number of votes that elect. Default: a majority.
+    /// Number of votes that elect a leader. Default: a majority.
     pub vote_quorum: Option<usize>,
-    /// Number of acknowledgements that uphold a lease. Default: a majority.
+    /// Number of acknowledgements by which a leader keeps its lease. Default: a majority.
     pub lease_quorum: Option<usize>,
 }
 
-/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). Name one of the
-/// stores, the same at every node.
+/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). Set the keys of one
+/// store, the same at every node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeaseSettings {
-    /// A folder, for the processes of one host. A missing folder is made.
+    /// A folder, for the processes of one host. A missing folder is created.
     pub folder: Option<PathBuf>,
-    /// File with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login. If it has a
-    /// password in it, only its owner may be able to read it.
+    /// File with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login. If the URL
+    /// contains a password, only the owner of the file may have the right to read it.
     pub postgres_url_file: Option<PathBuf>,
-    /// Schema that has the table in that database. Default: `public`.
+    /// Schema of that database that has the table. Default: `public`.
     pub postgres_schema: Option<String>,
-    /// Whether a missing table in that database is made. Default: false.
+    /// Whether a missing table is created in that database. Default: false.
     pub create_table: bool,
-    /// Members of a cluster of etcd: `http://host:port` or `https://host:port` each (feature `etcd`).
+    /// Members of a cluster of etcd, each as `http://host:port` or `https://host:port` (feature `etcd`).
     pub etcd_endpoints: Vec<String>,
-    /// File with a user of etcd and the password: `user:password`. Only its owner may be able to read it. It is read
-    /// again at each login. Default: none; then etcd asks for no login.
+    /// File with a user of etcd and the password: `user:password`. Only the owner of the file may have the right to
+    /// read it. It is read again at each login. Default: none, for an etcd that needs no login.
     pub etcd_login_file: Option<PathBuf>,
-    /// Whether the lease is in Kubernetes (feature `kubernetes`): a Lease of the namespace of this pod, with the
-    /// account of this pod. The key `node` may then be missing if the configuration is read from a file or with the
+    /// Whether the lease is in Kubernetes (feature `kubernetes`): a Lease in the namespace of this pod, accessed with
+    /// the account of this pod. Then the key `node` may be missing if the configuration is read from a file or from the
     /// environment; the node gets the name of the pod. Default: false.
     pub kubernetes: bool,
     /// Namespace to use instead of the namespace of the pod, or of the kubeconfig.
     pub kubernetes_namespace: Option<String>,
-    /// Kubeconfig to use instead of the account of a pod. Default outside of a pod: the kubeconfig of the user.
+    /// Kubeconfig to use instead of the account of a pod. Default outside of a pod: the user's kubeconfig.
     pub kubeconfig_file: Option<PathBuf>,
     /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then
-    /// connections to the store do not use TLS. Needed for `https`. This file and the next two are read again at each
+    /// connections to the store do not use TLS. Required for `https`. This file and the next two are read again at each
     /// connect.
     pub authorities_file: Option<PathBuf>,
     /// PEM: the certificate by which this node proves its identity to the store, with the certificates between it and
-    /// an authority. Default: none, for a store that asks for none.
+    /// an authority. Default: none, for a store that needs no certificate.
     pub certificate_file: Option<PathBuf>,
     /// PEM: the private key of that certificate.
     pub key_file: Option<PathBuf>,
 }
 
-/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`). The node is a peer that is linked with every
-/// other peer, or a client of routers. The nodes of `peers` are found by their names.
+/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`). The node is a zenoh peer that is connected to
+/// every other peer, or a client of routers. The nodes of `peers` are found by their names.
 ///
-/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. With `quic/` the files of the section `tls` protect the links as
-/// well, and the certificate of a node has to name the host by which others connect to it. `tcp/` may leave this host
-/// only with that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
+/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. With `quic/` the files of the section `tls` also protect the
+/// links, and the certificate of a node has to contain the host name by which other nodes connect to it. `tcp/` may
+/// leave this host only with that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZenohSettings {
-    /// Endpoints at which others connect to this peer. Default: none.
+    /// Endpoints at which other peers connect to this peer. Default: none.
     pub listen: Vec<String>,
     /// Peers or routers to which this node connects as a peer. Default: none. With `tcp/` one endpoint is enough,
-    /// because it names the others.
+    /// because the peer at that endpoint reports the endpoints of the other peers.
     pub connect: Vec<String>,
-    /// Routers; one of them is enough. This node is a client of these routers, and neither listens nor connects
-    /// elsewhere.
+    /// Routers; one of them is enough. With this key the node is a client of the routers, and neither listens nor
+    /// connects to anything else. Default: none.
     pub routers: Vec<String>,
 }
 
@@ -290,19 +297,19 @@ pub struct ZenohSettings {
 #[non_exhaustive]
 pub struct TimingsSettings {
     /// Preset for the durations that are not set. Default: [`TimingsPreset::Default`]; with a lease in Kubernetes
-    /// [`TimingsPreset::Wan`], since each renewal is a write for its API server.
+    /// [`TimingsPreset::Wan`], since each renewal is a write to the API server.
     pub preset: Option<TimingsPreset>,
-    /// d: longest time that a message and its handling may take, one way.
+    /// d: longest time from the sending of a message until its receiver has handled it.
     pub delay_bound: Option<Duration>,
     /// T: time for which a candidate waits for members that do not answer.
     pub deadline: Option<Duration>,
     /// H: time between two heartbeats of a leader.
     pub heartbeat: Option<Duration>,
-    /// L: length of a silence after which the leader counts as gone.
+    /// L: length of a silence after which members consider the leader gone.
     pub detection: Option<Duration>,
-    /// S: additional time that each lower rank waits before it starts.
+    /// S: additional time for which each lower rank waits before it starts an election.
     pub step: Option<Duration>,
-    /// J: random part of a wait.
+    /// J: random part of a wait that several agents begin at the same moment.
     pub jitter: Option<Duration>,
     /// E: length of one round of questions in quorum mode.
     pub round: Option<Duration>,
@@ -312,7 +319,7 @@ pub struct TimingsSettings {
     pub promise: Option<Duration>,
 }
 
-/// Sets all fields, whatever the preset is.
+/// Returns settings in which all durations are set, so that the preset does not matter.
 impl From<&Timings> for TimingsSettings {
     fn from(timings: &Timings) -> Self {
         let detector = timings.detector();
@@ -348,26 +355,26 @@ pub enum TimingsPreset {
     InProcess,
 }
 
-/// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. For the meaning, default and
-/// range of each field, see the method of the same name of [`LimitsBuilder`](crate::remote::LimitsBuilder).
+/// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. The method of the same name of
+/// [`LimitsBuilder`](crate::remote::LimitsBuilder) explains the meaning, default and range of each field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitsSettings {
-    /// Longest time from a connection until both sides are ready.
+    /// Longest time from a new connection until both sides are ready.
     pub handshake: Option<Duration>,
     /// Longest frame, in bytes.
     pub frame: Option<usize>,
-    /// Most connections that others made.
+    /// Largest number of connections that other nodes have made.
     pub inbound: Option<usize>,
-    /// Most bytes per second that a peer may send.
+    /// Largest number of bytes per second that a peer may send.
     pub rate: Option<usize>,
-    /// Bytes that a peer may send at once in addition.
+    /// Number of bytes that a peer may send at once on top of the rate.
     pub burst: Option<usize>,
-    /// Most bytes that wait to be sent to a peer.
+    /// Largest number of bytes that may wait to be sent to a peer.
     pub queue: Option<usize>,
     /// Length of a silence after which this side sends a ping.
     pub ping_after: Option<Duration>,
-    /// Length of a silence after which a peer counts as gone.
+    /// Length of a silence after which a peer is considered gone.
     pub silence: Option<Duration>,
     /// First pause between two attempts to dial.
     pub dial_min: Option<Duration>,

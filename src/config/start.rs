@@ -1,8 +1,8 @@
 //! From a configuration to a running agent.
 //!
-//! Decided here: the order of a start (files, arbiter, bridge, agent, records), that a bridge runs beside the agent
-//! whose lease it carries, and which key an error names. Not here: which values fit together (`check.rs`), and the end
-//! (`running.rs`).
+//! Decided here: the order of a start (files, arbiter, bridge, agent, records), that a bridge runs on the same thread
+//! as the agent whose lease it carries, and which key an error contains. Not here: which values fit together
+//! (`check.rs`), and the end (`running.rs`).
 
 use std::{
     fmt,
@@ -37,15 +37,16 @@ use super::{
 
 impl Config {
     /// Starts the parts of the configuration: the group, the agent, and the bridge if there are peers or an address to
-    /// listen at. A configuration with the section `zenoh` is refused here; the crate `actix-bully-zenoh` starts it.
-    /// With voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no busy neighbour
-    /// makes a lease late. Without voters they run on the current arbiter.
+    /// listen at. A configuration with the section `zenoh` is refused here; start it by the crate `actix-bully-zenoh`.
+    /// With voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no other busy
+    /// actor can delay a lease. Without voters they run on the current arbiter.
     ///
-    /// The call reads the secret or certificates and opens the store: small files, blocking.
+    /// The call reads the secret or the certificates, and opens the store. These files are small; the call blocks while
+    /// it reads them.
     ///
     /// # Errors
-    /// [`RunError`] names the wrong key, if there is one. After an error nothing runs. A new store, and the incarnation
-    /// that the node remembers, may already be on the disk.
+    /// [`RunError`] contains the wrong key, if there is one. After an error nothing runs. A new store, and the new
+    /// incarnation of the node, may already be on the disk.
     ///
     /// # Panics
     /// Outside of the event loop, as every start of an actor does.
@@ -68,10 +69,10 @@ impl Config {
         self.starter()?.start()
     }
 
-    /// Starts as [`start`](Self::start) does, with settings that a text cannot express: see [`Starter`].
+    /// Returns a [`Starter`], for a start with settings that a text cannot express.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     pub fn starter(&self) -> Result<Starter, ConfigError> {
         Ok(Starter {
             plan: self.plan()?,
@@ -84,7 +85,7 @@ impl Config {
     }
 }
 
-/// A checked configuration, to which a program adds settings that a text cannot express.
+/// A checked configuration, to which a program may add settings that a text cannot express.
 #[must_use = "nothing runs until `start` is called"]
 pub struct Starter {
     config: Config,
@@ -92,11 +93,11 @@ pub struct Starter {
     bridge: Vec<ChangeBridge>,
     agent: Vec<ChangeAgent>,
     is_here: bool,
-    /// Whether the program gave the network that the section `zenoh` needs.
+    /// Whether the program has set the network that the section `zenoh` needs.
     has_network: bool,
 }
 
-/// Sent to the arbiter of the bridge.
+/// A change of the bridge's builder. It is sent to the arbiter of the bridge.
 type ChangeBridge = Box<dyn FnOnce(BridgeBuilder) -> BridgeBuilder + Send>;
 type ChangeAgent = Box<dyn FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBully>>;
 
@@ -116,7 +117,7 @@ impl Starter {
         }
     }
 
-    /// Returns the longest time that the work of this node's leader may take to end when it steps down.
+    /// Returns the longest time that the work of a leader on this node may take to end after a step-down.
     pub fn drain(&self) -> Duration {
         match &self.plan.election {
             AnyConfig::Available(config) => config.drain,
@@ -137,8 +138,8 @@ impl Starter {
     }
 
     /// Changes the settings of the bridge, such as its restart policy or its [`transport`](BridgeBuilder::transport).
-    /// May be called more than once. Without peers, an address to listen at and zenoh no bridge starts, and the changes
-    /// are not called.
+    /// May be called more than once. If the configuration has no peers, no address to listen at and no zenoh, no bridge
+    /// starts, and the changes are not called.
     pub fn bridge(
         mut self,
         change: impl FnOnce(BridgeBuilder) -> BridgeBuilder + Send + 'static,
@@ -147,7 +148,7 @@ impl Starter {
         self
     }
 
-    /// Carries another group over the same bridge. Start its agents after [`start`](Self::start).
+    /// Lets the bridge carry another group too. Start the agents of that group after [`start`](Self::start).
     pub fn carry<M: RemoteMessage>(self, group: &Group<M>) -> Self {
         let group = group.clone();
         self.bridge(move |bridge| bridge.carry(&group))
@@ -160,7 +161,7 @@ impl Starter {
         self
     }
 
-    /// Gives the network that the section `zenoh` describes; the crate `actix-bully-zenoh` calls this. For a network of
+    /// Sets the network that the section `zenoh` describes; the crate `actix-bully-zenoh` calls this. For a network of
     /// your own see [`bridge`](Self::bridge) and [`BridgeBuilder::transport`].
     #[doc(hidden)]
     pub fn zenoh(mut self, transport: impl Transport + 'static) -> Self {
@@ -171,7 +172,7 @@ impl Starter {
     /// Starts all parts, as [`Config::start`] does.
     ///
     /// # Errors
-    /// [`RunError`].
+    /// The errors of [`Config::start`].
     ///
     /// # Panics
     /// Outside of the event loop, as every start of an actor does.
@@ -226,7 +227,8 @@ impl Starter {
         Ok(running)
     }
 
-    /// Returns the folder for the past of the group: the folder of the records, or the folder of the store of votes.
+    /// Returns the folder for the past of the group: the folder of the records, or else the folder that has the store
+    /// of votes.
     fn history_folder(&self) -> Option<PathBuf> {
         let records = self.config.records_folder.clone();
         records.or_else(|| {
@@ -238,7 +240,7 @@ impl Starter {
         })
     }
 
-    /// Returns the folder of the records, and makes it before anything runs.
+    /// Returns the folder of the records. Creates it before any part runs.
     fn records(&self) -> Result<Option<RecordFolder>, RunError> {
         let Some(path) = &self.config.records_folder else {
             return Ok(None);

@@ -1,7 +1,7 @@
-//! How each type of value is read from TOML, read from a variable of the environment, and written.
+//! Values of each type: how they are read from TOML, read from a variable of the environment, and written.
 //!
-//! Decided here: a file has numbers as numbers and texts as texts. A variable is always text, so it may have either;
-//! commas divide a list in a variable. Not here: which keys exist (`keys.rs`).
+//! Decided here: a file has numbers as numbers and texts as texts. A variable is always text, so a number in it is read
+//! from text; commas divide a list in a variable. Not here: which keys exist (`keys.rs`).
 
 use std::{path::PathBuf, time::Duration};
 
@@ -21,7 +21,7 @@ pub(super) trait Setting: Sized {
     fn from_value(key: &str, value: Value) -> Result<Self, ConfigError>;
     /// Reads the value from a variable.
     fn from_text(key: &str, text: &str) -> Result<Self, ConfigError>;
-    /// Returns the value as a file has it; `None` for a key that is not set.
+    /// Returns the value in the form of a file; `None` for a key that is not set.
     fn to_value(&self) -> Option<Value>;
 }
 
@@ -60,7 +60,7 @@ impl<T: Leaf> Setting for Option<T> {
     }
 }
 
-/// Returns the error for a wrong value, with the value in as few words as help.
+/// Returns the error for a wrong value. The error repeats only a short part of the value.
 pub(super) fn wrong(key: &str, value: &Value, wanted: &'static str) -> ConfigError {
     let value: Box<str> = match value {
         Value::String(text) => cut(text),
@@ -78,7 +78,7 @@ pub(super) fn wrong(key: &str, value: &Value, wanted: &'static str) -> ConfigErr
     }
 }
 
-/// Returns a text in quotes, no longer than a line.
+/// Returns the text in quotes, shortened to [`LONGEST`].
 pub(super) fn cut(text: &str) -> Box<str> {
     let mut short: String = text.chars().take(LONGEST).collect();
     if short.len() < text.len() {
@@ -123,7 +123,7 @@ impl Leaf for bool {
     }
 }
 
-/// Numbers that are not negative.
+/// Implements [`Leaf`] for whole numbers that are not negative.
 macro_rules! whole_numbers {
     ($($number:ty)*) => { $(
         impl Leaf for $number {
@@ -321,7 +321,7 @@ impl Setting for Option<Vec<GrantSettings>> {
     }
 }
 
-/// Returns the texts between commas; none for an empty text.
+/// Returns the parts of a text between its commas; no parts for an empty text.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let is_empty = text.trim().is_empty();
     text.split(',').map(str::trim).filter(move |_| !is_empty)

@@ -1,12 +1,12 @@
 //! The section `zenoh`: hosts that find each other by name in a zenoh network, instead of by addresses.
 //!
-//! Decided here: which other keys contradict it. The crate `actix-bully-zenoh` decides the meaning of its endpoints,
-//! and gives the network to the [`Starter`](super::Starter).
+//! Decided here: which other keys contradict the section. The crate `actix-bully-zenoh` decides the meaning of the
+//! endpoints, and gives the network to the [`Starter`](super::Starter).
 
 use super::{Config, ConfigError, check::contradiction};
 
 impl Config {
-    /// Whether zenoh is the network.
+    /// Returns whether zenoh is the network.
     pub(super) fn has_zenoh(&self) -> bool {
         let zenoh = &self.zenoh;
         let lists = [&zenoh.listen, &zenoh.connect, &zenoh.routers];

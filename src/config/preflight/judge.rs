@@ -1,6 +1,7 @@
 //! Compares measurements with timings, by pure functions.
 //!
-//! Decided here: the bound of each part, which is that of the diagnosis of a running agent, and the preset that fits.
+//! Decided here: the bound of each part, which is the same in the diagnosis of a running agent, and the preset that
+//! fits.
 
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ impl Figure {
     }
 }
 
-/// Returns the results with these timings, and the preset that fits.
+/// Compares the measurements with these timings, and returns the result with the preset that fits.
 pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
     let doubled = figures.doubled();
     let presets = [
@@ -43,7 +44,7 @@ pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
         ("default", Timings::default()),
         ("wan", Timings::wan()),
     ];
-    // Not `fast`: its cost shows only over days.
+    // `fast` is not suggested: its cost shows only over days.
     let fits = presets.iter().find(|(_, timings)| fits(&doubled, timings));
     Preflight {
         checks: checks(figures, timings),
@@ -51,11 +52,11 @@ pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
     }
 }
 
-/// Whether every measurement is below its bound by these timings.
+/// Returns whether every measurement is below its bound with these timings.
 fn fits(figures: &Figures, timings: &Timings) -> bool {
     let is_below = |check: &PreflightCheck| match check.found {
         PreflightFinding::Measured { .. } => check.found.is_ok(),
-        // Other timings do not help.
+        // Other timings do not help a part that fails or that was not measured.
         PreflightFinding::Fails { .. } | PreflightFinding::Unknown { .. } => true,
     };
     checks(figures, timings).iter().all(is_below)
@@ -113,7 +114,7 @@ impl Figures {
         }
     }
 
-    /// Returns the figures of a place in use: each part whose bound depends on timings takes twice as long.
+    /// Returns the expected figures under load: twice the measured time of each part whose bound depends on timings.
     fn doubled(&self) -> Self {
         let mut doubled = self.clone();
         for figure in &mut doubled.0 {

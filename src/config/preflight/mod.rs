@@ -1,4 +1,4 @@
-//! Measures a place before an election runs there.
+//! Measures a place, a host with its disk, store and network, before an election runs there.
 //!
 //! Decided here: the parts that are measured, the time for each, and the meaning of a failure of one part. Nothing is
 //! elected: no agent starts, no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds
@@ -13,7 +13,7 @@
 //! | `stall` | the longest delay of a timer | half of the time that a lease or the detection leaves after a heartbeat and an echo |
 //! | `clock` | the clock that a lease goes by, beside the timers | half of the time that was measured |
 //!
-//! An idle place is faster than a place in use, so the preset that fits has twice the time that was measured. The
+//! A place is faster while it is idle than under load, so a preset fits only if it allows twice the measured time. The
 //! [diagnosis](crate::agent::Diagnosis) of a running agent compares the same parts under load.
 
 mod judge;
@@ -43,20 +43,20 @@ use super::{Config, ConfigError, check::Plan};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Preflight {
-    /// Each part that the configuration has, in the order of the [page](self).
+    /// The result for each part that the configuration has, in the order of the [page](self).
     pub checks: Vec<PreflightCheck>,
-    /// The fastest preset that allows twice the time that was measured: `lan`, `default` or `wan`; `None` if no preset
-    /// does.
+    /// The fastest of the presets `lan`, `default` and `wan` that allows twice the measured time; `None` if all three
+    /// are too fast.
     pub fits: Option<&'static str>,
 }
 
-/// One part of a place.
+/// The result for one part of a place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PreflightCheck {
     /// The part.
     pub part: PreflightPart,
-    /// The node, if it is a peer.
+    /// The name of the peer, if the part is a peer.
     pub node: Option<String>,
     /// The result.
     pub found: PreflightFinding,
@@ -73,11 +73,11 @@ pub enum PreflightPart {
     StoreReads,
     /// Writes to the store of the lease.
     StoreWrites,
-    /// The clock of that store.
+    /// The clock of the store of the lease.
     StoreClock,
-    /// Another node.
+    /// The network to another node.
     Peer,
-    /// The threads and the host of this process.
+    /// Delays of the threads of this process, and of its host.
     Stall,
     /// The clock by which a lease is measured.
     Clock,
@@ -90,19 +90,20 @@ pub enum PreflightPart {
 pub enum PreflightFinding {
     /// The part was measured.
     Measured {
-        /// The figure. As JSON: `figure_ms`.
+        /// The measured time. As JSON: `figure_ms`.
         #[serde(rename = "figure_ms", serialize_with = "shown::millis")]
         figure: Duration,
-        /// The bound by the timings of the configuration; the figure has to be below it. As JSON: `bound_ms`.
+        /// The bound for this time by the timings of the configuration: the time has to be shorter. As JSON:
+        /// `bound_ms`.
         #[serde(rename = "bound_ms", serialize_with = "shown::millis")]
         bound: Duration,
     },
-    /// The part does not work: an agent would not start, or not be elected.
+    /// The part does not work: an agent would not start, or would not be elected.
     Fails {
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
-    /// The part could not be measured. That does not mean a fault of this node: a peer may not run yet.
+    /// The part could not be measured. That is not always a fault of this node: a peer may not run yet.
     Unknown {
         /// Why.
         reason: String,
@@ -110,7 +111,7 @@ pub enum PreflightFinding {
 }
 
 impl PreflightFinding {
-    /// Whether this result allows an election.
+    /// Returns whether an election can run with this result.
     pub fn is_ok(&self) -> bool {
         match self {
             Self::Measured { figure, bound } => figure < bound,
@@ -121,7 +122,7 @@ impl PreflightFinding {
 }
 
 impl Preflight {
-    /// Whether all results allow an election here.
+    /// Returns whether an election can run at this place, by all results.
     pub fn is_ok(&self) -> bool {
         self.checks.iter().all(|check| check.found.is_ok())
     }
@@ -142,11 +143,12 @@ impl fmt::Display for PreflightPart {
 }
 
 impl Config {
-    /// Measures this place for a time, 3 s for instance, and compares it with the timings of the configuration. Call it
-    /// where the node will run, before its first start or while it runs, within a runtime of tokio.
+    /// Measures this place for `time`, 3 s for instance, and compares the result with the timings of the configuration.
+    /// Call it where the node will run, before its first start or while it runs, within a runtime of tokio.
     ///
     /// # Errors
-    /// As [`check`](Self::check). A part that does not work is a [finding](PreflightFinding::Fails).
+    /// The errors of [`check`](Self::check). A part that does not work is not an error but a
+    /// [finding](PreflightFinding::Fails).
     ///
     /// # Examples
     /// ```
@@ -164,7 +166,7 @@ impl Config {
         let plan = self.plan()?;
         let timings = self.all_timings()?;
         let mut figures = self.measure(&plan, time).await;
-        // In the order of the page.
+        // The order of the parts on the page.
         figures.0.sort_by_key(|figure| figure.part);
         Ok(judge(&figures, &timings))
     }
@@ -253,7 +255,7 @@ async fn measure_register(
     found
 }
 
-/// The standstills of this process, and its clock beside the timers.
+/// Measures the delays of timers in this process, and the clock of leases beside the timers.
 async fn measure_here(time: Duration) -> Vec<Figure> {
     let clock = BootClock::new();
     let (began, before) = (Instant::now(), clock.as_ref().map(Clock::now));
@@ -262,7 +264,7 @@ async fn measure_here(time: Duration) -> Vec<Figure> {
         let due = Instant::now() + TICK;
         sleep(TICK).await;
         let late = Instant::now().saturating_duration_since(due);
-        // Less is the granule of a timer.
+        // A shorter delay comes from the granularity of the timer.
         if late >= TICK {
             stall.set(stall.get().max(late));
         }
@@ -303,5 +305,5 @@ fn unknown(reason: &impl fmt::Display) -> PreflightFinding {
     }
 }
 
-/// Time between two looks at the timers.
+/// Time between two measurements of the delay of a timer.
 const TICK: Duration = Duration::from_millis(5);
