@@ -43,13 +43,17 @@
 //! | `Elect`, `Ok`, `Elected` | the bully's three messages | ELECTION, ANSWER or ALIVE, COORDINATOR or VICTORY |
 //! | *message*, `Envelope<M>` | data that one agent sends to another; the message with its sender and the sender's incarnation | letter |
 //! | *campaign*, *step down*, *resign* | to hold an election; to give a leadership up; the message that announces this | |
+//! | *leave* | an agent leaves its group: if it leads it hands over, then its membership ends | |
 //! | *leadership*, *tenure* | the position, which is held or vacant; one agent's time as leader | |
 //! | *lease*, *promise*, *fence* | the time in which a leader is sure to be the only one; a voter's grant of that time; the number that keeps a former leader out | |
 //! | *drain*, *hand-over* | the work of a leader ends; the next leader takes its place | |
 //! | *singleton*, *gate* | an actor that runs on the leader only; an actor or a check that refuses the writes of former leaders | |
 //! | *schedule*, *tick* | work that is due at certain times; one of these times, and its work | cron job |
-//! | *cool-down* | the time in which an agent that stepped down is not elected again | |
+//! | *cool-down* | the time in which an agent that stepped down lets the others go first: it has the last slot, in which it may be elected | |
 //! | *slot*, *rank-staggered delay* | the wait of an agent before it holds an election; a lower rank waits longer | |
+//! | *wait* | the time for which an agent holds no election: as *waiting* for an announcement, until its slot, or in its cool-down | |
+//! | *round* | the questions that an agent asks together; an answer names the round that it answers. E: the length of a round in quorum mode | |
+//! | *probe* | a measurement: of a disk by a write, of work by its reports. In a ring, the question to a skipped member whether it is there | |
 //! | *link*, *route* | a connection that both bridges accept; the path to a member | |
 //! | *grace period*, *back-off* | the time for which a silent agent or peer is waited for; the growing pause before another try | |
 //! | *confirmed*, *suspected* | an end that a supervisor saw; an end that silence suggests (`certain`, `suspect` in names) | |

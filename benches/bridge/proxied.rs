@@ -1,4 +1,7 @@
 //! The same by a proxy over two bridges: from the sender's agent on one side to the leader's actor on the other side.
+//!
+//! Decided here: who leads, and the buffer of the proxy. Not here: how far the sender may be ahead (`tally.rs`), and
+//! the comparison (`main.rs`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,6 +61,7 @@ impl Proxied {
     /// Joins, and waits until the other end leads.
     pub(crate) async fn link(group: &Group, tally: Arc<Tally>) -> Self {
         let agent = agent(group, "follower", 1);
+        // The largest buffer that a proxy may have: only the tally holds the sender back, as on the other ways.
         let jobs = LeaderProxy::builder(&agent, "job")
             .buffer(1 << 20, 256 << 20)
             .start()

@@ -53,7 +53,8 @@ pub(crate) struct Args {
     /// Number of threads; the result does not depend on it [default: one per core]
     #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Prints one hash of all histories, over all events with their times and agents, to compare builds
+    /// Prints one hash of all histories, to compare builds: over all events with their times and agents, and over each
+    /// message's kind and term, not its fields
     #[arg(long, requires = "seeds")]
     pub(crate) hash: bool,
 }

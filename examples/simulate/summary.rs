@@ -34,7 +34,8 @@ pub(crate) struct Summary {
     /// The violations of the lowest seeds.
     pub(crate) shown: BTreeMap<u64, Broken>,
     pub(crate) coverage: Coverage,
-    /// Hash of all traces, if they were recorded.
+    /// Sum of the digests of all histories, if they were made. A digest has the kind and the term of each message, not
+    /// its fields.
     pub(crate) hash: u64,
 }
 

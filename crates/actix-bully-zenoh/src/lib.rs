@@ -9,9 +9,11 @@
 //!  zenoh   ── bully/<cluster>/inbox/<host>/<session>          bully/<cluster>/live/<host>/<session>
 //! ```
 //!
-//! Decided here: how a connection between two hosts is made of zenoh's messages, and what its tokens say of a host. Not
-//! here: everything above a stream of bytes, which is the same as over TCP. The data that zenoh delivers has the same
-//! limits and checks as the data of a socket.
+//! Decided in this crate: how a connection between two hosts is made of zenoh's messages (`packet.rs`, `flow/`), which
+//! connection a packet belongs to (`switchboard.rs`), what the tokens say of a host (`keys.rs`, `hosts.rs`), how a host
+//! is dialled (`network.rs`, the file to read next), and which endpoints and settings zenoh gets (`options.rs`,
+//! `session.rs`). Not here: everything above a stream of bytes, which is the same as over TCP. The data that zenoh
+//! delivers has the same limits and checks as the data of a socket.
 //!
 //! # When to use it
 //! Use it where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs

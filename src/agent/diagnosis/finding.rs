@@ -1,7 +1,7 @@
 //! One finding of a diagnosis, as a type.
 //!
-//! Decided here: the findings. Not here: which finding is worse (`order.rs`), the condition of each (`judge.rs`), its
-//! sentence (`sentence.rs`), and the findings about schedules (`schedule.rs`).
+//! Decided here: the findings. Not here: which finding is worse (`order.rs`), the condition and the sentence of each
+//! (`mod.rs` names their files), and the findings about schedules (`schedule.rs`).
 
 use std::time::Duration;
 
@@ -269,8 +269,8 @@ pub enum Finding {
         /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// A write of the store takes longer than a round that asks for votes. Without a leader the last write counts, else
-    /// most of the last ten.
+    /// A write of the store takes longer than a round that asks for votes. Without a leader the longest recent write
+    /// counts, else most of the last ten.
     WriteTooLong {
         /// Time of a recent write. As JSON: `write_ms`.
         #[serde(rename = "write_ms", serialize_with = "shown::millis")]

@@ -1,7 +1,7 @@
 //! The sentence of each finding, which names the remedy.
 //!
 //! Decided here: the words. Not here: their parts (`words.rs`), the sentences about timings (`timing_words.rs`), and
-//! the condition of each finding (`judge.rs`).
+//! the condition of each finding (`mod.rs` names the files).
 
 use std::fmt;
 

@@ -1,4 +1,8 @@
 //! The node's side of a sentinel: the process that it starts.
+//!
+//! Decided here: when a process may start a sentinel, the program, arguments and pipes that the sentinel gets, and how
+//! its end is seen without its process number. Not here: the sentinel's own work (`process.rs`), the bytes of an order
+//! (`order.rs`), and when a bridge starts another sentinel (`remote/bridge/ends/keep.rs`).
 
 use std::{
     env,

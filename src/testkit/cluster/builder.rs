@@ -359,7 +359,7 @@ fn header<E: Election>(
     header
 }
 
-/// Twice the longest failover and election.
+/// Twice the longest failover and election. Cool-downs are not in it: other agents lead meanwhile.
 fn settles_within(timings: &Timings) -> Duration {
     let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
     let election = timings.deadline().saturating_add(timings.victory_wait());

@@ -1,8 +1,9 @@
 //! `skip-the-silent`: passes a message from one member to the next, and skips the members that do not acknowledge.
 //!
 //! The ring consists of the voters in the order of their names. A member that is known to be down is not in the ring,
-//! and a suspected member is skipped. Probes show whether it is up again. In each lap at most one message waits for
-//! an acknowledgement: a newer message replaces an older one, and takes over its waiting time.
+//! and a suspected member is skipped. Probes show whether it is up again. The *next member* is the next one of the
+//! ring; the *successor* of other files is the next leader. In each lap at most one message waits for an
+//! acknowledgement: a newer message replaces an older one, and takes over its waiting time.
 
 use super::{
     AgentId, Out,

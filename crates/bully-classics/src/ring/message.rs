@@ -186,7 +186,8 @@ impl PeerMessage for RingMessage {
     }
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
-        // Every voter passes on the messages of the ring. Only a statement about the sender itself needs a right.
+        // Every voter passes on the messages of the ring. Only the statement that the sender itself leads,
+        // or could be elected, needs a right.
         let is_about_sender = match self {
             Self::Collect(m) => {
                 let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();

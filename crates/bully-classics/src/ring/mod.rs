@@ -105,15 +105,16 @@
 //! | `HopAck` or `Probe` with a later term | merges | waits for that leader, if its own election is too old | merges |
 //! | `Answer` with another leader | merges | − | merges |
 //! | leader's end in `Members` | begins by rank | forgets the leader | − |
+//! | another member's end in `Members` | a message that waits for it goes to the next member | the same | the same |
 //! | `TimedOut` | `Slot`: begins; `Silence`: as for the leader's end; `Cooldown`: begins by rank; in every role `Probe`: asks the skipped members | `Token`: begins by rank; `Hop`: tries the next member | `Heartbeat`, `Silence`, `Drain`; `Token`: begins, if its own announcement is lost |
 //! | `Campaign` | begins | − | sends a heartbeat |
 //! | `SetScore` | above the leader: begins by rank | − | sends a heartbeat; `None`: drains |
 //! | `StepDown`, `Drained` | − | − | drains; nominates the successor |
 //!
-//! A leader that steps down or loses its score nominates its successor after its work has ended. A leader that
-//! crashes or stops sends nothing: its followers learn of the end from the group's snapshot or from the silence. A
-//! heartbeat that is late, but newer than the last one that was passed on, counts again: only `Members` proves that
-//! an incarnation has ended.
+//! A leader that steps down or loses its score nominates its successor after its work has ended. It does the same
+//! before it leaves the group. A leader that crashes, or whose actor is stopped, sends nothing: its followers learn of
+//! the end from the group's snapshot or from the silence. A heartbeat that is late, but newer than the last one that
+//! was passed on, counts again: only `Members` proves that an incarnation has ended.
 //!
 //! A candidate has begun an election or announces itself. A waiting agent has passed an election on. Meanwhile an
 //! agent that follows or leads continues to do so. Before `Start` the agent does nothing. The driver drops the

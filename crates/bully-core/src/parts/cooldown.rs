@@ -13,7 +13,7 @@ use crate::protocol::{Effects, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cooldown {
     /// [`Time::MAX`]: no cool-down has begun. An `Option` would make each agent 128 bytes larger, the granule of a
-    /// task.
+    /// task: the bench `memory` counts them.
     until: Time,
     /// Shortest length of the next cool-down, in seconds.
     least: u16,
@@ -29,7 +29,8 @@ impl Default for Cooldown {
 }
 
 impl Cooldown {
-    /// Begins the cool-down, and sets `timer` to its end.
+    /// Begins the cool-down, and sets `timer` to its end. Only an agent that has given up its own leadership calls this,
+    /// because the call uses up the time that [`hold_back`](Self::hold_back) has set.
     pub fn begin<M, T, D, A>(
         &mut self,
         now: Time,

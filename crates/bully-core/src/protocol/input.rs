@@ -7,12 +7,12 @@
 //! | a user tells it to step down | [`Input::StepDown`], then [`Input::Drained`] or the timer of the hand-over | [`Resigned`](super::LostReason::Resigned) |
 //! | its score is taken away | [`Input::SetScore`] with `None`; then as above, without a `StepDown` | `Resigned` |
 //! | it leaves the group, and leads | `StepDown { to: None }`, then as above, then none | `Resigned` |
-//! | it leaves the group, and does not lead | none; the others hear [`Input::Members`] | none: no leadership ends |
+//! | it leaves the group, and does not lead | none, because every driver reports the end of a membership to the others: they hear [`Input::Members`] | none: no leadership ends |
 //! | its actor stops or panics | none: the driver reports it, and the group's snapshot tells the others | [`Ended`](super::LostReason::Ended) |
 //! | it does not run for a while | the inputs that have waited, in their order, at a later time; or none, if the driver ends the leadership first | [`Stalled`](super::LostReason::Stalled), [`LeaseExpired`](super::LostReason::LeaseExpired) |
 //!
-//! A member of the simulator that leaves only stops, even if it leads. A history that needs a hand-over gives a
-//! `StepDown` first.
+//! A member of the simulator that leaves (`World::leave`, in `bully-sim`) only stops, even if it leads. A history that
+//! needs a hand-over gives a `StepDown` first.
 
 use std::{convert::Infallible, sync::Arc};
 

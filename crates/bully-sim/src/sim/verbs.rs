@@ -140,7 +140,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Stops an agent, and ends its membership. A leader should step down before this.
+    /// Stops an agent, and ends its membership. A leader should step down before this: the core's `protocol/input.rs`
+    /// has the inputs of an agent that leaves.
     pub fn leave(&mut self, agent: impl AsRef<str>) -> bool {
         let Some(at) = self.transit.directory.find(agent.as_ref()) else {
             return false;

@@ -173,6 +173,7 @@ impl Candidate {
         }
     }
 
+    /// The sender may rank below this agent: a voter that follows a live leader says `Ok`, too.
     pub(super) fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &Step<'_>) -> Next {
         if self.round == ok.round {
             return self.wait_for(from, step);

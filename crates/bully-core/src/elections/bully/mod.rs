@@ -59,7 +59,7 @@
 //! | `Elect` from below | `Ok` | `Ok`, act in its slot | `Ok`, counts as answered | `Ok`; from the awaited agent, or when the wait has ended by the clock: as if vacant | `Elected` to it |
 //! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: stop leading, `Yield`, wait; or `Elected` |
 //! | `Elect` of the leader | no leader; as if vacant | | | | |
-//! | `Ok`, this round | − | − | wait | − | − |
+//! | `Ok` from any rank, this round | − | − | wait | − | − |
 //! | `Behind` | − | − | − | − | leads above it |
 //! | `Yield`, this round | − | − | counts; after the last one it leads; from the asked leader: ask all | − | − |
 //! | … that releases | − | − | lead | lead | − |

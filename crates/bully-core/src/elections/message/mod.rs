@@ -3,7 +3,7 @@
 //!
 //! | message | textbook | ASTRA | meaning | quorum mode |
 //! |---|---|---|---|---|
-//! | [`Elect`] | ELECTION | `elect(name, score)` | I hold an election; who outranks me? | a probe: would you vote for me? |
+//! | [`Elect`] | ELECTION | `elect(name, score)` | I hold an election; who outranks me? | a question: would you vote for me? |
 //! | [`Ok`] | ANSWER, ALIVE | `result("ok")` | I outrank you (or: there is a leader); stop | an objection, or the reason for a refusal |
 //! | [`Yield`] | – | – | You outrank me; I yield | consent |
 //! | [`Claim`] | – | – | – | vote for me |
