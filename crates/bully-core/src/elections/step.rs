@@ -83,7 +83,7 @@ impl<C> StepOf<'_, C> {
     }
 
     /// Returns whether the agent competes, and ranks above an agent with this score and name.
-    pub(super) fn outranks(&self, score: Score, id: &AgentId) -> bool {
+    pub(super) fn competes_above(&self, score: Score, id: &AgentId) -> bool {
         self.core.me.outranks(score, id) && self.competes()
     }
 

@@ -52,7 +52,7 @@ impl Announced {
     }
 
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
-        if step.outranks(said.score, said.from) {
+        if step.competes_above(said.score, said.from) {
             step.out
                 .send(said.from, Elected::plain(self.term, self.score, None));
             return Next::Stay;
@@ -114,7 +114,7 @@ pub(super) fn answer(
     elect: &Elect,
     step: &mut Step<'_>,
 ) -> Next {
-    if step.outranks(elect.score, to) {
+    if step.competes_above(elect.score, to) {
         step.answer_ok(to, elect);
     }
     step.out

@@ -43,7 +43,7 @@ impl Deferring {
     /// Answers, and goes on waiting. By ASTRA's original rules, an agent that is asked while it waits starts another
     /// election each time: up to 2^k elections.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
+        if !step.competes_above(elect.score, from) {
             self.failed_election.remove(from);
             return Next::ignore(step, "it defers already");
         }
@@ -59,7 +59,7 @@ impl Deferring {
     }
 
     pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
-        if step.outranks(said.score, said.from) {
+        if step.competes_above(said.score, said.from) {
             return Next::ignore(step, "it ranks below, and an election is under way");
         }
         Next::follow(said)

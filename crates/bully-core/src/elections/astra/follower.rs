@@ -41,7 +41,7 @@ impl Idle {
     }
 
     pub(super) fn on_elect(from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
+        if !step.competes_above(elect.score, from) {
             return Next::ignore(step, "only an agent that ranks above the asker answers");
         }
         step.answer_ok(from, elect);
@@ -49,7 +49,7 @@ impl Idle {
     }
 
     pub(super) fn on_elected(said: &Announcement<'_>, step: &Step<'_>) -> Next {
-        if step.outranks(said.score, said.from) {
+        if step.competes_above(said.score, said.from) {
             Next::hold_election()
         } else {
             Next::follow(said)
@@ -85,7 +85,7 @@ impl Following {
     }
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
+        if !step.competes_above(elect.score, from) {
             return Next::ignore(step, "only an agent that ranks above the asker answers");
         }
         step.answer_ok(from, elect);
@@ -110,7 +110,7 @@ impl Following {
             if said.term > self.leader.term {
                 self.switch(said, step);
             }
-        } else if is_weaker || step.outranks(said.score, said.from) {
+        } else if is_weaker || step.competes_above(said.score, said.from) {
             // The weaker agent may have won because messages were late, so this agent asks and does not follow it.
             step.notify_no_leader(self.leader.term);
             return Next::hold_election();
@@ -139,7 +139,7 @@ impl Following {
 
     /// Holds an election if this agent outranks its leader now: its score has changed, or its cool-down has ended.
     pub(super) fn challenge(&self, step: &mut Step<'_>) -> Next {
-        if step.outranks(self.score, &self.leader.id) {
+        if step.competes_above(self.score, &self.leader.id) {
             self.on_end(step)
         } else {
             Next::Stay

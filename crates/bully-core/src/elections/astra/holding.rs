@@ -70,7 +70,7 @@ impl HoldingElection {
 
     /// Answers another agent that holds an election. This agent does not start a second election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if step.outranks(elect.score, from) {
+        if step.competes_above(elect.score, from) {
             step.answer_ok(from, elect);
             self.failed_election.insert(from.clone());
             return Next::Stay;
@@ -100,7 +100,7 @@ impl HoldingElection {
         is_answer: bool,
         step: &Step<'_>,
     ) -> Next {
-        if step.outranks(said.score, said.from) {
+        if step.competes_above(said.score, said.from) {
             let known = self.former.as_ref().map(|known| known.0.term);
             // The late answer of an earlier leader may come after the announcement of the next leader.
             if !is_answer || known.is_none_or(|term| term <= said.term) {
@@ -126,7 +126,7 @@ impl HoldingElection {
         self.failed_election.clear();
         match self.former.as_deref() {
             Some((leader, score))
-                if !step.core.me.is_gone(leader) && !step.outranks(*score, &leader.id) =>
+                if !step.core.me.is_gone(leader) && !step.competes_above(*score, &leader.id) =>
             {
                 Next::Become(Change::Follow(leader.clone(), *score))
             }

@@ -63,7 +63,7 @@ impl Tenure {
     }
 
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
-        if step.outranks(said.score, said.from) {
+        if step.competes_above(said.score, said.from) {
             // A late message of a weaker agent does not stop this leader. Others may follow that agent by now.
             return self.announce_again(step);
         }

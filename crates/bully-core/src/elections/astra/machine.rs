@@ -231,7 +231,7 @@ impl State {
         // A leader that ranks below this agent answers an election. Its answer counts only while this agent holds
         // one.
         let asks = matches!(self, Self::HoldingElection(_));
-        if is_answer && !asks && step.outranks(said.score, said.from) {
+        if is_answer && !asks && step.competes_above(said.score, said.from) {
             return Next::ignore(step, "an answer to an election that is over");
         }
         match self {

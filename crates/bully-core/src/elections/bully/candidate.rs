@@ -159,7 +159,7 @@ impl Candidate {
     /// *Election suppression*: another agent holds an election, too. This agent answers, and does not begin another
     /// election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
+        if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
             return self.wait_for(from, step);
         }

@@ -64,7 +64,7 @@ impl Vacant {
     }
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
+        if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
             // An agent that is not eligible never leads, so it does not wait in the role `Waiting`.
             let is_eligible = step.core.is_eligible();

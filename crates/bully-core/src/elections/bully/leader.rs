@@ -145,7 +145,7 @@ impl Tenure {
         }
         let bullies = step.core.config.preemption == Preemption::Immediately;
         // After a partition the lower-ranked leader may have the higher term. The rank decides which leader leads on.
-        if said.term > self.term && bullies && step.outranks(said.score, said.from) {
+        if said.term > self.term && bullies && step.competes_above(said.score, said.from) {
             self.renew_above(said.term, step);
             return Next::Stay;
         }

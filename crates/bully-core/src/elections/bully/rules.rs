@@ -50,7 +50,7 @@ impl Step<'_> {
     pub(super) fn challenges(&self, score: Score, id: &AgentId) -> bool {
         let config = &self.core.config;
         config.preemption != Preemption::Never
-            && self.outranks(score, id)
+            && self.competes_above(score, id)
             && self
                 .core
                 .me

@@ -41,7 +41,7 @@ impl Waiting {
     }
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
-        if !step.outranks(elect.score, from) {
+        if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from || step.now >= self.due {
             // The awaited agent itself asks and ranks below, so no announcement will come. The same holds when the
