@@ -97,8 +97,8 @@ impl Claim {
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 
-    /// Returns a refusal by a voter whose record has the term `seen`.
-    pub(super) fn refusal(&self, sender: SenderIncarnation<'_>, seen: Term) -> ClaimReply {
+    /// Returns the reply of a voter whose record has the term `seen`: a refusal, unless the caller sets `granted`.
+    pub(super) fn reply(&self, sender: SenderIncarnation<'_>, seen: Term) -> ClaimReply {
         ClaimReply {
             term: self.term,
             seen,

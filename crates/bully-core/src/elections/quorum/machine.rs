@@ -365,7 +365,7 @@ impl QuorumBully {
                 retry: refused.unwrap_or_default().into(),
                 // `report-seal`
                 seal: self.core.report().filter(|_| refused.is_none()),
-                ..claim.refusal(sender, self.core.voter.record.term)
+                ..claim.reply(sender, self.core.voter.record.term)
             },
         );
     }

@@ -97,7 +97,7 @@ impl Core {
             && let Some(clock) = self.clock(now)
             && self.me.is_voter()
         {
-            let refusal = claim.refusal(sender, self.voter.record.term);
+            let refusal = claim.reply(sender, self.voter.record.term);
             let clock = Some(clock);
             out.send(sender.0, ClaimReply { clock, ..refusal });
         }
