@@ -64,7 +64,7 @@ impl Asking {
         let round = core.next_round();
         let wait = core.begin_questions();
         debug!(target: "actix_bully", node = %core.me.id, term = %claimed, "election begins");
-        core.ask_voters(
+        core.send_to_voters(
             Elect {
                 round,
                 score,
@@ -243,7 +243,7 @@ impl Claiming {
         // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. Their replies wait
         // until that write has ended, so no vote counts before the own vote is durable.
         core.open_claim = None;
-        core.ask_voters(reason.claim(core, term, score), out);
+        core.send_to_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
         let wait = core.claim_round();
         out.cancel_timer(BullyTimer::Election);
@@ -359,7 +359,7 @@ impl Claiming {
         let Some(score) = core.me.eligible() else {
             return Next::own_slot(self.before.take());
         };
-        core.ask_voters(self.reason.claim(core, self.term, score), out);
+        core.send_to_voters(self.reason.claim(core, self.term, score), out);
         let wait = core.claim_round();
         self.due = now.after(wait);
         out.set_timer(BullyTimer::Round, wait);

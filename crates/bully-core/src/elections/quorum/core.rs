@@ -144,9 +144,9 @@ impl Core {
         self.me.is_voter() && self.store.is_some()
     }
 
-    pub(super) fn ask_voters(&self, question: impl Into<QuorumMessage>, out: &mut Out) {
+    pub(super) fn send_to_voters(&self, message: impl Into<QuorumMessage>, out: &mut Out) {
         if !self.peers.is_empty() {
-            out.send_to(To::Set(Arc::clone(&self.peers)), question);
+            out.send_to(To::Set(Arc::clone(&self.peers)), message);
         }
     }
 

@@ -247,7 +247,7 @@ impl Following {
         }
         let round = core.next_round();
         let wait = core.config.timings.round();
-        core.ask_voters(
+        core.send_to_voters(
             Elect {
                 round,
                 score,

@@ -375,7 +375,7 @@ impl Leading {
         if let Some(raise) = &self.raise
             && let Some(reason) = Reason::raise(self.has_lease())
         {
-            core.ask_voters(reason.claim(core, raise.term, self.score), out);
+            core.send_to_voters(reason.claim(core, raise.term, self.score), out);
         }
     }
 

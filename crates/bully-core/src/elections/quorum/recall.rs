@@ -120,7 +120,7 @@ impl Core {
     pub(super) fn recall(&self, out: &mut Out) {
         if self.has_memory() {
             let seen = self.voter.seen;
-            self.ask_voters(Recall { seen }, out);
+            self.send_to_voters(Recall { seen }, out);
         }
     }
 

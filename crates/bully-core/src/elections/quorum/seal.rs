@@ -58,7 +58,7 @@ impl Sealing {
 
     fn speak(&mut self, core: &Core, now: Time, out: &mut Out) {
         let (term, next) = (self.term, self.next.clone());
-        core.ask_voters(Seal { term, next }, out);
+        core.send_to_voters(Seal { term, next }, out);
         let again = core.config.heartbeat();
         self.due = now.after(again);
         out.set_timer(BullyTimer::Round, again);

@@ -277,7 +277,7 @@ impl Core {
         recovery.first = recovery.first.or(Some(round));
         recovery.due = now.after(wait);
         out.set_timer(BullyTimer::Recover, wait);
-        self.ask_voters(Recover { round, seen }, out);
+        self.send_to_voters(Recover { round, seen }, out);
         false
     }
 
