@@ -41,7 +41,7 @@ impl Contest {
     }
 
     /// Ends this agent's part in an election: from now on it passes no `Collect` or `Nominate` on.
-    pub(super) fn leave(core: &mut Core, out: &mut Out) {
+    pub(super) fn end(core: &mut Core, out: &mut Out) {
         // An announcement still goes on, because the members after this one have to learn which agent leads.
         out.cancel_timer(RingTimer::Token);
         core.forget_hop(Lap::Collect, out);
@@ -67,7 +67,7 @@ impl Contest {
     pub(super) fn close(&mut self, core: &Core, collect: Collect) -> Next {
         let Collect { election, entrants } = collect;
         let Some(winner) = best(core, entrants.as_slice()) else {
-            return Next::Leave; // no member can be elected
+            return Next::GiveUp; // no member can be elected
         };
         if winner.id == core.me.id {
             return Next::Announce(election);

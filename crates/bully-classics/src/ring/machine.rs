@@ -219,7 +219,7 @@ impl Ring {
 
     /// `restart-lost-election`: if this participant still has a reason for an election, it begins again, by rank.
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
-        self.leave(out);
+        self.end_contest(out);
         match &self.state {
             // Its own announcement was lost on its way. The members that accepted it accept no older term, so its
             // heartbeats no longer count.

@@ -68,7 +68,7 @@ pub(super) enum Next {
     /// The announcement has come home: lead in this term.
     Lead(Term),
     /// The election has ended for this agent.
-    Leave,
+    GiveUp,
     /// The election has failed: begin another one.
     Retry,
     /// The leadership has ended without a hand-over.

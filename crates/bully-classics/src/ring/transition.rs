@@ -46,13 +46,13 @@ impl Ring {
                     let announcement = self.core.announcement(term, 0).into();
                     Next::Join(id, Lap::Coordinator, announcement)
                 }
-                Next::Announce(_) | Next::Leave => return self.leave(out),
+                Next::Announce(_) | Next::GiveUp => return self.end_contest(out),
                 Next::Lead(term) => {
-                    self.leave(out);
+                    self.end_contest(out);
                     return self.lead(now, term, out);
                 }
                 Next::Retry => {
-                    self.leave(out);
+                    self.end_contest(out);
                     Next::Begin
                 }
                 Next::Lose(reason) => {
@@ -118,7 +118,7 @@ impl Ring {
         // The members that know the later leader only acknowledge such a token, and do not pass it on.
         let is_in_vain = |c: &Contest| c.id.origin == self.core.me.id && c.id.term <= known;
         if self.campaign.contest().is_some_and(is_in_vain) {
-            self.leave(out);
+            self.end_contest(out);
         }
         self.core.await_heartbeat(&self.campaign)
     }
@@ -130,7 +130,7 @@ impl Ring {
         // An election for a later term continues after the announcement, because its outcome is newer.
         let is_over = |c: &Contest| c.id.term <= leader.term;
         if self.campaign.contest().is_some_and(is_over) {
-            self.leave(out);
+            self.end_contest(out);
         }
         // The application must end its own work before it is told of another leader.
         self.lose(LostReason::Superseded, out);
@@ -199,15 +199,15 @@ impl Ring {
         self.core
             .cooldown
             .begin(now, span, RingTimer::Cooldown, out);
-        self.leave(out);
+        self.end_contest(out);
         // Without an agent to hand over to, the leadership comes back to this agent.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 
     /// Ends this agent's part in an election.
-    pub(super) fn leave(&mut self, out: &mut Out) {
+    pub(super) fn end_contest(&mut self, out: &mut Out) {
         if self.campaign.contest().is_some() {
-            Contest::leave(&mut self.core, out);
+            Contest::end(&mut self.core, out);
             self.campaign = Campaign::Idle;
         }
     }
