@@ -18,7 +18,8 @@ pub(super) struct Strain {
     warned: Option<Time>,
     /// The longest standstill of the last minute, and the time when it ended.
     stall: Option<(Duration, Time)>,
-    write: Duration,
+    /// The longest recent write; shorter writes reduce it.
+    longest_write: Duration,
     /// Time of the last measurement of the disk, or of the first request for one.
     probed: Option<Time>,
 }
@@ -82,7 +83,7 @@ impl Strain {
     /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter time the kept time
     /// shrinks by a quarter.
     pub(super) fn note_write(&mut self, took: Duration) {
-        self.write = took.max(self.write.saturating_sub(self.write / 4));
+        self.longest_write = took.max(self.longest_write.saturating_sub(self.longest_write / 4));
     }
 
     /// Returns whether a minute has passed since the disk was measured, or since the first call. Then, and at the first
@@ -96,8 +97,8 @@ impl Strain {
     }
 
     /// Returns the longest recent time of a write until it was durable; zero if there was none.
-    pub(super) const fn write(&self) -> Duration {
-        self.write
+    pub(super) const fn longest_write(&self) -> Duration {
+        self.longest_write
     }
 
     /// Notes that the incarnation has ended: its renewals do not count any more.
@@ -212,7 +213,7 @@ mod tests {
             (200, 200),
         ] {
             strain.note_write(MS(took));
-            assert_eq!(strain.write().as_millis(), longest);
+            assert_eq!(strain.longest_write().as_millis(), longest);
         }
     }
 }

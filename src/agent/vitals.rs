@@ -426,7 +426,12 @@ mod tests {
     #[test]
     fn a_write_counts_when_its_record_is_durable() {
         let (vitals, at) = (vitals(), Time::from_millis);
-        let write = || vitals.read().strain.map_or(0, |s| s.write().as_millis());
+        let write = || {
+            vitals
+                .read()
+                .strain
+                .map_or(0, |s| s.longest_write().as_millis())
+        };
         vitals.note_saving(at(1_000));
         assert_eq!(write(), 0);
         vitals.note_saved(None, at(1_040));

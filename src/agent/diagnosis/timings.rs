@@ -20,7 +20,7 @@ impl Facts {
         let echoes = self.linked().filter_map(|peer| peer.echo);
         Measurement {
             echo: echoes.max().unwrap_or_default(),
-            write: strain.write(),
+            write: strain.longest_write(),
             stall: strain.stall(self.now),
         }
     }
