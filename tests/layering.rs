@@ -4,7 +4,7 @@
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
 //! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`. That
 //! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`; that what ignores the bounds of a
-//! mailbox says why: `sends.rs`.
+//! mailbox says why: `do_sends.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
@@ -16,6 +16,8 @@ use touches::{MACHINES, root};
 
 #[path = "layering/causes.rs"]
 mod causes;
+#[path = "layering/do_sends.rs"]
+mod do_sends;
 #[path = "layering/loops.rs"]
 mod loops;
 #[path = "layering/mentions.rs"]
@@ -24,8 +26,6 @@ mod mentions;
 mod options;
 #[path = "layering/pieces.rs"]
 mod pieces;
-#[path = "layering/sends.rs"]
-mod sends;
 #[path = "layering/touches.rs"]
 mod touches;
 

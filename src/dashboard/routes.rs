@@ -30,7 +30,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/time.js"),
     include_str!("page/words.js"),
     include_str!("page/relay.js"),
-    include_str!("page/ring.js"),
+    include_str!("page/picture.js"),
     include_str!("page/panels.js"),
     include_str!("page/beside.js"),
     include_str!("page/recordings.js"),

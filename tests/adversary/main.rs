@@ -14,6 +14,6 @@ mod crowds;
 mod ends;
 mod kit;
 mod members;
-mod messages;
+mod receivers;
 mod slow;
 mod strangers;

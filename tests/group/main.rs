@@ -4,7 +4,7 @@
 mod common;
 
 mod basics;
-mod messages;
+mod crossing;
 #[cfg(unix)]
 mod store;
 mod watch;

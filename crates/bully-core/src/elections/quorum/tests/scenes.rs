@@ -1,6 +1,6 @@
 //! The rules of a change of the voters, of what a voter may have forgotten, and of slow voters, each in one directed scene.
 
-use super::{epochs::*, late::*, memory::*, slow::*, slow_disk::*, *};
+use super::{epochs::*, late::*, memory::*, pace::*, slow::*, *};
 
 /// A scene says whether the rule held.
 pub(super) type Scene = fn(QuorumConfig) -> bool;

@@ -1,148 +1,120 @@
-//! Voters that are slower than the timings assume: `same-term-again`, `late-vote-counts`, `longer-after-late-answer`.
+//! A voter whose disk is slow: `slow-waits`.
 
-use super::{super::pace::RoundPace, *};
+use super::*;
 
-/// A claim that ran out twice: the agent waits for its slot, and has claimed nothing else.
-fn unvoted(config: QuorumConfig) -> Kit {
-    let mut me = Kit::claiming_by(config);
-    for _ in 0..2 {
-        me.later(E).fire(BullyTimer::Round).whatever();
-    }
+/// Its last writes took longer than a round.
+fn slow(mut me: Kit) -> Kit {
+    write(&mut me, 5, E + 1);
     me
 }
 
-/// A round of questions that ran out, and the next one.
-fn asking_again(config: QuorumConfig) -> Kit {
-    let mut me = Kit::asking_by(config);
-    me.later(E).fire(BullyTimer::Round).whatever();
-    me.later(S).fire(BullyTimer::Election).whatever();
-    me
+fn write(me: &mut Kit, times: usize, millis: u64) {
+    for _ in 0..times {
+        me.machine.note_write(Duration::from_millis(millis));
+    }
 }
 
-/// The length of the next round of questions, if the present one runs out.
-fn next_round(me: &mut Kit) -> Duration {
-    let State::Asking(asking) = &me.machine.state else {
-        panic!("it asks: {:?}", me.machine.state);
+fn is_slow(me: &Kit) -> bool {
+    me.machine.prospects().slow_writes.is_some()
+}
+
+/// Whether it asks the leader that it outranks to give way, when it has heard it for long enough.
+fn asks_to_take_over(me: &mut Kit) -> bool {
+    let mut asks = false;
+    for _ in 0..=AFTER / H {
+        let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
+        let said = seen.messages();
+        asks |= said.iter().any(|m| matches!(m, QuorumMessage::Elect(_)));
+    }
+    asks
+}
+
+pub(super) fn a_slow_voter_asks_no_leader_to_give_way(config: QuorumConfig) -> bool {
+    let me = Kit::known(config, Some(5));
+    let mut me = slow(me.after(LOW, heartbeat(OLD, 1)));
+    !asks_to_take_over(&mut me)
+}
+
+#[test]
+fn the_median_of_ten_writes_counts_and_one_in_time_counts_as_none() {
+    let mut me = Kit::following();
+    write(&mut me, 4, 9 * E);
+    write(&mut me, 20, E);
+    assert_eq!(me.machine.core.writes, None);
+    write(&mut me, 4, 9 * E);
+    assert!(!is_slow(&me));
+    write(&mut me, 1, 2 * E);
+    let median = Duration::from_millis(2 * E);
+    assert_eq!(me.machine.prospects().slow_writes, Some(median));
+    write(&mut me, 6, E);
+    assert!(!is_slow(&me));
+}
+
+#[test]
+fn who_would_take_over_or_is_slow_wants_its_disk_measured() {
+    let probes = |me: &Kit| me.machine.prospects().probes;
+    assert!(!probes(&Kit::following()), "its leader outranks it");
+    assert!(probes(&Kit::following_low()));
+    assert!(probes(&slow(Kit::following())) && probes(&slow(Kit::leading())));
+    assert!(!probes(&Kit::leading()) && !probes(&Kit::vacant()));
+}
+
+#[test]
+fn a_slow_voter_takes_over_when_its_disk_is_fast_again_or_it_is_told_to() {
+    let mut me = slow(Kit::following_low());
+    assert!(!asks_to_take_over(&mut me));
+    let mut told = me.clone();
+    let seen = told.step(Input::Campaign);
+    assert!(matches!(seen.messages()[..], [QuorumMessage::Elect(_)]));
+    write(&mut me, 6, 1);
+    assert!(asks_to_take_over(&mut me));
+}
+
+#[test]
+fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
+    let mut me = slow(Kit::following_low());
+    let said = Ack {
+        slow: true,
+        ..ack(OLD, SAID, 5)
     };
-    me.now = asking.due;
-    me.fire(BullyTimer::Round).whatever();
-    me.later(2 * E).fire(BullyTimer::Election).whatever();
-    let State::Asking(asking) = &me.machine.state else {
-        panic!("it asks again: {:?}", me.machine.state);
+    me.hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Election, P)
+        .sent(LOW, said)
+        .nothing_else_happened();
+    me.later(P)
+        .fire(BullyTimer::Election)
+        .has_no_leader(OLD)
+        .set(BullyTimer::Election, 4 * S) // HIGH outranks it, and there are three voters
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_successor_is_one_that_is_not_slow_if_there_is_one() {
+    let successor = |high: bool, low: bool| {
+        let mut me = Kit::heard();
+        let echo = me.now;
+        for (name, score, slow) in [(HIGH, 9, high), (LOW, 1, low)] {
+            let said = Ack {
+                slow,
+                ..ack(MINE, echo, score)
+            };
+            me.hear(name, said).whatever();
+        }
+        let mut named = me.clone();
+        named.drains(HIGH).whatever();
+        let is_named = matches!(
+            named.step(Input::Drained).messages()[..],
+            [QuorumMessage::Resign(resign)] if resign.successor == Some(id(HIGH))
+        );
+        assert!(is_named, "a command is carried out");
+        me.drains(None).whatever();
+        let seen = me.step(Input::Drained);
+        match seen.messages()[..] {
+            [QuorumMessage::Resign(resign)] => resign.successor.clone(),
+            _ => panic!("{seen:?}"),
+        }
     };
-    asking.due.since(me.now)
-}
-
-fn answer_late(me: &mut Kit, to: u64) {
-    me.hear(LOW, yields(to)).nothing_else_happened();
-    me.hear(HIGH, alive(to, 0, 60)).nothing_else_happened();
-}
-
-#[test]
-fn a_claim_that_brought_too_few_votes_is_made_again_for_the_same_term() {
-    let mut me = Kit::claiming();
-    me.later(E)
-        .fire(BullyTimer::Round)
-        .asked(claim(MINE, 5))
-        .set(BullyTimer::Round, E)
-        .nothing_else_happened();
-    me.later(E)
-        .fire(BullyTimer::Round)
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
-    let mut refused = Kit::claiming();
-    refused
-        .hear(LOW, refuses(MINE, MINE, 0))
-        .nothing_else_happened();
-    refused
-        .later(E)
-        .fire(BullyTimer::Round)
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_voter_gives_its_vote_again_and_writes_nothing() {
-    let mut me = Kit::vacant();
-    me.hear(LOW, claim(MINE, 1)).wrote(MINE, LOW).whatever();
-    me.hear(LOW, claim(MINE, 1))
-        .set(BullyTimer::Election, W)
-        .sent(LOW, grants(MINE).of(LOW))
-        .nothing_else_happened();
-}
-
-pub(super) fn a_late_vote_elects(config: QuorumConfig) -> bool {
-    let mut me = unvoted(config);
-    let seen = me.hear(LOW, grants(MINE));
-    let said = seen.messages();
-    let elects =
-        |said: &&QuorumMessage| matches!(said, QuorumMessage::Elected(m) if m.term == Term(MINE));
-    said.iter().any(elects)
-}
-
-#[test]
-fn a_late_vote_elects_an_agent_that_asks_again_too() {
-    assert!(a_late_vote_elects(config()));
-    let mut me = unvoted(config());
-    me.later(S + E).fire(BullyTimer::Election).whatever();
-    assert!(matches!(me.machine.state, State::Asking(_)));
-    let seen = me.hear(LOW, grants(MINE));
-    assert!(matches!(seen.messages()[..], [QuorumMessage::Elected(_)]));
-    assert!(matches!(me.machine.state, State::Leading(_)));
-}
-
-/// Each of these ends the claim: a higher vote, an objection, a leader, a refusal, another score.
-#[test]
-fn a_late_vote_for_a_claim_that_has_ended_elects_no_agent() {
-    let ends: [fn(&mut Kit); 5] = [
-        |me| me.hear(HIGH, claim(MINE + 1, 9)).whatever(),
-        |me| {
-            me.later(S + E).fire(BullyTimer::Election).whatever();
-            me.hear(HIGH, objects(2, MINE)).whatever();
-        },
-        |me| me.hear(HIGH, elected(MINE + 1, 9)).whatever(),
-        |me| me.hear(HIGH, refuses(MINE, MINE, 0)).whatever(),
-        |me| me.set_score(6).whatever(),
-    ];
-    for (at, end) in ends.into_iter().enumerate() {
-        let mut me = unvoted(config());
-        end(&mut me);
-        me.hear(LOW, grants(MINE)).nothing_else_happened();
-        assert!(!matches!(me.machine.state, State::Leading(_)), "{at}");
-    }
-}
-
-pub(super) fn a_late_answer_doubles_the_next_round(config: QuorumConfig) -> bool {
-    let mut me = asking_again(config);
-    answer_late(&mut me, 1);
-    next_round(&mut me) == Duration::from_millis(2 * E)
-}
-
-#[test]
-fn rounds_double_up_to_the_deadline_and_a_minute_under_one_leader_ends_that() {
-    assert!(a_late_answer_doubles_the_next_round(config()));
-    let mut me = asking_again(config());
-    let mut lengths = Vec::new();
-    for round in 1..6 {
-        answer_late(&mut me, round);
-        lengths.push(next_round(&mut me).as_millis());
-    }
-    assert_eq!(lengths, [10, 20, 40, 50, 50]);
-    me.hear(HIGH, elected(MINE, 9)).whatever();
-    let beats = 60_000 / H;
-    for beat in 1..=beats {
-        let is_over = me.machine.core.pace == RoundPace::default();
-        assert!(!is_over, "after {beat} heartbeats");
-        me.later(H).hear(HIGH, heartbeat(MINE, 9)).whatever();
-    }
-    assert_eq!(me.machine.core.pace, RoundPace::default());
-}
-
-/// An answer to a round that was decided is no sign of slowness.
-#[test]
-fn an_answer_that_was_not_needed_any_more_doubles_nothing() {
-    let mut me = Kit::asking();
-    me.hear(HIGH, yields(1)).whatever();
-    me.hear(LOW, yields(1)).nothing_else_happened();
-    assert_eq!(me.machine.core.pace, RoundPace::default());
+    assert_eq!(successor(true, false), Some(id(LOW)));
+    assert_eq!(successor(true, true), Some(id(HIGH)));
+    assert_eq!(successor(false, true), Some(id(HIGH)));
 }
