@@ -22,7 +22,6 @@ mod schedule;
 mod sentence;
 #[cfg(test)]
 mod tests;
-mod timing_words;
 mod timings;
 mod words;
 

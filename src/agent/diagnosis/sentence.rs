@@ -1,15 +1,14 @@
 //! The sentence of each finding, which names the remedy.
 //!
-//! Decided here: the words. Not here: their parts (`words.rs`), the sentences about timings (`timing_words.rs`), and
-//! the condition of each finding (`mod.rs` names the files).
+//! Decided here: the words. Not here: their parts (`words.rs`), and the condition of each finding (`mod.rs` names
+//! the files).
 
 use std::fmt;
 
 use super::{
     Finding,
     recovery::RecoveryWords,
-    timing_words::TimingWords,
-    words::{Article, ChangeWords, Names, Span, Times, UnlinkedWords},
+    words::{Advice, Article, ChangeWords, Configured, Names, Span, Times, UnlinkedWords},
 };
 
 impl fmt::Display for Finding {
@@ -190,12 +189,96 @@ impl fmt::Display for Finding {
             Self::NothingRuns { has_run: false } => f.write_str(
                 "this agent leads, and nothing runs: the future of lead(..) was never polled; await it, or spawn it",
             ),
-            Self::EchoTooLong { .. }
-            | Self::RegisterIsSlow { .. }
-            | Self::WriteTooLong { .. }
-            | Self::RenewsLate { .. }
-            | Self::Stalls { .. }
-            | Self::FasterFits { .. } => TimingWords(self).fmt(f),
+            Self::EchoTooLong {
+                node,
+                echo,
+                assumed,
+                preset,
+                advice,
+            } => write!(
+                f,
+                "the echo of {node} takes {}, and {} assumes at most {} one way: use {}",
+                Span(*echo),
+                Configured(*preset),
+                Span(*assumed),
+                advice.unwrap_or("timings with a longer delay bound")
+            ),
+            Self::RegisterIsSlow {
+                store,
+                answer,
+                assumed,
+                too_short,
+                advice,
+            } => {
+                let (answer, assumed) = (Span(*answer), Span(*assumed));
+                write!(
+                    f,
+                    "the store answers in {answer} ({store}), and these timings allow {assumed}: "
+                )?;
+                match too_short {
+                    None => f.write_str("leaders are elected more slowly"),
+                    Some(lease) => write!(
+                        f,
+                        "no leader can keep a lease of {}, into which three answers have to fit",
+                        Span(*lease)
+                    ),
+                }?;
+                let advice = advice.unwrap_or("timings with a longer delay bound");
+                write!(f, ": use {advice}")
+            }
+            Self::WriteTooLong {
+                write,
+                round,
+                waits,
+                advice,
+            } => {
+                let outcome = if *waits {
+                    "this voter leaves the leadership to others until its disk is faster"
+                } else {
+                    "elections take longer"
+                };
+                write!(
+                    f,
+                    "the store takes {} to write a vote, and a round of {} may be over before the votes come, so {outcome}: use {}Timings::measured(..) or a faster disk",
+                    Span(*write),
+                    Span(*round),
+                    Advice(*advice)
+                )
+            }
+            Self::RenewsLate {
+                left,
+                renewed,
+                advice,
+            } => write!(
+                f,
+                "this leader renews its lease late, again and again: {} of {} were left, so a few more late answers end it: use {}Timings::measured(..), or look what delays the voters' answers",
+                Span(*left),
+                Span(*renewed),
+                Advice(*advice)
+            ),
+            Self::Stalls {
+                stall,
+                tolerated,
+                preset,
+                advice,
+            } => write!(
+                f,
+                "this agent stood still for {}, and {} tolerates {}: a leader loses its place by that: use {}Timings::measured(..), or give the agent an arbiter of its own and the host a core to spare",
+                Span(*stall),
+                Configured(*preset),
+                Span(*tolerated),
+                Advice(*advice)
+            ),
+            Self::FasterFits {
+                preset,
+                detection,
+                present,
+            } => write!(
+                f,
+                "{preset} has twice the room that the network, the disk and this host needed of late: it notices a silent leader after {} instead of {}",
+                Span(*detection),
+                Span(*present)
+            ),
             Self::Schedule(found) => found.fmt(f),
             Self::NoneEligible => f.write_str(
                 "no voter that can be reached has a score: give one of them a score",

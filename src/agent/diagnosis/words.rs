@@ -1,4 +1,4 @@
-//! Parts of the sentences of findings: spans, counts, lists of names, roles, links, changes of voters.
+//! Parts of the sentences of findings: spans, counts, presets, lists of names, roles, links, changes of voters.
 //!
 //! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
 
@@ -29,6 +29,24 @@ impl fmt::Display for Times {
             2 => f.write_str("twice"),
             times => write!(f, "{times} times"),
         }
+    }
+}
+
+/// The name of the timings, or "this configuration".
+pub(super) struct Configured(pub(super) Option<&'static str>);
+
+impl fmt::Display for Configured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.unwrap_or("this configuration"))
+    }
+}
+
+/// A preset that is the first of several proposals, if there is one.
+pub(super) struct Advice(pub(super) Option<&'static str>);
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |preset| write!(f, "{preset}, "))
     }
 }
 
