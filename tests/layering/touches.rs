@@ -1,4 +1,4 @@
-//! What a new message, timer, field of the view, preset, planted defect or package has to touch. Each test
+//! What a new message, timer, input, field of the view, preset, planted defect or package has to touch. Each test
 //! fails with the list of the places that do not know it yet.
 //!
 //! Decided here: the places that no compiler asks for, since they are tables, lists and generators. What a
@@ -219,18 +219,44 @@ fn an_event_is_decided_on_wherever_events_are() {
     if is_published() {
         return;
     }
-    let mut missing = Missing::default();
     let events = variants(
         &read("crates/bully-core/src/protocol/event.rs"),
         "enum Event {",
     );
     assert!(events.len() >= 7, "{events:?}");
-    for (event, file) in events
-        .iter()
-        .flat_map(|event| EVENTS.iter().map(move |file| (event, file)))
-    {
-        if !read(file).contains(&format!("Event::{event}")) {
-            missing.add(&format!("Event::{event}"), file);
+    are_named("Event", &events, EVENTS);
+}
+
+/// What gives a machine its inputs: each of them in every role, random ones, and those of fuzzing.
+const INPUTS: &[&str] = &[
+    "crates/bully-core/src/elections/fixture/cells.rs",
+    "crates/bully-core/src/elections/fixture/random.rs",
+    "fuzz/src/core.rs",
+];
+
+/// The compiler does not ask: these make inputs, and match none.
+#[test]
+fn an_input_is_given_in_every_role_at_random_and_by_fuzzing() {
+    if is_published() {
+        return;
+    }
+    let inputs = variants(
+        &read("crates/bully-core/src/protocol/input.rs"),
+        "enum Input<M, T, A = Infallible> {",
+    );
+    assert!(inputs.len() >= 10, "{inputs:?}");
+    are_named("Input", &inputs, INPUTS);
+}
+
+/// Fails where a file does not name each variant with its enum.
+fn are_named(of: &str, variants: &[String], files: &[&str]) {
+    let mut missing = Missing::default();
+    for file in files {
+        let source = read(file);
+        for name in variants.iter().map(|variant| format!("{of}::{variant}")) {
+            if !has_word(&source, &name) {
+                missing.add(&name, file);
+            }
         }
     }
     missing.report();
@@ -309,6 +335,7 @@ fn added(patch: &str, file: &str) -> String {
 
 /// The elections that the patch has defects of. All of an election's are looked for by its tests.
 const ELECTIONS_WITH_DEFECTS: &[(&str, &str)] = &[
+    ("core", "astra"),
     ("core", "bully"),
     ("core", "lease"),
     ("core", "quorum"),
