@@ -1,7 +1,7 @@
 //! Derives the findings from the facts: one pure function, without a clock or a runtime.
 //!
-//! Decided here: when something counts as a finding. Not here: where the facts come from (`mod.rs`), the checks of the
-//! timings (`timings.rs`), and the words (`sentence.rs`).
+//! Decided here: when something counts as a finding. Not here: where the facts come from, the conditions in other files
+//! (`mod.rs` names them), and the words (`sentence.rs`).
 
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
