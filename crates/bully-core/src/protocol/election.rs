@@ -61,9 +61,9 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// Decides one input, and appends the effects to `out` in the order in which they must be executed.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
 
-    /// Notes how long the driver took to make a record durable, or a probe of the same disk. After a record it calls this
-    /// before it executes the remaining effects of the step. Their messages were made before the measurement. Default:
-    /// ignored.
+    /// Notes how long the driver took to make a record durable, or a probe of the same disk. After a record it calls
+    /// this before it executes the remaining effects of the step. Their messages were made before the measurement.
+    /// Default: ignored.
     fn note_write(&mut self, _took: Duration) {}
 
     /// Notes that this participant leads and that its work failed. After it has stepped down, it lets others go first
