@@ -1,7 +1,7 @@
 //! The kept past of a group: a pure state, without clock and without file.
 //!
-//! Decided here: which events begin and end a leadership, whose view counts, and which entries are forgotten to make
-//! room. Not here: how the past is shared and written ([`history`](super)).
+//! Decided here: which events begin and end a leadership, from which agent's events the past is written, and which
+//! entries are forgotten to make room. Not here: how the past is shared and saved ([`history`](super)).
 
 use std::{
     collections::VecDeque,
@@ -15,27 +15,27 @@ use super::{
 };
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
-/// See the [module](self).
+/// The past of one group; see the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct HistoryBook {
     leaderships: VecDeque<Leadership>,
     findings: VecDeque<PastFinding>,
-    /// Memory of both, as [`Counted::bytes`] counts it.
+    /// Memory of both lists, as [`Counted::bytes`] counts it.
     bytes: usize,
-    /// The agent whose view counts.
+    /// The agent from whose events the past is written.
     by: Option<AgentId>,
-    /// The time since which that agent knows no leader, by its own clock.
+    /// The time since which the agent `by` knows no leader, by its own clock.
     vacant_since: Option<Time>,
-    /// The reason why an agent of this process no longer leads, until the view of the agent `by` shows that end.
+    /// The reason why an agent of this process no longer leads, kept until the agent `by` sees that end.
     said: Option<(AgentId, Term, LostReason)>,
-    /// A leadership that another agent saw, and the agent of this view did not yet.
+    /// A leadership that another agent has seen, and the agent `by` has not seen yet.
     ahead: Option<AheadOfView>,
     /// Whether the past of an earlier process was read.
     is_restored: bool,
     revision: u64,
 }
 
-/// What an agent saw whose view does not count.
+/// A leadership that an agent other than `by` has seen.
 #[derive(Debug)]
 struct AheadOfView {
     by: AgentId,
@@ -44,33 +44,33 @@ struct AheadOfView {
     at: SeenAt,
 }
 
-/// The bytes of all books of this process.
+/// The memory of all books of this process, in bytes.
 static ALL: AtomicUsize = AtomicUsize::new(0);
 
-/// Most memory for all books of a process together, in bytes.
+/// Largest memory of all books of a process together, in bytes.
 const MOST_OF_ALL: usize = 8 << 20;
 
-/// Most leaderships of a group.
+/// Largest number of leaderships of a group.
 const MOST: usize = 1_000;
 
-/// Time after which a finding is forgotten, in milliseconds since it was last found.
+/// Time after which a finding is forgotten, in milliseconds, counted from the moment at which it was last found.
 const FOUND_WITHIN: u64 = 30 * 60 * 1_000;
 
-/// Longest interruption of a finding, in milliseconds. After a longer one the finding has ended, and counts as another
-/// finding when it comes back. Agents are asked every 5 s.
+/// Longest interruption of a finding, in milliseconds. After a longer interruption the finding has ended, and counts as
+/// a new finding if it comes back. Agents are asked every 5 s.
 const GAP: u64 = 12_000;
 
 /// Longest sentence, in bytes.
 const LONGEST: usize = 400;
 
-/// Memory of an entry.
+/// An entry whose memory is counted.
 trait Counted {
     fn bytes(&self) -> usize;
 }
 
 impl Counted for Leadership {
     fn bytes(&self) -> usize {
-        // An id shares its memory with the agent. It is counted in full all the same, because it may be the last copy.
+        // An id may share its memory with the agent. It is counted in full anyway, because this may be the last copy.
         size_of::<Self>() + self.leader.as_str().len() + self.seen_by.as_str().len()
     }
 }
@@ -115,13 +115,13 @@ impl HistoryBook {
                     self.vacant_since = Some(at.now);
                 }
             }
-            // A later core may have more variants: `tests/layering` finds those that this list lacks.
+            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
     }
 
-    /// Notes that an agent has ended: from now on the view of another agent of this process counts. If there is none, the
-    /// present leadership goes out of sight.
+    /// Notes that the agent `by` has ended. If it is `self.by`, the past is written from the events of another agent of
+    /// this process from now on. If no other agent exists, the end of the present leadership remains unseen.
     pub(super) fn ended(&mut self, by: &AgentId, others: OtherWatchers) {
         if self.by.as_ref() != Some(by) {
             return;
@@ -142,7 +142,8 @@ impl HistoryBook {
         }
     }
 
-    /// An agent sees a leader. What another agent sees counts when it takes over.
+    /// Notes that the agent `by` of the event sees a leader. The leadership that another agent sees is kept until that
+    /// Notes that the agent `by` sees a leader. If it is not `self.by`, the leadership is kept in `self.ahead`.
     fn hear(&mut self, by: &AgentId, leader: &AgentId, term: Term, at: SeenAt) {
         let known = self.leaderships.back().map(|last| last.term);
         if self.by.as_ref() == Some(by) {
@@ -254,7 +255,7 @@ impl HistoryBook {
         self.trim();
     }
 
-    /// Forgets the findings of more than half an hour ago.
+    /// Forgets the findings that are older than half an hour.
     pub(super) fn forget_old(&mut self, unix_ms: u64) {
         let is_old = |one: &PastFinding| unix_ms.saturating_sub(one.until_unix_ms) > FOUND_WITHIN;
         let before: usize = self.findings.iter().map(Counted::bytes).sum();
@@ -273,7 +274,7 @@ impl HistoryBook {
         self.trim();
     }
 
-    /// Makes room: the oldest findings go first, then the oldest leaderships. The last leadership stays.
+    /// Makes room: removes the oldest findings first, then the oldest leaderships, but never the last leadership.
     fn trim(&mut self) {
         let is_full = |book: &Self| book.bytes > MOST_BYTES || ALL.load(Relaxed) > MOST_OF_ALL;
         while self.leaderships.len() > MOST || is_full(self) {
@@ -288,15 +289,16 @@ impl HistoryBook {
         }
     }
 
-    /// Takes `before` bytes off the counts, and adds `after` bytes.
+    /// Subtracts `before` bytes from the counts, and adds `after` bytes.
     fn count(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
         ALL.fetch_add(after, Relaxed);
         ALL.fetch_sub(before, Relaxed);
     }
 
-    /// Puts the past of an earlier process in front, once. A leadership that was still open there has ended unseen, unless it
-    /// goes on here. Returns whether the past was taken.
+    /// Puts the past of an earlier process before this past, once. A leadership that had not ended in the earlier past
+    /// is marked as unseen, unless it continues as the first leadership of this past. Returns whether the past was
+    /// taken.
     pub(super) fn restore(&mut self, mut past: GroupHistory) -> bool {
         if mem::replace(&mut self.is_restored, true) {
             return false;
@@ -321,7 +323,7 @@ impl HistoryBook {
         true
     }
 
-    /// Returns the number of leaderships that began in that minute.
+    /// Returns the number of leaderships that began between these two times, in milliseconds since 1970.
     pub(super) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
         let began = self.leaderships.iter().map(|one| one.from_unix_ms);
         began.filter(|at| minute.contains(at)).count()
@@ -353,7 +355,7 @@ impl Drop for HistoryBook {
     }
 }
 
-/// Returns the text, or the beginning of a text that is too long.
+/// Returns the text, shortened if it is too long.
 fn shortened(text: &str) -> &str {
     if text.len() <= LONGEST {
         return text;

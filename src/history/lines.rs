@@ -6,7 +6,7 @@
 //! {"finding":{"agent":"api-2","kind":"no_leader",..}}
 //! ```
 //!
-//! Decided here: the form of a line, and that a wrong line is left out: a file that was cut off loses only its last
+//! Decided here: the form of a line, and that a wrong line is ignored: a file that was cut off loses only its last
 //! line. Not here: which entries are kept ([`history`](super)).
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::{GroupHistory, Leadership, PastFinding};
 
 #[derive(Serialize, Deserialize)]
 struct FileHead {
-    /// The version of this form.
+    /// The version of this format.
     history: u32,
     group: String,
 }
@@ -49,7 +49,8 @@ pub(super) fn write(history: &GroupHistory) -> String {
     text
 }
 
-/// Returns the group's past from the text, and the number of wrong lines: all lines, if the text is of another group.
+/// Returns the group's past from the text, and the number of wrong lines. If the text is of another group, all lines
+/// are wrong.
 pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     let mut history = GroupHistory {
         group: group.to_owned(),
@@ -74,7 +75,7 @@ pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     (history, wrong)
 }
 
-/// A term as text: it may exceed 2^53.
+/// A term as text, because it may exceed 2^53.
 pub(super) mod term {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -1,5 +1,5 @@
-//! The past of a group, as this process saw it: each leader with its term, its time and the reason of its end; how long
-//! no agent led; and the findings of the diagnosis in the meantime.
+//! The past of a group, as this process saw it: each leader with its term, and the time and the reason of the end of
+//! its leadership; the times without a leader; and the findings of the diagnosis at these times.
 //!
 //! ```text
 //!   agents of the group here ── events ──▶ KeptHistory ──▶ GroupHistory: a report, a route, `bullyctl history`, the page
@@ -7,9 +7,9 @@
 //!                                               │ ▼ a file beside the store of votes, or in the folder of the records
 //! ```
 //!
-//! The history is always kept, because an operator asks after the trouble. Nothing waits for it. The agents of a
-//! process share one history of their group. It has the view of one of these agents; when that agent ends, another
-//! agent's view continues it.
+//! The history is always kept, because an operator asks for it only after the trouble. No agent waits for it. The
+//! agents of a process share one history of their group. It is written from the events of one of these agents; when
+//! that agent ends, it is continued from the events of another agent.
 //!
 //! # Limits
 //! | of | limit | removed first |
@@ -53,20 +53,20 @@ pub struct Leadership {
     /// The term.
     #[serde(with = "lines::term")]
     pub term: Term,
-    /// The time of its beginning, in milliseconds since 1970 by this host's wall clock.
+    /// The time at which it began, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// The time without a leader before it, in milliseconds; `None` if unknown: it is the first leadership, or the
-    /// agent that saw it had just started.
+    /// The time without a leader before this leadership, in milliseconds; `None` if unknown: it is the first
+    /// leadership, or the agent that saw it had just started.
     pub without_ms: Option<u64>,
-    /// The time of its end, if an agent saw the end.
+    /// The time at which it ended, if an agent saw the end.
     pub until_unix_ms: Option<u64>,
-    /// The reason of its end; `None` while it goes on.
+    /// The reason of its end; `None` while it continues.
     pub end: Option<LeadershipEnd>,
-    /// The agent of this process that saw it.
+    /// The agent of this process that saw the leadership.
     pub seen_by: AgentId,
 }
 
-/// The end of a leadership, as far as known.
+/// The end of a leadership, as far as this process knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -75,13 +75,13 @@ pub enum LeadershipEnd {
     Lost(LostReason),
     /// The leader has crashed, or was stopped.
     Down,
-    /// The leader is an agent of another process. It has stepped down, or was not heard for too long.
+    /// The leader is an agent of another process. It has stepped down, or was silent for too long.
     Gone,
-    /// The next leader followed at once, as after a hand-over.
+    /// The next leader followed without a pause, as after a hand-over.
     Replaced,
     /// The same agent continues to lead in a higher term.
     Renewed,
-    /// No agent of this process saw it any more.
+    /// No agent of this process saw the end.
     Unseen,
 }
 
@@ -108,17 +108,17 @@ pub struct PastFinding {
     pub kind: String,
     /// The last version of its sentence.
     pub text: String,
-    /// The time of the first such finding, in milliseconds since 1970 by this host's wall clock.
+    /// The time at which it was first found, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// The time of the last one.
+    /// The time at which it was last found.
     pub until_unix_ms: u64,
 }
 
-/// The past of one group, the oldest first.
+/// The past of one group, the oldest entry first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GroupHistory {
-    /// The group.
+    /// The name of the group.
     pub group: String,
     /// Its leaderships.
     pub leaderships: Vec<Leadership>,
@@ -126,7 +126,7 @@ pub struct GroupHistory {
     pub findings: Vec<PastFinding>,
 }
 
-/// The past of a group, as its process keeps it.
+/// The past of a group, which the agents of its process share.
 #[derive(Debug, Default)]
 pub(crate) struct KeptHistory(Mutex<HistoryBook>);
 
@@ -137,7 +137,7 @@ pub(crate) struct SeenAt {
     pub(crate) unix_ms: u64,
 }
 
-/// Whether other agents of the group are in the process when one of them ends.
+/// Whether the process has other agents of the group when one of them ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherWatchers {
     Some,
@@ -151,7 +151,7 @@ impl KeptHistory {
         made.unwrap_or_else(|never| match never {})
     }
 
-    /// Notes an event that an agent received. `is_down` tells whether the end of a member is confirmed.
+    /// Notes an event of an agent. `is_down` returns whether the end of a member is confirmed.
     pub(crate) fn note(
         &self,
         by: &AgentId,
@@ -162,7 +162,7 @@ impl KeptHistory {
         self.book().note(by, at, event, is_down);
     }
 
-    /// Notes that the incarnation of an agent has ended: from now on another agent's view counts.
+    /// Notes that the incarnation of an agent has ended: from now on the events of another agent are used.
     pub(crate) fn ended(&self, by: &AgentId, others: OtherWatchers) {
         self.book().ended(by, others);
     }
@@ -181,12 +181,12 @@ impl KeptHistory {
         book.forget_old(unix_ms);
     }
 
-    /// Returns the number of leaderships that began in that minute.
+    /// Returns the number of leaderships that began between these two times, in milliseconds since 1970.
     pub(crate) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
         self.book().began_in(minute)
     }
 
-    /// Returns the last leaderships, a line for each, the oldest first.
+    /// Returns the last leaderships, one line for each, the oldest first.
     pub(crate) fn last(&self, most: usize) -> Vec<String> {
         self.book().last(most)
     }
@@ -195,21 +195,21 @@ impl KeptHistory {
         self.book().read(group)
     }
 
-    /// Returns the number of changes: a saved history with another number is out of date. A finding that merely lasts
-    /// longer is not a change.
+    /// Returns the number of changes. A saved history with another number is out of date. If a finding only lasts
+    /// longer, that is not a change.
     pub(crate) fn revision(&self) -> u64 {
         self.book().revision()
     }
 
-    /// Puts the past of an earlier process in front. Returns the number of lines that do not belong to that group's
-    /// past; `None` if a past was read before.
+    /// Puts the past of an earlier process before this past. Returns the number of lines that do not belong to the
+    /// group's past; `None` if an earlier past was read before.
     pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
         let (past, wrong) = lines::read(group, text);
         self.book().restore(past).then_some(wrong)
     }
 
     fn book(&self) -> MutexGuard<'_, HistoryBook> {
-        // Each change is complete at once, so a panic cannot leave a partial state.
+        // Each change is complete after one call, so a panic leaves no partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -236,8 +236,8 @@ impl GroupHistory {
     }
 }
 
-/// Most memory for the history of a group, in bytes.
+/// Largest memory of the history of a group, in bytes.
 const MOST_BYTES: usize = 256 << 10;
 
-/// Longest file that is read, in bytes: JSON takes more space than memory.
+/// Longest file that is read, in bytes. A history needs more space as JSON than in memory.
 pub(crate) const MOST_OF_FILE: usize = 8 * MOST_BYTES;

@@ -22,7 +22,7 @@ use super::{
 
 /// The series of one agent.
 ///
-/// Each call looks up an instrument by its name. These events are rare: they happen when a leadership changes. An agent
+/// Each call finds an instrument by its name. These events are rare: they happen when a leadership changes. An agent
 /// that kept all of its instruments would need more memory, and a process may have thousands of agents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentSeries<'a> {
@@ -36,7 +36,8 @@ impl AgentSeries<'_> {
         [("group", group.to_owned()), ("node", node.to_owned())]
     }
 
-    /// Creates the series with zero: an alert sees an agent that never leads, and `increase()` sees the first event.
+    /// Creates the series with zero. So an alert can find an agent that never leads, and `increase()` counts the first
+    /// event.
     fn begin(self) {
         let labels = self.labels();
         for gauge in [IS_LEADER, HAS_LEADER] {
@@ -54,7 +55,7 @@ impl AgentSeries<'_> {
         drop(histogram!(LEADERLESS, &labels));
     }
 
-    /// Counts an event that the agent's subscribers hear. `is_change` says that another agent leads than before.
+    /// Counts an event that the agent's subscribers receive. `is_change` means that another agent leads than before.
     pub(crate) fn told(self, event: &Event, is_change: bool) {
         let labels = self.labels();
         match event {
@@ -76,12 +77,13 @@ impl AgentSeries<'_> {
                     counter!(FOLLOWED, &labels).increment(1);
                 }
             }
-            // // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
+            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
     }
 
-    /// The agent has a leader again after that time without a leader. `None`: the agent has no leader.
+    /// Records that the agent has a leader again after the time `leaderless`; `None` means that the agent has no
+    /// leader.
     pub(crate) fn led_after(self, leaderless: Option<Duration>) {
         let labels = self.labels();
         gauge!(HAS_LEADER, &labels).set(if leaderless.is_some() { 1.0 } else { 0.0 });
@@ -99,7 +101,7 @@ impl AgentSeries<'_> {
     }
 }
 
-/// The reasons for the end of a leadership that is not requested. Alerts watch them.
+/// The reasons for the end of a leadership that no person requested. Alerts watch these reasons.
 const UNWANTED: [LostReason; 6] = [
     LostReason::Ended,
     LostReason::Isolated,
@@ -117,12 +119,12 @@ pub(crate) struct Sample<'a> {
     pub(crate) requirements: Option<Requirements>,
 }
 
-/// The metrics of an agent's regular steps, through all incarnations of the agent.
+/// The metrics of an agent that change often, through all incarnations of the agent.
 pub(crate) struct AgentMeter {
     lease_left: Histogram,
-    /// When the counts of the group are due, by the agent's clock.
+    /// The time at which the counts of the group are due, by the agent's clock.
     due: AtomicU64,
-    /// The other functions that show counts at the same time.
+    /// Other functions that show counts at the same time.
     others: Mutex<Vec<Sampler>>,
 }
 
@@ -136,12 +138,13 @@ impl AgentMeter {
         }
     }
 
-    /// Records the time that was left of a lease when it was renewed.
+    /// Records the rest of a lease at the moment of its renewal.
     pub(crate) fn renewed(&self, left: Duration) {
         self.lease_left.record(left.as_secs_f64());
     }
 
-    /// Calls `show` whenever the counts are updated, until it returns false: then it has nothing more to show.
+    /// Calls `show` whenever the counts are updated, until it returns false, which means that it has nothing more to
+    /// show.
     pub(crate) fn also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         others.push(Box::new(show));
@@ -192,7 +195,7 @@ fn show_term(labels: &[(&'static str, String); 2], term: Term) {
     show_number(TERM, labels, term.0);
 }
 
-/// Shows counts. Returns whether there will be more.
+/// Shows counts. Returns false when it has nothing more to show.
 type Sampler = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// Time between two updates of the counts.

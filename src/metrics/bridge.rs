@@ -32,14 +32,14 @@ impl BridgeMeter {
         self.node.clone()
     }
 
-    /// Shows whether a peer is linked, and the number of messages to it that were lost so far.
+    /// Shows whether a peer is linked, and the number of messages to the peer that were lost so far.
     pub(crate) fn link(&self, peer: &str, is_up: bool, lost: u64) {
         let labels = [("node", self.node()), ("peer", peer.to_owned())];
         gauge!(LINK_UP, &labels).set(if is_up { 1.0 } else { 0.0 });
         counter!(LINK_LOST, &labels).absolute(lost);
     }
 
-    /// Records the time from a question to the answer of a peer.
+    /// Records the time from a question to a peer until its answer.
     pub(crate) fn echo(&self, peer: &str, took: Duration) {
         let labels = [("node", self.node()), ("peer", peer.to_owned())];
         histogram!(ECHO, &labels).record(took.as_secs_f64());
@@ -51,17 +51,17 @@ impl BridgeMeter {
         counter!(DIALS, "node" => self.node()).absolute(dials);
     }
 
-    /// Shows the number of links that have ended for that reason so far.
+    /// Shows the number of links that have ended for this reason so far.
     pub(crate) fn closed(&self, reason: &'static str, times: u64) {
         counter!(LINKS_CLOSED, "node" => self.node(), "reason" => reason).absolute(times);
     }
 
-    /// Shows the number of messages that were dropped for that reason so far.
+    /// Shows the number of messages that were dropped for this reason so far.
     pub(crate) fn dropped(&self, reason: &'static str, times: u64) {
         counter!(REMOTE_DROPPED, "node" => self.node(), "reason" => reason).absolute(times);
     }
 
-    /// Shows the number of messages and bytes that have crossed so far.
+    /// Shows the number of messages and bytes that have crossed the bridge so far.
     pub(crate) fn crossed(&self, direction: Direction, messages: u64, bytes: u64) {
         let direction = match direction {
             Direction::In => "in",

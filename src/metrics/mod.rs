@@ -1,8 +1,8 @@
 //! Metrics of agents and bridges for an operator, through the facade crate [`metrics`]; feature `metrics`.
 //!
 //! Decided here: the names of the metrics, and where each is measured. Not here: where the numbers go. An application
-//! installs a recorder for that, such as `metrics-exporter-prometheus`. Install it before agents and bridges start:
-//! some instruments are created only once, and earlier counts are lost.
+//! installs a recorder for that purpose, such as `metrics-exporter-prometheus`. Install it before agents and bridges
+//! start: some instruments are created only once, and counts from before the installation are lost.
 //!
 //! | name | kind | unit | labels | meaning |
 //! |---|---|---|---|---|
@@ -34,19 +34,19 @@
 //!
 //! `group` is the group's name. `node` is the agent's name, and `proxy` the name of the messages' type. Beside `peer`
 //! or `direction`, and where links are counted, `node` is the name of the bridge's node. The number of series is the
-//! number of agents and peers, times the few reasons.
+//! number of agents and peers, multiplied by the number of reasons, which is small.
 //!
-//! If a leadership ends while its agent hangs, the clock reports the end at once to an agent with subscribers. Without
-//! subscribers the end is reported when the agent runs again. The counts of messages, links, drops and proxies are
+//! If a leadership ends while its agent hangs, and the agent has subscribers, the clock counts the end at once. Without
+//! subscribers the end is counted when the agent runs again. The counts of messages, links, drops and proxies are
 //! updated every five seconds, because an update for each message would cost time.
 //!
 //! An exporter may collect histograms in memory until its page is requested. With `metrics-exporter-prometheus`, call
-//! `run_upkeep` of its handle at regular times if requests may be missing.
+//! `run_upkeep` of its handle at regular intervals if nothing may request the page for a long time.
 //!
-//! One alert is worth waking a person: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
+//! One alert should wake a person: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
 //! `examples/metrics/alerts.yml` has this alert and seven more, for Prometheus. A counter exists before its first
-//! event, so `increase()` counts the first event as well. Of `bully_leadership_lost_total` this holds for the reasons
-//! that are not requested.
+//! event, so `increase()` counts the first event as well. For `bully_leadership_lost_total` this is true only for the
+//! reasons that no person requested.
 
 mod agent;
 mod bridge;

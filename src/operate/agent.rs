@@ -1,7 +1,7 @@
 //! One agent of any election, as an operator's report and commands need it.
 //!
-//! Decided here: a trait with the questions to an agent, implemented for the handles of every election. Not here: how
-//! the answers are used (`report.rs`, `carry_out.rs`).
+//! Decided here: a trait with the questions to an agent, implemented for the handles of every election. Not here: the
+//! use of the answers (`report.rs`, `carry_out.rs`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,30 +27,30 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn id(&self) -> &AgentId;
     fn group(&self) -> &str;
     fn status(&self) -> Status;
-    /// Returns the time for which the agent still leads, if it leads and its leadership has an end.
+    /// Returns the time for which the agent will still lead, if it leads and its leadership has an end.
     fn leadership_left(&self) -> Option<Duration>;
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
-    /// Keeps the present record under that reason, as when the leader is missed.
+    /// Keeps the present record with this reason, as when the leader is missed.
     fn keep_record(&self, reason: String);
-    /// Returns the time at which the record of the last missed leader was kept, in milliseconds since 1970.
+    /// Returns the time at which the agent last kept a record because it missed its leader, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
     /// Returns the past of the agent's group.
     fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
-    /// Returns the agents that could take the lease, if the group has one. `contenders` uses the last answer of the
+    /// Returns the agents that could take the lease, if the group has a lease. `contenders` uses the last answer of the
     /// store, `contenders_now` asks the store.
     fn contenders(&self) -> Option<StoreContenders>;
     fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>>;
-    /// Returns the shared requirements of the group, such as its voters, if a list names them.
+    /// Returns the requirements that all members of the group share, such as the list of voters.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
-    /// Returns the members of the agent's group, where they run, and whether messages reach them.
+    /// Returns the members of the agent's group, with their nodes, and whether messages reach them.
     #[cfg(feature = "dashboard")]
     fn reach(&self) -> Vec<ReachableMember>;
-    /// Returns the time for which the agent still leads if it hears nothing; `None` if that time has no end.
+    /// Returns the time for which the agent will still lead if it receives nothing; `None` if that time has no end.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
@@ -62,7 +62,7 @@ pub(super) trait OperatedAgent: Send + Sync {
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>>;
     fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset>;
-    /// Waits until the agent handles a message; returns whether it did.
+    /// Waits until the agent has handled a message. Returns whether it has handled one.
     fn answers(&self) -> BoxFuture<'_, bool>;
 }
 
@@ -156,7 +156,7 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
 }
 
 impl dyn OperatedAgent + '_ {
-    /// Returns the present state of the agent, and its group's members.
+    /// Returns the present state of the agent, and the members of its group.
     pub(super) fn moment(&self) -> (Moment, Arc<Members>) {
         let members = self.members();
         let moment = Moment::of(self.id(), self.status(), &members, self.contenders());

@@ -1,7 +1,8 @@
 //! Carries out a command, and watches its agent until the outcome shows.
 //!
-//! Decided here: the order of the steps when a node is drained, how often an agent is looked at, and which outcome
-//! names the answer to a change of voters. Not here: the meaning of a look (`judge.rs`).
+//! Decided here: the order of the steps when a node is drained (prepared for its stop), the time between two looks at
+//! an agent, and which outcome belongs to each answer to a change of voters. Not here: the meaning of a look
+//! (`judge.rs`).
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -21,14 +22,14 @@ use super::{
 };
 
 /// Time between two looks at the agent. A change of a group's members wakes only readers that are members, so this
-/// reader has to look.
+/// reader has to look again and again.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Operated {
-    /// Carries out a command, and returns its outcome, within the order's time and a little more.
+    /// Carries out a command. Returns its outcome, at the latest a little after the order's time.
     ///
-    /// The call waits in the caller's task and blocks no thread, neither the agent's nor the caller's. If the future is
-    /// dropped, a command that was given already still takes effect; a drain may stop half-way.
+    /// The call waits in the caller's task. It blocks no thread, neither the agent's nor the caller's. If the future is
+    /// dropped, a command that the agent has already received still takes effect; a drain may stop half-way.
     pub async fn carry_out(&self, order: Order) -> Outcome {
         if !has_timers() {
             return Outcome::Refused(CommandRefusal::NoRuntime);
@@ -51,7 +52,8 @@ impl Operated {
         }
     }
 
-    /// Hands over first, so that the successor is known. Then the agent leaves, and then the bridge says goodbye.
+    /// Drains a node. First the agent hands over, so that the successor is known. Then the agent leaves, and then the
+    /// bridge says goodbye.
     async fn drain(&self, agent: &dyn OperatedAgent, deadline: Instant) -> Outcome {
         let (before, _) = agent.moment();
         if before.status.lifecycle == Lifecycle::Ended {
@@ -76,7 +78,7 @@ impl Operated {
         if let Some(bridge) = &self.bridge
             && others.all(|lifecycle| lifecycle == Lifecycle::Ended)
         {
-            // A bridge that did not finish in time has stopped all the same.
+            // A bridge that did not finish in time has stopped anyway.
             bridge.drain(left(deadline).max(LEAST_GOODBYE)).await.ok();
         }
         outcome
@@ -115,11 +117,11 @@ impl Operated {
     }
 }
 
-/// Shortest time that a bridge has to say goodbye, even after the deadline: without a goodbye, its peers would take the
-/// node for crashed.
+/// Shortest time that a bridge gets to say goodbye, even after the deadline. Without a goodbye, its peers would think
+/// that the node has crashed.
 const LEAST_GOODBYE: Duration = Duration::from_millis(200);
 
-/// Asks for a change of the voters, and waits for the answer.
+/// Asks the agent for a change of the voters, and waits for the answer.
 async fn change_voters(
     agent: &dyn OperatedAgent,
     change: &VoterChange,
@@ -146,9 +148,9 @@ async fn change_voters(
     }
 }
 
-/// Gives a command to an agent, and looks at the agent until the outcome shows.
+/// Gives a command to an agent, and looks at the agent until it shows the outcome.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
-    // Agents may have come or gone since the last reading of the rows. A store that hangs does not delay the command
+    // Agents may have started or stopped since the store was last read. If the store hangs, the command is not delayed
     // beyond its deadline.
     timeout(left(deadline), agent.contenders_now()).await.ok();
     let (before, members) = agent.moment();
@@ -175,7 +177,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
         Command::StepDown { to } => agent.step_down(to.clone()),
         Command::SetScore { score } => agent.change_score(Some(*score)),
         Command::WithdrawScore | Command::Drain => agent.change_score(None),
-        // Functions of their own carry out these commands.
+        // Other functions carry out these commands.
         Command::ChangeVoters(_) | Command::ResetSchedule { .. } => Ok(()),
     };
     given.map_err(|error| match error {
@@ -185,7 +187,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
     })
 }
 
-/// Returns the quorum that the group lacks after that agent has left, if the agent is a voter of a quorum.
+/// Returns the quorum that the group lacks after this agent has left, if the agent is a voter of a quorum.
 fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
     let requirements = agent.requirements()?;
     requirements.voters?;

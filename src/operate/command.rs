@@ -1,4 +1,4 @@
-//! The commands of an operator, and the choice of the agent.
+//! The commands of an operator, and the selection of the agent.
 //!
 //! Decided here: which commands exist, their JSON, and how long an operator may wait. Not here: the outcome of a
 //! command (`outcome.rs`, `judge.rs`), and how it is carried out (`carry_out.rs`).
@@ -19,28 +19,29 @@ use super::json;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Command {
-    /// Hand the leadership over, and be no candidate for the agent's cool-down.
+    /// Hand the leadership over. During its cool-down, the time after a step-down, the agent lets other agents go
+    /// first.
     StepDown {
-        /// The voter that shall take over; without a name, the election decides.
+        /// The voter that has to take over; without a name, the election decides.
         #[serde(default)]
         to: Option<AgentId>,
     },
     /// Prepare the node for its stop: the agent hands over if it leads, then leaves its group for good. When the last
-    /// agent of the node has left, its bridge says goodbye to its peers. Nothing in this process undoes this command.
+    /// agent of the node has left, its bridge says goodbye to its peers. Nothing in this process reverses this command.
     Drain,
-    /// Set the agent's score: a whole number, or an array of up to four.
+    /// Set the agent's score: a whole number, or an array of up to four numbers.
     SetScore {
         /// The score.
         #[serde(with = "json::score")]
         score: Score,
     },
-    /// Take the agent's score away: it hands over if it leads, and is not elected until it gets a score again.
+    /// Withdraw the agent's score: the agent hands over if it leads, and is not elected until it gets a score again.
     WithdrawScore,
     /// Change the group's voters while it runs: add a voter, remove a voter, or replace one by another. Give the
     /// command to any agent of the group; the agent passes it on to the leader.
     ChangeVoters(VoterChange),
-    /// Remove the mark of a schedule from the store of the group's lease, for instance after a wrong clock has put the
-    /// mark into the future. Give the command to any agent of the group.
+    /// Remove the mark of a schedule (the due time of its last tick) from the store of the group's lease, for instance
+    /// after a wrong clock has moved the mark into the future. Give the command to any agent of the group.
     ResetSchedule {
         /// The name of the schedule.
         schedule: AgentId,
@@ -63,7 +64,7 @@ pub struct Order {
     /// The name of the selected agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// Longest time to wait, in milliseconds. Default: 10 s; at most 60 s.
+    /// Longest time to wait for the outcome, in milliseconds. Default: 10 s; at most 60 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_ms: Option<u64>,
 }
@@ -80,14 +81,14 @@ impl Order {
         }
     }
 
-    /// Sets the longest time to wait: 10 s by default, 60 s at most.
+    /// Sets the longest time to wait for the outcome: 10 s by default, 60 s at most.
     #[must_use]
     pub fn within(mut self, within: Duration) -> Self {
         self.within_ms = Some(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Returns the longest time for which the operator waits.
+    /// Returns the longest time for which the operator waits for the outcome.
     pub(super) fn patience(&self) -> Duration {
         self.within_ms
             .map_or(USUAL, Duration::from_millis)
@@ -95,7 +96,7 @@ impl Order {
     }
 }
 
-/// Longest time to wait if the order gives none: longer than an election of any preset takes.
+/// Longest time to wait if the order contains none. It is longer than an election of any preset takes.
 const USUAL: Duration = Duration::from_secs(10);
 
 /// Longest time for which an operator may wait.

@@ -1,6 +1,6 @@
-//! Explains to an operator why no agent leads, or why this one leads.
+//! Explains to an operator why no agent leads, or why the present leader leads.
 //!
-//! Decided here: the form of a diagnosis that is sent: its lines for people, and the whole of it for programs. Not
+//! Decided here: the form in which a diagnosis is sent: lines for people, and the whole diagnosis for programs. Not
 //! here: the findings ([`Diagnosis`](crate::agent::Diagnosis)).
 
 use serde::{Deserialize, Serialize};
@@ -12,15 +12,15 @@ use super::{Operated, agent::OperatedAgent};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// A line that says which agent leads, and a line for each finding, the worst first.
+    /// A line with the leader, and a line for each finding, the worst finding first.
     pub text: String,
     /// The same for programs: the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
     pub diagnosis: Value,
 }
 
 impl Operated {
-    /// Explains why no agent leads, or why this one leads, as each agent of the node sees it. It uses no mailbox, so it
-    /// explains an agent that hangs as well.
+    /// Explains why no agent leads, or why the present leader leads, from the view of each agent of the node. It uses
+    /// no mailbox, so it also explains an agent that hangs.
     pub fn explain(&self) -> Vec<Explanation> {
         self.agents.iter().map(|agent| explain(&**agent)).collect()
     }

@@ -1,9 +1,9 @@
 //! The past of a node's groups, for an operator: read, and kept in files.
 //!
 //! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, and
-//! once a minute while findings exist. No agent waits for the disk: a task of its own looks, and a thread for blocking
-//! work writes. A failure to write logs one warning and changes nothing else. Not here: the contents of the past
-//! ([`history`](crate::history)).
+//! once a minute while findings exist. No agent waits for the disk: a separate task looks for changes, and a thread for
+//! blocking work writes the files. A failure to write logs one warning and changes nothing else. Not here: the contents
+//! of the past ([`history`](crate::history)).
 
 use std::{
     fmt::Write as _,
@@ -26,10 +26,10 @@ use crate::{
 };
 
 impl Operated {
-    /// Returns the past of each group of the node: who led, until when and why, and the findings of the last half an
-    /// hour.
+    /// Returns the past of each group of the node: the leaders with the end of each leadership and its reason, and the
+    /// findings of the last half hour.
     ///
-    /// Leaderships are always kept. Findings are kept from the call of [`keep_history`](Self::keep_history) on, or from
+    /// Leaderships are always kept. Findings are kept after a call of [`keep_history`](Self::keep_history), or after
     /// the start of a node from a configuration.
     pub fn history(&self) -> Vec<GroupHistory> {
         let groups = self.groups().into_iter();
@@ -38,13 +38,13 @@ impl Operated {
             .collect()
     }
 
-    /// Keeps the findings of each agent's diagnosis. With a folder, also keeps all of the past in a file of each group,
-    /// `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The entries that an earlier
-    /// process left in such a file come first. Call it in a System; it ends when all agents have ended.
+    /// Keeps the findings of each agent's diagnosis. With a folder, it also keeps the whole past of each group in a
+    /// file, `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The entries that an earlier
+    /// process left in this file come first. Call it in a System. It ends when all agents have ended.
     ///
     /// # Errors
-    /// If the folder cannot be made, or outside of a System. Nothing was changed then. A file that cannot be read logs
-    /// a warning and is written anew.
+    /// An error if the folder cannot be created, or outside of a System. Nothing was changed then. If a file cannot be
+    /// read, a warning is logged and the file is written anew.
     pub fn keep_history(&self, folder: Option<&Path>) -> io::Result<()> {
         if !has_timers() {
             let wrong = "the history is kept by a task: call it in a System";
@@ -59,7 +59,7 @@ impl Operated {
                     in_file_name(agent.id().as_str()),
                 );
                 let file = folder.join(format!("history-{group}@{name}.jsonl"));
-                // Another task keeps a past that was restored before.
+                // If the past was restored before, another task already keeps it.
                 if restore(agent.group(), &file, &past) {
                     files.push(HistoryFile::new(agent.group(), file, past));
                 }
@@ -105,9 +105,9 @@ struct HistoryFile {
     group: String,
     path: PathBuf,
     past: Arc<KeptHistory>,
-    /// The revision of the last write.
+    /// The revision of the past at the last write.
     written: Option<u64>,
-    /// Beats since the last write.
+    /// Number of beats since the last write.
     age: u32,
     has_failed: bool,
 }
@@ -124,7 +124,7 @@ impl HistoryFile {
         }
     }
 
-    /// Returns the text to write now, if there is any.
+    /// Returns the text that has to be written now, if there is any.
     fn due(&mut self) -> Option<String> {
         self.age = self.age.saturating_add(1);
         let revision = self.past.revision();
@@ -178,7 +178,7 @@ async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     }
 }
 
-/// Puts the entries of the file in front of the past. Returns whether the past may be kept in that file.
+/// Puts the entries of the file before the past. Returns whether the past may be kept in that file.
 fn restore(group: &str, file: &Path, past: &KeptHistory) -> bool {
     let shown = file.display();
     let text = read_bounded(file).unwrap_or_else(|reason| {
@@ -194,8 +194,8 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) -> bool {
     wrong.is_some()
 }
 
-/// Returns a name as a part of the name of a file: no two names are the same there, unless their first hundred characters
-/// are.
+/// Returns a name in the form of a part of a file name. Two names get the same form only if their first hundred
+/// characters are the same.
 fn in_file_name(name: &str) -> String {
     let mut safe = String::new();
     for byte in name.bytes() {
@@ -216,13 +216,13 @@ fn read_bounded(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Time between two looks at the files.
+/// Time between two checks of the files (a beat).
 const EACH: Duration = Duration::from_secs(1);
 
 /// Number of beats from one request for findings to the next.
 const FINDINGS: u32 = 5;
 
-/// Longest part of a name in the name of a file, in bytes.
+/// Longest part of a name in a file name, in bytes.
 const LONGEST: usize = 100;
 
 /// Number of beats in a minute.

@@ -1,8 +1,9 @@
 //! How the numbers of a report and of a command are written as JSON, and read again.
 //!
-//! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON hold numbers as
-//! 64-bit floats. Both text and numbers are read. A score of one part is a number, a score of several parts an array. A
-//! part or a count beyond 2^53 is text. Not here: which fields exist (`report.rs`, `outcome.rs`).
+//! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON store numbers
+//! as 64-bit floats. When they are read, both text and numbers are accepted. A score of one part is a number, a score
+//! of several parts an array. A part or a count beyond 2^53 is text. Not here: which fields exist (`report.rs`,
+//! `outcome.rs`).
 #![expect(
     clippy::ref_option,
     reason = "serde gives a function that serializes a field a reference to it"
@@ -20,10 +21,10 @@ use crate::{
     shown::ShownLeader,
 };
 
-/// The largest number that a 64-bit float holds together with all smaller ones.
+/// The limit up to which a 64-bit float holds every whole number exactly.
 const EXACT: u64 = 1 << 53;
 
-/// A type that is one number.
+/// A type that contains one number.
 pub(super) trait Numbered: fmt::Display {
     fn of(number: u64) -> Self;
 }
@@ -40,7 +41,7 @@ impl Numbered for Incarnation {
     }
 }
 
-/// Reads a number, or its text.
+/// Reads a number from JSON: a number, or a text with the number.
 struct Reading<T>(PhantomData<T>);
 
 impl<T: Numbered> Visitor<'_> for Reading<T> {
@@ -243,7 +244,7 @@ pub(super) mod optional_score {
     }
 }
 
-/// A count: text beyond 2^53.
+/// A count. It is written as text if it exceeds 2^53.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count(pub(super) u64);
 

@@ -24,9 +24,9 @@ pub(super) struct Moment {
     pub(super) status: Status,
     /// The agent's score as its group knows it.
     pub(super) score: Option<Score>,
-    /// Whether another voter is up and has a score, or the store of the lease names such an agent of another process.
+    /// Whether another voter is up and has a score, or the store of the lease lists such an agent of another process.
     pub(super) has_other: bool,
-    /// The agents that could lead according to the store of the lease, if the group has one.
+    /// The agents that could lead according to the store of the lease, if the group has a lease.
     pub(super) contenders: Option<StoreContenders>,
 }
 
@@ -47,7 +47,8 @@ impl Moment {
         }
     }
 
-    /// Whether another agent could lead, or the store of the lease cannot list the others.
+    /// Returns whether another agent could lead. The answer is also true if the store of the lease cannot list the
+    /// agents.
     fn may_have_other(&self) -> bool {
         self.has_other || self.contenders == Some(StoreContenders::Unknown)
     }
@@ -68,7 +69,7 @@ pub(super) struct Judge {
     command: Command,
     /// The term in which the agent led at the time of the command.
     led: Option<Term>,
-    /// Whether the agent was seen without its leadership since then.
+    /// Whether the agent has been seen without its leadership since the command.
     is_given_up: bool,
 }
 
@@ -76,7 +77,7 @@ impl Judge {
     /// Checks whether the command is possible now.
     ///
     /// # Errors
-    /// [`CommandRefusal`] if it is not possible.
+    /// [`CommandRefusal`] if the command is not possible.
     pub(super) fn new(
         id: &AgentId,
         command: &Command,
@@ -105,7 +106,7 @@ impl Judge {
         })
     }
 
-    /// Looks at the agent once more, and returns the outcome if the agent shows it.
+    /// Looks at the agent once more. Returns the outcome if the agent's state shows it.
     pub(super) fn see(&mut self, now: &Moment) -> Option<Outcome> {
         if now.status.lifecycle == Lifecycle::Ended {
             return Some(Outcome::Ended);
@@ -129,7 +130,7 @@ impl Judge {
                     None => Outcome::HandedOver { leader },
                 })
             }
-            // The answer decides; nothing in the agent's state shows it.
+            // The answer of the command decides the outcome. The agent's state does not show it.
             Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
@@ -146,7 +147,7 @@ impl Judge {
         }
     }
 
-    /// Returns the outcome when the time is over.
+    /// Returns the outcome at the end of the operator's time.
     pub(super) fn overdue(&self, now: &Moment) -> Outcome {
         match (self.led, now.status.leading) {
             (Some(_), Some(term)) if now.status.draining => Outcome::StillDraining { term },
@@ -156,7 +157,7 @@ impl Judge {
         }
     }
 
-    /// Returns the successor, if the agent gave its leadership up.
+    /// Returns the successor, if the agent has given its leadership up.
     fn follow(&mut self, now: &Moment) -> Option<Succession> {
         match now.status.leading {
             None => {
@@ -169,11 +170,11 @@ impl Judge {
     }
 }
 
-/// The next leadership after the agent gave its own up.
+/// The next leadership, after the agent has given its own leadership up.
 enum Succession {
-    /// Another agent, if its leadership is known already.
+    /// Another agent leads, if its leadership is already known.
     To(Option<Leader>),
-    /// The same agent.
+    /// The same agent leads again.
     Again { term: Term },
 }
 

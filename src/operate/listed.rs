@@ -1,7 +1,7 @@
 //! Reads a folder of records: the list of records with their reasons, and one record.
 //!
-//! Decided here: only records of the folder are read; the limits of their lengths; and the place in a record of the
-//! reason why it was saved. Not here: which files are records, and how they are written (`saved.rs`).
+//! Decided here: only records of the folder are read; how long they may be; and where in a record the reason why it was
+//! saved is found. Not here: which files are records, and how they are written (`saved.rs`).
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ impl RecordFolder {
     /// Returns the newest records, at most `most` of them.
     pub(crate) fn newest(&self, most: usize) -> io::Result<Vec<SavedRecord>> {
         let mut present = self.present()?;
-        // The order of the names is the order of the times.
+        // The names of the files are in the order of their times.
         present.sort_unstable_by(|one, other| other.cmp(one));
         present.truncate(most);
         let listed = present.into_iter().map(|(file, bytes)| {
@@ -27,7 +27,7 @@ impl RecordFolder {
         Ok(listed.collect())
     }
 
-    /// Returns the reason why the record was saved: the last finding that it marks, which is near its end.
+    /// Returns the reason why the record was saved: the last finding in it, which is near the end of the file.
     fn reason(&self, name: &str, bytes: u64) -> Option<String> {
         let mut file = fs::File::open(self.path.join(name)).ok()?;
         file.seek(SeekFrom::Start(bytes.saturating_sub(TAIL)))
@@ -47,7 +47,8 @@ impl RecordFolder {
         })
     }
 
-    /// Returns the contents of a record. The name has to be that of a file in the folder, so no path leads out of it.
+    /// Returns the contents of a record. The name has to be the name of a file in the folder, so it cannot lead to a
+    /// file outside of the folder.
     pub(crate) fn read(&self, name: &str, most: u64) -> Result<Vec<u8>, SavedError> {
         let present = self.present()?;
         let Some((name, _)) = present.iter().find(|(known, _)| known == name) else {
@@ -69,9 +70,9 @@ impl RecordFolder {
 pub(crate) struct SavedRecord {
     /// The name of its file.
     file: String,
-    /// The time when its leader was missed; `None` if the name of the file has no time.
+    /// The time at which the leader was missed; `None` if the file name contains no time.
     unix_ms: Option<u64>,
-    /// The group and the agent.
+    /// The names of the group and the agent.
     of: String,
     bytes: u64,
     /// The reason why it was saved; empty if the record has none.
@@ -93,7 +94,7 @@ impl SavedRecord {
     }
 }
 
-/// The reason why a record is not read.
+/// The reason why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedError {
     #[error("there is no record of that name any more: look at the list again")]
@@ -104,8 +105,8 @@ pub(crate) enum SavedError {
     Io(#[from] io::Error),
 }
 
-/// Longest part at the end of a file that is searched for the reason, in bytes; and the longest reason that is shown,
-/// in characters.
+/// Longest part at the end of a file that is searched for the reason, in bytes; and the longest part of the reason that
+/// is shown, in characters.
 const TAIL: u64 = 16 << 10;
 const LONGEST_REASON: usize = 300;
 

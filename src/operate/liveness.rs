@@ -1,7 +1,7 @@
-//! Answers whether a node is alive, ready, or leads, for supervisors of processes and load balancers.
+//! Answers whether a node is alive, is ready, or leads, for supervisors of processes and load balancers.
 //!
-//! Decided here: an agent is alive if it handles its messages in time, or crashed and its own supervisor is about to
-//! restart it, or was drained on purpose. The answer of a process alone says nothing about its agents.
+//! Decided here: an agent is alive if it handles its messages in time, or if it has crashed and its own supervisor will
+//! restart it, or if it was drained on purpose. An answer of the process alone would prove nothing about its agents.
 
 use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
@@ -12,12 +12,12 @@ use crate::agent::{Lifecycle, has_timers};
 
 use super::{Operated, agent::OperatedAgent};
 
-/// Time within which a living agent handles a message; kubelet waits a second by default.
+/// Time within which a living agent handles a message; kubelet waits for an answer for a second by default.
 const WITHIN: Duration = Duration::from_millis(500);
 
 impl Operated {
-    /// Whether all agents of the node are alive: none hangs for half a second, and none has ended, unless the node was
-    /// [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
+    /// Returns whether all agents of the node are alive: no agent hangs for half a second, and no agent has ended,
+    /// unless the node was [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
     ///
     /// An agent that waits half a second for its disk counts as hanging.
     pub async fn is_alive(&self) -> bool {
@@ -28,20 +28,20 @@ impl Operated {
         has_timers() && join_all(agents).await.into_iter().all(|alive| alive)
     }
 
-    /// Whether all agents of the node run. Whether they lead does not matter: otherwise all nodes of a group without a
-    /// leader would count as not ready.
+    /// Returns whether all agents of the node run. Whether they lead does not matter: otherwise all nodes of a group
+    /// without a leader would count as not ready.
     pub fn is_ready(&self) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| agent.status().lifecycle == Lifecycle::Running)
     }
 
-    /// Whether all agents of the node know a leader.
+    /// Returns whether all agents of the node know a leader.
     pub fn has_leader(&self) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| agent.status().leader.is_some())
     }
 
-    /// Whether all agents of the node lead.
+    /// Returns whether all agents of the node lead.
     pub fn is_leading(&self) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| agent.status().leading.is_some())

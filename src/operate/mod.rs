@@ -13,15 +13,16 @@
 //! ```
 //!
 //! Decided here: the contents of reports, which commands exist, and **the outcome of each command**: no command is
-//! merely "accepted". An [`Outcome`] names the successor and its term, or the reason why nothing happened. Not here:
+//! merely "accepted". An [`Outcome`] contains the successor and its term, or the reason why nothing happened. Not here:
 //! the rules of an election ([`elections`](crate::elections)).
 //!
-//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node by the socket or the routes. Its verb
-//! `preflight` measures the place of a node before it runs, as `Config::preflight` of the feature `serde` does.
+//! The program `bullyctl` (`tools/bullyctl`) shows and commands a node through the socket or the routes. Its command
+//! `preflight` measures the place of a node before the node runs, as `Config::preflight` of the feature `serde` does.
 //!
 //! # Who may
-//! A command takes a leadership away, so only few may give one: the socket answers only its own user and root, and the
-//! routes have no commands unless a token was set. A report is not secret to either of them.
+//! A command takes a leadership away, so only few users may send one: the socket answers only its own user and root,
+//! and the routes accept no commands unless a token was set. The users of the socket and the routes may read every
+//! report.
 //!
 //! # Examples
 //! ```
@@ -90,7 +91,7 @@ use agent::OperatedAgent;
 pub struct Operated {
     agents: Vec<Arc<dyn OperatedAgent>>,
     bridge: Option<BridgeHandle>,
-    /// Whether an operator has ended an agent on purpose.
+    /// Whether an operator has ended an agent of this node on purpose.
     is_drained: Arc<AtomicBool>,
 }
 
@@ -111,8 +112,8 @@ impl Operated {
         self
     }
 
-    /// Adds the node's bridge: the report shows its peers. The bridge is drained when the last agent has left by
-    /// [`Command::Drain`].
+    /// Adds the node's bridge: the report shows its peers. The bridge says goodbye to its peers when the last agent has
+    /// left by [`Command::Drain`].
     #[must_use]
     pub fn bridge(mut self, bridge: &BridgeHandle) -> Self {
         self.bridge = Some(bridge.clone());

@@ -1,7 +1,7 @@
-//! The outcome of a command: the successor and its term, or the reason why there is none.
+//! The outcome of a command: the successor and its term, or the reason why there is no successor.
 //!
-//! Decided here: the words and the JSON of each outcome, and whether it fulfils the command. Not here: how the state of
-//! an agent shows an outcome (`judge.rs`).
+//! Decided here: the words and the JSON of each outcome, and whether it fulfils the command. Not here: which state of
+//! an agent shows which outcome (`judge.rs`).
 
 use std::fmt;
 
@@ -25,30 +25,30 @@ pub enum Outcome {
         #[serde(with = "json::leader")]
         leader: Leader,
     },
-    /// Another agent leads, but not the named agent.
+    /// Another agent leads, but not the agent that the command named.
     LedByAnother {
-        /// The named agent.
+        /// The agent that the command named.
         asked: AgentId,
         /// The successor.
         #[serde(with = "json::leader")]
         leader: Leader,
     },
-    /// The agent gave its leadership up and leads again.
+    /// The agent gave its leadership up, and leads again.
     LedAgain {
         /// The term in which it leads now.
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The agent has that score.
+    /// The agent has this score.
     ScoreSet {
         /// The score.
         #[serde(with = "json::score")]
         score: Score,
-        /// The leader at that moment; an election by the new score may follow.
+        /// The leader at that moment. An election with the new score may follow.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
-    /// The score is set, but counts only when the agent is tied to an actor again.
+    /// The score is set, but does not count until the agent is tied to an actor again.
     ScoreWaits {
         /// The score.
         #[serde(with = "json::score")]
@@ -56,73 +56,73 @@ pub enum Outcome {
     },
     /// The agent has no score, and does not lead.
     ScoreWithdrawn {
-        /// The leader now; none if no other member can lead.
+        /// The present leader; `None` if no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
     /// The agent has left its group.
     Left {
-        /// The leader that it knew last; none if no other member can lead.
+        /// The last leader that the agent knew; `None` if no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
         /// The remaining voters, if they are too few for a quorum: the group has no leader, or loses it soon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lacks: Option<QuorumLack>,
     },
-    /// The agent has left its group, but its work did not end in time: its leadership was revoked and it was stopped,
-    /// as if it had crashed.
+    /// The agent has left its group, but its work did not end in time. Its leadership was revoked and the agent was
+    /// stopped, as after a crash.
     Stopped,
-    /// The group has these voters; an election by them may follow.
+    /// The group has these voters. An election among them may follow.
     VotersChanged {
         /// The epoch of the list: the number of its changes.
         epoch: u64,
         /// The voters, in order.
         voters: Vec<AgentId>,
-        /// Whether the list was the same before, and nothing was changed.
+        /// Whether the list was the same before, so that nothing was changed.
         already: bool,
     },
     /// Nothing was changed.
     Refused(CommandRefusal),
-    /// The time is over: the agent no longer leads, and no other leader is known yet.
+    /// The operator's time is over: the agent no longer leads, and no other leader is known yet.
     Vacant {
         /// The term of the leadership that the agent gave up.
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The time is over: the agent hands over, and its work has not ended yet.
+    /// The operator's time is over: the agent hands over, and its work has not ended yet.
     StillDraining {
-        /// The term in which it leads.
+        /// The term in which the agent still leads.
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The time is over, and the state of the agent shows no effect of the command.
+    /// The operator's time is over, and the state of the agent shows no effect of the command.
     Unheard,
-    /// The time is over, and no answer to a change of voters has come. The change may still be made.
+    /// The operator's time is over, and no answer to a change of voters has come. The change may still be made.
     VotersUnknown,
-    /// The store no longer has the mark of that schedule: its leader notices this within 10 s, and then goes on from
-    /// that time.
+    /// The store no longer has the mark of this schedule. The leader of the schedule notices this within 10 s, and then
+    /// continues from that time.
     MarkRemoved {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The time is over, and the store has not answered whether the mark of a schedule is removed.
+    /// The operator's time is over, and the store has not answered whether the mark of a schedule is removed.
     MarkUnknown,
-    /// The agent ended before an outcome showed.
+    /// The agent ended before its state showed an outcome.
     Ended,
 }
 
-/// The remaining voters of a group, when they are too few.
+/// The remaining voters of a group, if they are too few.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuorumLack {
-    /// Number of voters that can be reached, as far as known.
+    /// Number of voters that can be reached, as far as this agent knows.
     pub reachable: u32,
-    /// Number of voters that elect a leader.
+    /// Number of voters that are needed to elect a leader.
     pub needed: u32,
 }
 
 impl QuorumLack {
-    /// Returns the lack after one of `reachable` voters has left, if `needed` voters elect a leader.
+    /// Returns the missing quorum after one of `reachable` voters has left, if `needed` voters elect a leader.
     pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
         let reachable = reachable.saturating_sub(1);
         (reachable < needed).then_some(Self { reachable, needed })
@@ -140,7 +140,7 @@ pub enum OutcomeVerdict {
     Otherwise,
     /// Nothing was changed.
     Refused,
-    /// The outcome is unknown yet: the command may still take effect.
+    /// The outcome is not known yet: the command may still take effect.
     Late,
 }
 

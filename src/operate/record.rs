@@ -1,7 +1,7 @@
 //! The records of a node's agents, for an operator: turned on, turned off, and read.
 //!
-//! Decided here: the requests and the answers, as plain data. A record names agents and messages of elections only. Not
-//! here: the contents of a record (`agent::record`), and its form ([`record`](crate::record)).
+//! Decided here: the requests and the answers, as plain data. A record contains only agents and messages of elections.
+//! Not here: the contents of a record (`agent::record`), and its form ([`record`](crate::record)).
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ use crate::{protocol::AgentId, record::RecordLimits};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum RecordRequest {
-    /// Each agent begins to write, within these limits. Its earlier record is lost, except the record that was kept
+    /// Each agent begins a new record, within these limits. Its earlier record is lost, except the record that was kept
     /// when its leader was missed.
     On(RecordLimits),
-    /// Each agent stops writing; its record can still be read.
+    /// Each agent ends its record; the record can still be read.
     Off,
     /// Return the record of each agent.
     Read,
-    /// Return the record that each agent kept when its leader was missed last.
+    /// Return the record that each agent kept when it last missed its leader.
     ReadKept,
 }
 
@@ -32,15 +32,15 @@ pub struct AgentRecording {
     pub agent: AgentId,
     /// Its group.
     pub group: String,
-    /// Whether the agent writes.
+    /// Whether the agent is writing a record.
     pub is_on: bool,
-    /// The requested record, as the file of a [`Recording`](crate::record::Recording); `None` if there is no record, or
-    /// the request asked for none.
+    /// The requested record, in the form of the file of a [`Recording`](crate::record::Recording); `None` if there is
+    /// no record, or if the request did not ask for the record.
     pub jsonl: Option<String>,
 }
 
 impl Operated {
-    /// Does the request with the record of each agent of the node.
+    /// Carries out the request for each agent of the node.
     pub fn record(&self, request: RecordRequest) -> Vec<AgentRecording> {
         let agents = self.agents.iter();
         agents.map(|agent| asked(&**agent, request)).collect()

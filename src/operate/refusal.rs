@@ -16,7 +16,7 @@ use super::json;
 #[serde(tag = "reason", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CommandRefusal {
-    /// The agent left or ended for good.
+    /// The agent has left its group or has ended, for good.
     #[error("the agent has ended: start it again")]
     AgentEnded,
     /// An agent that does not lead cannot hand over.
@@ -29,36 +29,36 @@ pub enum CommandRefusal {
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
-    /// No member of the group has that name.
+    /// The group has no member of this name.
     #[error("the group has no member {to}: name one that is there, or none")]
     NoMember {
         /// The name.
         to: AgentId,
     },
-    /// That member cannot take over now.
+    /// This member cannot take over now.
     #[error("{to} cannot take over: name another voter that is up and has a score, or none")]
     NoSuccessor {
         /// The name.
         to: AgentId,
     },
-    /// No other member could take over, so the group would be without a leader.
+    /// No other member could take over, so the group would have no leader.
     #[error(
         "no other voter is up and has a score: start one first, or withdraw the score if nobody shall lead"
     )]
     NoOther,
-    /// No agent of this node fits the names in the order.
+    /// No agent of this node has the names in the order.
     #[error("this node has no such agent: it has {}", agents.join(", "))]
     NoAgent {
         /// The agents of the node, as `group/agent`.
         agents: Vec<String>,
     },
-    /// Several agents of this node fit the order.
+    /// Several agents of this node match the order.
     #[error("this node has several such agents: name the group or the agent, of {}", agents.join(", "))]
     Ambiguous {
-        /// The agents that fit, as `group/agent`.
+        /// The agents that match, as `group/agent`.
         agents: Vec<String>,
     },
-    /// This change of the voters is not possible.
+    /// The group cannot make this change of its voters.
     #[error("the voters are not changed: {why}")]
     Voters {
         /// The reason, with advice.
@@ -67,13 +67,13 @@ pub enum CommandRefusal {
     /// The group's election has no list of voters.
     #[error("this group has no list of voters: only a quorum has one")]
     NoVoters,
-    /// The store of the lease has no mark of that schedule.
+    /// The store of the lease has no mark of this schedule.
     #[error("the store has no mark of {schedule}: compare the name")]
     NoMark {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The agents of the group keep the marks of its schedules, and not a store.
+    /// The agents of the group keep the marks of its schedules; no store keeps them.
     #[error(
         "the agents of this group keep the marks of its schedules: give the schedule another name to begin anew"
     )]
@@ -86,7 +86,7 @@ pub enum CommandRefusal {
         /// The reason.
         why: String,
     },
-    /// Waiting is impossible outside of a runtime with timers.
+    /// The caller cannot wait, because it does not run in a runtime with timers.
     #[error("there is no runtime with timers here: command in a task of a System")]
     NoRuntime,
 }

@@ -1,7 +1,7 @@
-//! The report of a running node for an operator, as plain data that a client reads again.
+//! The report of a running node for an operator, as plain data that a client can read back.
 //!
 //! Decided here: the contents and the order of a report. Terms and incarnations are text in its JSON, because they may
-//! exceed 2^53. Readers must ignore unknown keys: later versions have more.
+//! exceed 2^53. Readers must ignore unknown keys, because later versions have more keys.
 
 #[cfg(feature = "dashboard")]
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::{
 
 use super::{Operated, agent::OperatedAgent, json};
 
-/// A node at one moment.
+/// The state of a node at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -33,7 +33,7 @@ pub struct Report {
     pub agents: Vec<AgentReport>,
 }
 
-/// An agent at one moment.
+/// The state of an agent at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentReport {
@@ -48,40 +48,40 @@ pub struct AgentReport {
     pub incarnation: Incarnation,
     /// Its role in the election.
     pub role: Role,
-    /// The term of the leader that it follows or is; without a leader, the highest term that it has seen.
+    /// The term of the leader that it follows or is itself; without a leader, the highest term that it has seen.
     #[serde(with = "json::text")]
     pub term: Term,
-    /// The leader that it follows, or the agent itself.
+    /// The leader that it follows, or the agent itself if it leads.
     #[serde(with = "json::optional_leader")]
     pub leader: Option<Leader>,
     /// The text that this leader publishes about itself.
     #[serde(default)]
     pub leader_about: Option<About>,
-    /// The term in which it leads, if it does.
+    /// The term in which it leads; `None` if it does not lead.
     #[serde(with = "json::optional_text")]
     pub leading: Option<Term>,
-    /// Time for which the agent still leads if it hears nothing, in milliseconds; `None` if it does not lead, or if
-    /// that time has no end.
+    /// Time for which the agent will still lead if it receives nothing, in milliseconds; `None` if it does not lead, or
+    /// if that time has no end.
     #[serde(default)]
     pub lease_left_ms: Option<u64>,
-    /// Whether this leader hands over, so that its work has to end.
+    /// Whether it leads and hands over at present, so that its work has to end.
     pub draining: bool,
     /// Number of panics of the work of a leader.
     pub work_panics: u32,
     /// Number of times that the agent stepped down because its work made no progress.
     pub work_stalls: u32,
-    /// Whether the actor that the agent is tied to is gone, so that the agent is not eligible.
+    /// Whether the actor to which the agent is tied is gone, so that the agent is not eligible.
     pub tie_broken: bool,
-    /// The voters as this agent's process knows them, if a list names them.
+    /// The voters as this agent's process knows them, if the group has a list of voters.
     #[serde(default)]
     pub voters: Vec<AgentId>,
     /// The epoch of that list: the number of its changes.
     #[serde(default)]
     pub epoch: u64,
-    /// The group's members as this agent's process knows them: highest rank first, then the members that cannot be
-    /// elected, by name. At most a thousand.
+    /// The group's members as this agent's process knows them: the member with the highest rank first, and last the
+    /// members that cannot be elected, by name. At most a thousand.
     pub members: Vec<MemberReport>,
-    /// Number of members.
+    /// Number of members in the group.
     pub member_count: usize,
     /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).
     #[serde(with = "json::counts")]
@@ -94,33 +94,33 @@ pub struct AgentReport {
 pub struct MemberReport {
     /// Its name.
     pub agent: AgentId,
-    /// Voter or observer.
+    /// Whether it is a voter or an observer.
     pub kind: MemberKind,
-    /// Its score when last heard; `None` if it cannot be elected.
+    /// Its last known score; `None` if it cannot be elected.
     #[serde(with = "json::optional_score")]
     pub score: Option<Score>,
     /// Whether it is present.
     pub presence: Presence,
-    /// The last incarnation known.
+    /// Its last known incarnation.
     #[serde(with = "json::optional_text")]
     pub incarnation: Option<Incarnation>,
-    /// The text that it publishes about itself in that incarnation.
+    /// The text that it published about itself in that incarnation.
     #[serde(default)]
     pub about: Option<About>,
 }
 
-/// A bridge at one moment.
+/// The state of a bridge at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BridgeReport {
     /// The node's name.
     pub node: String,
-    /// The address at which it listens, if it does.
+    /// The address at which it listens; `None` if it does not listen.
     pub listens: Option<String>,
     /// Its peers, by name.
     pub peers: Vec<LinkReport>,
-    /// Counts of traffic, of the reasons for closed links, and of the reasons for dropped messages. Counts
-    /// of zero are left out.
+    /// Counts of traffic, of links by the reason why they were closed, and of messages by the reason why they were
+    /// dropped. Counts of zero are left out.
     #[serde(with = "json::counts")]
     pub counts: BTreeMap<String, u64>,
 }
@@ -135,20 +135,21 @@ pub struct LinkReport {
     pub address: Option<String>,
     /// `linked`, `dialing` or `waiting`.
     pub link: String,
-    /// Number of its agents that are members here, in all groups.
+    /// Number of its agents that are members of groups here, in all groups.
     pub agents: usize,
-    /// Number of messages to it that were lost on this side.
+    /// Number of messages to the peer that were lost on this side.
     pub lost: u64,
-    /// Time without a link until now, in milliseconds; `None` while there is a link.
+    /// Time since the last link, in milliseconds; `None` while there is a link.
     pub unlinked_ms: Option<f64>,
-    /// The reason why the last link ended or the last attempt failed, while there is no link. For people.
+    /// The reason why the last link ended or the last attempt to connect failed; `None` while there is a link. For
+    /// people.
     pub last_error: Option<String>,
-    /// Round-trip time of the last question to the peer and its answer, in milliseconds.
+    /// Round-trip time of the last question to the peer, in milliseconds.
     pub echo_ms: Option<f64>,
 }
 
 impl Operated {
-    /// Returns the present state of the node. It uses no mailbox: an agent that is busy or hangs cannot delay it.
+    /// Returns the present state of the node. It uses no mailbox, so an agent that is busy or hangs cannot delay it.
     pub fn report(&self) -> Report {
         Report {
             bridge: self.bridge.as_ref().map(bridge),
@@ -159,8 +160,8 @@ impl Operated {
 
 #[cfg(feature = "dashboard")]
 impl Operated {
-    /// Returns the report with shorter lists: if several agents know the same members, only the first agent lists them.
-    /// Otherwise each of hundreds of agents would list hundreds of members.
+    /// Returns the report with shorter lists: if several agents know the same members, only the first of these agents
+    /// lists them. Otherwise each of several hundred agents would list several hundred members.
     pub(crate) fn brief_report(&self) -> Report {
         let mut listed: Vec<Arc<Members>> = Vec::new();
         let brief = |each: &dyn OperatedAgent| {
@@ -178,12 +179,12 @@ impl Operated {
         }
     }
 
-    /// Returns the time for which each agent of the report still leads; `None` if that time has no end.
+    /// Returns the time for which each agent of the report will still lead; `None` if that time has no end.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
     }
 
-    /// Returns the members of each group, where they run, and whether messages reach them.
+    /// Returns the members of each group, with their nodes, and whether messages reach them.
     pub(crate) fn reach(&self) -> BTreeMap<&str, Vec<ReachableMember>> {
         let mut groups = BTreeMap::new();
         for each in &self.agents {
@@ -263,7 +264,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
     }
 }
 
-/// Returns the members, highest rank first.
+/// Returns the members, the highest rank first.
 fn ordered(members: &Members) -> Vec<MemberReport> {
     let mut ranked: Vec<_> = members.iter().collect();
     // Members without a rank come last. `Members` has them in the order of their names, and the sort keeps that order.

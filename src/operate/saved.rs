@@ -1,9 +1,9 @@
 //! Saves records without a request: when a leader is missed, or when the leadership moves again and again.
 //!
-//! Decided here: the names of the files, their largest number and size, that each vacancy has one file, which is
-//! written anew while the vacancy lasts, and how many moves of the leadership cause a save. No agent waits for the
-//! disk: a task of its own looks once a second, and a thread for blocking work writes. A failure to write logs a
-//! warning and changes nothing else. Not here: the contents of a record and when it is kept
+//! Decided here: the names of the files, their largest number and size, and when a record is saved: each vacancy has
+//! one file, which is written anew while the vacancy lasts, and a number of moves of the leadership causes a save. No
+//! agent waits for the disk: a separate task looks once a second, and a thread for blocking work writes the files. A
+//! failure to write logs a warning and changes nothing else. Not here: the contents of a record and when it is kept
 //! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and how the folder is read (`listed.rs`).
 
 use std::{
@@ -24,8 +24,8 @@ use crate::{
     supervisor::contain,
 };
 
-/// A folder for the records of a node's agents: `record-1764126720000-orders-api-1.jsonl`, the time in milliseconds since
-/// 1970. Other files in it are left alone.
+/// A folder for the records of a node's agents. A record's file is `record-1764126720000-orders-api-1.jsonl`: the time
+/// in milliseconds since 1970, the group and the agent. Other files in the folder are not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordFolder {
     pub(super) path: PathBuf,
@@ -34,7 +34,7 @@ pub struct RecordFolder {
 }
 
 impl RecordFolder {
-    /// Returns the folder, which is made if it is missing: at most 20 files and 64 MiB in it.
+    /// Returns the folder, for at most 20 files and 64 MiB. A missing folder is created by [`Operated::save_records`].
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -43,8 +43,8 @@ impl RecordFolder {
         }
     }
 
-    /// Sets the largest number of files, and of bytes in all of them. The oldest files are removed to make room for a
-    /// new one.
+    /// Sets the largest number of files, and of bytes in all files together. The oldest files are removed to make room
+    /// for a new file.
     #[must_use]
     pub fn at_most(self, files: usize, bytes: u64) -> Self {
         Self {
@@ -56,13 +56,13 @@ impl RecordFolder {
 }
 
 impl Operated {
-    /// Saves the record of each agent of the node in two cases: its leader is missed long enough that the agent logs a
-    /// warning, or five leaderships of its group begin within a minute. An agent without a record begins one. Any page
-    /// of the feature `dashboard` opens the files, and so does `cluster --show`. Call it in a System; it ends when all
-    /// agents have ended.
+    /// Saves the record of each agent of the node in two cases: the agent has missed a leader long enough that it logs
+    /// a warning, or five leaderships of its group have begun within a minute. An agent without a record begins one.
+    /// Any page of the feature `dashboard` opens the files, and so does `cluster --show`. Call this function in a
+    /// System. It ends when all agents have ended.
     ///
     /// # Errors
-    /// If the folder cannot be made, or outside of a System. Nothing was changed then.
+    /// An error if the folder cannot be created, or outside of a System. Nothing was changed then.
     pub fn save_records(&self, folder: RecordFolder) -> io::Result<()> {
         if !has_timers() {
             let wrong = "records are saved by a task: call it in a System";
@@ -112,26 +112,26 @@ async fn save(operated: Operated, folder: RecordFolder) {
     }
 }
 
-/// The saved record of the present vacancy of one agent.
+/// The saved record of the present vacancy, the time without a leader, of one agent.
 #[derive(Clone, Debug, Default)]
 struct SavedVacancy {
-    /// The time at which the last saved record was kept.
+    /// The time at which the agent kept the record that was saved last.
     saved: Option<u64>,
     /// The file of the vacancy, while it lasts.
     file: Option<String>,
-    /// Whether the present series of moves of the leadership is saved.
+    /// Whether the record was saved for the present series of moves of the leadership.
     has_flapped: bool,
 }
 
 impl SavedVacancy {
-    /// Whether that number of leaderships in a minute is a new cause to save.
+    /// Returns whether this number of leaderships in a minute is a new reason to save.
     fn flaps(&mut self, moves: usize) -> bool {
         let is_new = moves >= FLAPS && !self.has_flapped;
         self.has_flapped = moves >= FLAPS || (self.has_flapped && moves > 1);
         is_new
     }
 
-    /// Returns the file into which the record has to be written now, if it is not written yet.
+    /// Returns the file into which the record has to be written now; `None` if it is already written.
     fn due(
         &mut self,
         kept: Option<u64>,
@@ -156,7 +156,7 @@ impl SavedVacancy {
 
 fn name_of(agent: &dyn OperatedAgent) -> String {
     let name = format!("{}-{}", agent.group(), agent.id());
-    // A name may be a path, or longer than the name of a file may be.
+    // A name may contain a path, or be longer than a file name may be.
     let safe = |c: char| {
         if c.is_alphanumeric() || c == '-' {
             c
@@ -168,7 +168,7 @@ fn name_of(agent: &dyn OperatedAgent) -> String {
 }
 
 impl RecordFolder {
-    /// Makes the folder, if it is missing.
+    /// Creates the folder if it is missing.
     pub(crate) fn make(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)
     }
@@ -186,7 +186,8 @@ impl RecordFolder {
         write_whole(&self.path.join(UNFINISHED), &self.path.join(name), text)
     }
 
-    /// Returns the records in the folder, with their lengths. Links are left out: they may lead anywhere.
+    /// Returns the records in the folder, with their lengths. Symbolic links are left out, because they may lead out of
+    /// the folder.
     pub(super) fn present(&self) -> io::Result<Vec<(String, u64)>> {
         let mut present = Vec::new();
         for file in fs::read_dir(&self.path)? {
@@ -200,7 +201,8 @@ impl RecordFolder {
         Ok(present)
     }
 
-    /// Returns the files to remove for a new file of that length; `None` if the new file has no room even alone.
+    /// Returns the files that have to be removed for a new file of length `len`; `None` if the new file alone exceeds
+    /// the limit.
     fn superfluous(
         &self,
         mut present: Vec<(String, u64)>,
@@ -212,7 +214,7 @@ impl RecordFolder {
         }
         // The new file replaces a file of the same name.
         present.retain(|(other, _)| other != name);
-        // The order of the names is the order of the times.
+        // The names of the files are in the order of their times.
         present.sort_unstable();
         let mut bytes: u64 = present.iter().map(|(_, len)| *len).sum();
         let mut files = present.len();
@@ -226,7 +228,7 @@ impl RecordFolder {
     }
 }
 
-/// Writes the whole file or nothing, so that a process that is killed while it writes leaves the earlier file.
+/// Writes the whole file or nothing: if the process is killed while it writes, the earlier file remains.
 pub(super) fn write_whole(unfinished: &Path, path: &Path, text: &str) -> io::Result<()> {
     fs::write(unfinished, text)?;
     fs::rename(unfinished, path)
@@ -252,13 +254,13 @@ fn is_record(name: &str) -> bool {
             .is_some_and(|kind| kind == "jsonl")
 }
 
-/// Number of leaderships that begin within a minute and cause a save. A restart of all of three nodes causes three.
+/// Number of leaderships within a minute that causes a save. A restart of all of three nodes causes three.
 const FLAPS: usize = 5;
 const EACH: Duration = Duration::from_secs(1);
 pub(super) const PREFIX: &str = "record-";
 pub(super) const SUFFIX: &str = ".jsonl";
 const UNFINISHED: &str = ".record-unfinished";
-/// Longest prefix of the group's and the agent's name in a file name, in characters.
+/// Longest part of the group's and the agent's name in a file name, in characters.
 const LONGEST: usize = 50;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The routes for commands: to agents, and to the records of their messages.
 //!
-//! Decided here: who may command, the order of the checks of a request (its token, then its length, then its content),
-//! and the status of each outcome.
+//! Decided here: which callers may command, the order of the checks of a request (its token, then its length, then its
+//! content), and the status of each outcome.
 
 use std::time::Duration;
 
@@ -20,7 +20,8 @@ use super::{Routes, Token, json, read_body, refusal, token::bearer};
 /// Longest order, in bytes.
 const LONGEST: usize = 4096;
 
-/// Longest time until an order has arrived. A body that trickles would hold its connection forever.
+/// Longest time until a request has arrived. Without a limit, a body that arrives slowly would hold its connection
+/// forever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn command(
@@ -35,7 +36,7 @@ pub(super) async fn command(
         Err(refused) => return refused,
     };
     let operated = node.operated.clone();
-    // A separate task: a client that closes its connection does not stop a drain half-way.
+    // The command runs in a separate task, so a client that closes its connection does not stop a drain half-way.
     match rt::spawn(async move { operated.carry_out(order).await }).await {
         Ok(outcome) => told(&outcome),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
@@ -57,14 +58,14 @@ pub(super) async fn record(
         Err(refused) => return refused,
     };
     let operated = node.operated.clone();
-    // Records are long: other requests do not wait while they are written.
+    // Records are long. They are written on another thread, so that other requests do not wait.
     match web::block(move || operated.record(request)).await {
         Ok(records) => json(StatusCode::OK, &records),
         Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
     }
 }
 
-/// Reads the request of a caller that may command. `advice` makes the message for a body that cannot be parsed.
+/// Reads the request of a caller that may command. `advice` returns the message for a body that cannot be parsed.
 async fn asked<T: DeserializeOwned>(
     node: &Routes,
     request: &HttpRequest,
@@ -94,11 +95,11 @@ async fn admitted(
         }
         return Err(response);
     }
-    // The body of a caller without the token is not read.
+    // This line is reached only with the token: the body of another caller is not read.
     read_body(body, LONGEST, PATIENCE).await
 }
 
-/// Checks the token of a request; an error is the status of the refusal.
+/// Checks the token of a request. An error is the status of the refusal.
 fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode> {
     let given = request
         .headers()
@@ -112,7 +113,7 @@ fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode>
     }
 }
 
-/// Returns an outcome as an answer.
+/// Returns the response for an outcome.
 pub(crate) fn told(outcome: &Outcome) -> HttpResponse {
     #[derive(Serialize)]
     struct Told<'a> {

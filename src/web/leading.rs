@@ -1,9 +1,9 @@
 //! Middleware for routes of an application that only the leader answers.
 //!
 //! Decided here: the answer of an agent that does not lead. **The leadership is checked before the work, not during
-//! it.** A handler that takes long, or waits, may lose the leadership meanwhile. Each write must therefore carry the
-//! guard's fence, by which the database refuses a late write, or the handler must check the guard again. Not here:
-//! work that ends with the leadership ([`lead`](crate::agent::ElectionHandle::lead)).
+//! it.** While a long handler runs, or waits, the agent may lose the leadership. Each write must therefore carry the
+//! guard's fence, by which the database refuses a late write, or the handler must check the guard again. Not here: work
+//! that ends with the leadership ([`lead`](crate::agent::ElectionHandle::lead)).
 
 use std::{
     future::{Ready, ready},
@@ -28,7 +28,7 @@ use super::{
     refusal,
 };
 
-/// Lets requests pass only while this agent leads and does not hand over.
+/// Lets a request pass only while this agent leads and does not hand over.
 ///
 /// A handler takes the [`LeaderGuard`](crate::agent::LeaderGuard) of its request as `web::ReqData<LeaderGuard>`, and
 /// with it the [fence](crate::agent::LeaderGuard::fence). An agent that does not lead answers 503 with `Retry-After`,
@@ -76,7 +76,7 @@ impl WhileLeading {
         self
     }
 
-    /// Returns the answer that replaces the work.
+    /// Returns the answer if the agent does not lead.
     fn refuse(&self, request: &ServiceRequest) -> HttpResponse {
         let status = self.entry.current();
         let elsewhere = status

@@ -30,11 +30,11 @@
 //! | `POST /commands` | takes an [`Order`](crate::operate::Order), answers its outcome; not mounted [without a token](Routes::commands) | 200 done; 409 refused, or another outcome; 504 no outcome known in time; 401 no token, 403 a wrong token; 400, 413 not an order; 408 no order within 10 s |
 //! | `POST /record` | takes a [`RecordRequest`](crate::operate::RecordRequest), answers the record of each agent: on, off, or its content; not mounted [without a token](Routes::commands) | 200; 401, 403, 400, 413, 408 as above |
 //!
-//! If a node has several agents, `?group=..&agent=..` selects the agent for `/leader`.
+//! If a node has several agents, `?group=..&agent=..` selects one of them for `/leader`.
 //!
 //! # Redirects to the leader
 //! An agent publishes the address of its server: `.about("http://10.0.0.3:8080")`, or the key `about` of a
-//! configuration. Every follower shows this address in its answer to `/leader`, and redirects to it if
+//! configuration. Every follower shows this address in its answer to `/leader`, and redirects to the address if
 //! [configured](Routes::redirect). [`while_leading`] guards routes of the application that only the leader answers. It
 //! checks the leadership **before the work, not during it**: a write that only the leader may make must carry the
 //! fence.
@@ -48,9 +48,10 @@
 //! `/record` takes `{"on":{}}`, `"off"`, `"read"` and `"read_kept"`. The field `jsonl` of its answer is a file for the
 //! dashboard.
 //!
-//! A command is awaited and blocks no worker. It continues if its client closes the connection. The other routes
-//! require no token: every client that reaches the port can read their answers, so bind it where only permitted
-//! clients reach it. Plain HTTP exposes the token on the network: put TLS in front of it.
+//! The answer to a command comes with its outcome; the wait for it blocks no worker. A command continues if its client
+//! closes the connection. The other routes require no token: every client that reaches the port can read their answers,
+//! so bind it where only permitted clients reach it. Plain HTTP exposes the token on the network: put TLS in front of
+//! it.
 //!
 //! An answer has at most 64 MiB. A longer answer is replaced by an error message with status 507. `/metrics` has the
 //! text that the application renders, up to 16 MiB.
@@ -83,7 +84,7 @@ pub use token::{Token, TokenError};
 #[cfg(feature = "dashboard")]
 pub(crate) use {commands::told, token::bearer};
 
-/// Returns the routes of a node. They are read-only until commands are enabled with [`Routes::commands`].
+/// Returns the routes of a node. They only read until commands are enabled with [`Routes::commands`].
 pub fn routes(operated: Operated) -> Routes {
     Routes {
         operated,
@@ -114,10 +115,10 @@ impl Routes {
         self
     }
 
-    /// Ties `/health/ready` to the leadership: it answers 200 only while all agents of the node lead.
+    /// Makes `/health/ready` depend on the leadership: it answers 200 only while all agents of the node lead.
     ///
     /// Use it for a node whose followers must get no traffic at all. A deployment that waits until each new replica is
-    /// ready then waits forever, because a follower is not ready.
+    /// ready will then wait forever, because a follower is never ready.
     #[must_use]
     pub fn ready_when_leading(mut self) -> Self {
         self.needs_leadership = true;
@@ -127,10 +128,10 @@ impl Routes {
     /// Answers `/leader` with 307 to the URL that a leader on another node
     /// [publishes](crate::agent::AgentBuilder::about); with 200 if the published text is not a URL.
     ///
-    /// Such a URL has the scheme http or https and no user, query or fragment. Path and query of the request are
-    /// appended to it, and each node that redirects adds `bully-via` with its agent's name to the query. A request
+    /// Such a URL has the scheme http or https and no user, query or fragment. The path and query of the request are
+    /// appended to the URL, and each node that redirects adds `bully-via` with its agent's name to the query. A request
     /// that returns to a node, or was redirected four times, is answered with 508. Enable redirects only if you trust
-    /// every member of the group: a leader names the server, so it can send clients anywhere.
+    /// every member of the group: the leader chooses the server, so it can send clients to any server.
     #[must_use]
     pub fn redirect(mut self) -> Self {
         self.redirects = true;
@@ -140,9 +141,9 @@ impl Routes {
     /// Mounts `/metrics`: the text that `render` returns, in Prometheus' format. `render` is called once per request,
     /// on a worker of the server.
     ///
-    /// The application chooses its exporter. The exporter for Prometheus, for example, needs this closure: `move ||
-    /// prometheus_handle.render()`. It also needs a periodic call of its `run_upkeep`, on a thread or in a task of the
-    /// application, because scrapes may be rare.
+    /// The application chooses its exporter. For the exporter for Prometheus, for example, this closure is
+    /// `move || prometheus_handle.render()`. That exporter also needs a call of its `run_upkeep` at regular intervals,
+    /// on a thread or in a task of the application, because requests may be rare.
     #[must_use]
     pub fn metrics(mut self, render: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.render = Some(Arc::new(render));
@@ -183,7 +184,7 @@ impl fmt::Debug for Routes {
     }
 }
 
-/// `GET`, and `HEAD`, which some load balancers send.
+/// Accepts `GET`, and `HEAD`, which some load balancers send.
 pub(crate) struct ReadGuard;
 
 impl Guard for ReadGuard {
@@ -192,7 +193,7 @@ impl Guard for ReadGuard {
     }
 }
 
-/// Returns an answer in JSON that no cache keeps. A body over the limit is replaced by a refusal.
+/// Returns an answer in JSON that caches must not keep. A body over the limit is replaced by a refusal.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     let (status, text) = match BoundedText::json(body, MOST_ANSWERED) {
         Ok(text) => (status, text),
@@ -211,14 +212,14 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
 /// Longest answer in JSON, in bytes. The longest answers are the records of several agents, each of 8 MiB at most.
 const MOST_ANSWERED: usize = 64 << 20;
 
-/// An error, and its remedy.
+/// An error and its remedy.
 #[derive(Serialize)]
 struct Message<'a> {
     message: &'a str,
 }
 
-/// Reads a body of at most `longest` bytes that arrives `within` this time. A body that trickles would hold its
-/// connection.
+/// Reads a body of at most `longest` bytes, which has to arrive within the time `within`. Without that limit, a body
+/// that arrives slowly would hold its connection.
 pub(crate) async fn read_body(
     body: Payload,
     longest: usize,
@@ -238,13 +239,13 @@ pub(crate) async fn read_body(
     }
 }
 
-/// Returns the answer to a request that nodes redirect to each other.
+/// Returns the answer to a request that the nodes redirect to each other in a circle.
 fn came_back() -> HttpResponse {
     let message = "the nodes redirect this request to each other: ask again when they agree on a leader, and give each agent an `about` of its own";
     refusal(StatusCode::LOOP_DETECTED, message)
 }
 
-/// Returns an answer that names the error and its remedy.
+/// Returns an answer with the error and its remedy.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
     json(status, &Message { message })
 }

@@ -1,4 +1,4 @@
-//! The routes that read. Only `/health/live` uses an agent's mailbox, because it checks that the agent responds.
+//! The routes that only read. Only `/health/live` uses an agent's mailbox, because it checks that the agent responds.
 
 use actix_web::{
     HttpRequest, HttpResponse,

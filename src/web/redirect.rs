@@ -1,7 +1,7 @@
 //! Redirects a request that only the leader answers to the URL that the leader publishes.
 //!
-//! Decided here: which text is such a URL, and when a request was redirected in a circle. Not here: whether a request
-//! is redirected.
+//! Decided here: which text is such a URL, and when a request was redirected in a circle. Not here: which requests are
+//! redirected.
 
 use actix_web::http::{Uri, header::HeaderValue};
 
@@ -12,8 +12,8 @@ use crate::protocol::{About, AgentId};
 pub(super) enum Onward {
     /// The request continues at this URL.
     To(HeaderValue),
-    /// The request returned to this agent, or passed many nodes: the nodes name each other as the leader, or several
-    /// nodes publish one URL.
+    /// The request returned to this agent, or passed too many nodes. The cause is that the nodes consider each other
+    /// the leader, or that several nodes publish the same URL.
     CameBack,
     /// The leader publishes no URL.
     Nowhere,
@@ -39,8 +39,7 @@ pub(super) fn onward(about: Option<&About>, request: &Uri, me: &AgentId) -> Onwa
     HeaderValue::try_from(url).map_or(Onward::Nowhere, Onward::To)
 }
 
-/// Returns the start of the URL, of http or https, without the slash at its end; `None` for a URL with user, query or
-/// fragment.
+/// Returns the URL of http or https, without a slash at its end; `None` for a URL with user, query or fragment.
 fn base(about: &About) -> Option<String> {
     let text = about.as_str();
     // A browser reads a backslash as a slash.
@@ -59,7 +58,7 @@ fn base(about: &About) -> Option<String> {
     (is_host && is_web).then(|| format!("{scheme}://{authority}{path}"))
 }
 
-/// Returns the part of a query that names the agent which redirected the request.
+/// Returns the part of a query that contains the name of the agent which redirected the request.
 fn mark(agent: &AgentId) -> String {
     let mut mark = String::from(MARK);
     for byte in agent.as_str().bytes() {
@@ -80,7 +79,8 @@ fn hex(digit: u8) -> char {
 
 const MARK: &str = "bully-via=";
 
-/// Redirects after which a request is refused. More redirects would find no leader in a group of any size.
+/// Number of redirects after which a request is refused. In a group of any size, more redirects would not find a
+/// leader.
 const MOST: usize = 4;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The token that a command needs.
 //!
-//! Decided here: which texts are tokens, and that a comparison takes the same time wherever two tokens differ.
+//! Decided here: which texts are tokens, and that a comparison takes the same time at whichever character two tokens
+//! differ.
 
 use std::fmt;
 
@@ -8,8 +9,8 @@ use subtle::ConstantTimeEq;
 
 /// The token of callers that may command a node: 16 to 512 visible ASCII characters.
 ///
-/// Read it from a file or from the environment, never from the command line, where any process of the host sees it.
-/// White space at both ends is removed, so a file may end with a line feed. Its `Debug` output does not show the
+/// Read it from a file or from the environment, never from the command line, where every process of the host can read
+/// it. White space at both ends is removed, so a file may end with a line feed. The `Debug` output does not show the
 /// token.
 #[derive(Clone)]
 pub struct Token(String);
@@ -67,7 +68,7 @@ pub enum TokenError {
     TooShort {
         /// Its length.
         len: usize,
-        /// The least length.
+        /// The smallest allowed length.
         least: usize,
     },
     /// The token is longer than the limit.

@@ -1,8 +1,8 @@
-//! Makes a socket in a folder, and replaces an old socket there.
+//! Creates a socket in a folder, and replaces an old socket.
 //!
-//! Decided here: a file of another user, a file of another kind than a socket, and a socket that answers are left
-//! alone. A socket that a process left behind is replaced. When two processes start at once, a lock of the folder makes
-//! them do this one after the other, so that neither removes the socket of the other.
+//! Decided here: which file may be replaced. A file of another user, a file that is not a socket, and a socket that
+//! answers are not changed. A socket that a process left behind is replaced. If two processes start at the same time, a
+//! lock of the folder lets them do this one after the other, so that neither removes the socket of the other.
 
 use std::{
     fs::{self, Metadata, Permissions},
@@ -28,7 +28,7 @@ use rustix::{
 
 use super::SocketError;
 
-/// Identity of a file, whatever its name is.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -50,7 +50,7 @@ impl From<&Metadata> for FileIdentity {
     }
 }
 
-/// Makes the socket, with mode 0600.
+/// Creates the socket, with mode 0600.
 pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketError> {
     let failed = |source: io::Error| SocketError::Io {
         path: path.to_owned(),
@@ -66,7 +66,8 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
         }
     }
     let listener = UnixListener::bind(path).map_err(failed)?;
-    // Until this line the process's umask decided the mode. A user who connected in between is refused by the uid.
+    // Until this line the process's umask decided the mode. A user who has connected before is refused because of the
+    // uid.
     let made = fs::set_permissions(path, Permissions::from_mode(0o600))
         .and_then(|()| listener.set_nonblocking(true))
         .and_then(|()| FileIdentity::of(path));
@@ -79,7 +80,7 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
     }
 }
 
-/// Checks that a process of this user left the file behind.
+/// Checks that the file was left behind by a process of this user.
 fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
     let path = path.to_owned();
     let (owner, own) = (found.uid(), geteuid().as_raw());
@@ -96,10 +97,10 @@ fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
     }
 }
 
-/// Whether a process listens on the socket.
+/// Returns whether a process listens on the socket.
 fn is_served(path: &Path) -> io::Result<bool> {
     let probe: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-    // A process that hangs accepts no connection, and a probe that waits for it would hang as well.
+    // A process that hangs does not accept the connection. The probe must not wait for it.
     ioctl_fionbio(&probe, true)?;
     match connect(&probe, &SocketAddrUnix::new(path)?) {
         Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => Ok(true),
@@ -133,6 +134,6 @@ fn lock_folder(path: &Path) -> Result<OwnedFd, SocketError> {
     })
 }
 
-/// Number of tries; with the pauses, they last a second.
+/// Number of attempts. With the pauses they last a second.
 const TRIES: usize = 500;
 const PAUSE: Duration = Duration::from_millis(2);

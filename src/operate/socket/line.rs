@@ -1,7 +1,7 @@
-//! One line of bytes, as they come.
+//! Reads one line from bytes that arrive in parts.
 //!
-//! Decided here: a line ends with a line feed, and is at most [`LONGEST`] bytes; bytes after it are ignored. Not here:
-//! how long it may take (`serve.rs`).
+//! Decided here: a line ends with a line feed, and is at most [`LONGEST`] bytes; bytes after its end are ignored. Not
+//! here: how long a line may take (`serve.rs`).
 
 /// Longest line in bytes, without its end.
 pub(super) const LONGEST: usize = 4096;
@@ -10,14 +10,14 @@ pub(super) const LONGEST: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct RequestLine(Vec<u8>);
 
-/// State of a line after some more bytes.
+/// The state of a line after more bytes have arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineProgress {
-    /// The end has not arrived.
+    /// The end of the line has not arrived.
     Unfinished,
     /// The line is complete.
     Whole,
-    /// The line has no end within the limit.
+    /// The limit is reached and the line has no end.
     TooLong,
 }
 

@@ -8,10 +8,11 @@
 //!   anything else                                   ─▶ {"error":{"message":".."}}
 //! ```
 //!
-//! Decided here: which peers get answers, and how much they may send. Only the socket's own user may use it (mode 0600,
-//! and the uid of each peer is checked). A line has at most 4 KiB and 5 s to arrive. Sixteen connections are answered
-//! at one time; the others wait. The socket has a thread of its own: it never blocks an agent, and answers even while
-//! the application's threads hang. Not here: which file may be replaced (`bind.rs`), the form of a line (`line.rs`).
+//! Decided here: which processes get answers, and how much they may send. Only the socket's own user and root may use
+//! it (mode 0600, and the uid of each process is checked). A request has at most 4 KiB, and 5 s to arrive. Sixteen
+//! connections are answered at the same time; more connections wait. The socket has a thread of its own: it never
+//! blocks an agent, and answers even while the application's threads hang. Not here: which file may be replaced
+//! (`bind.rs`), the form of a line (`line.rs`).
 
 mod bind;
 mod line;
@@ -39,7 +40,7 @@ use bind::FileIdentity;
 pub enum SocketRequest {
     /// The report of the node.
     Report,
-    /// Why no agent leads, or why this one leads.
+    /// Explain why no agent leads, or why the present leader leads.
     Diagnosis,
     /// The past of the node's groups.
     History,
@@ -78,14 +79,14 @@ pub enum SocketAnswer {
 
 /// Serves a node's report and commands on a Unix-domain socket at `path`, until the guard is dropped.
 ///
-/// Answers only processes of the same user and of root. Put the socket into a folder that no other user may write to,
-/// such as `/run/NAME`. A socket that a process left behind there is replaced.
+/// It answers only processes of the same user and of root. Put the socket into a folder in which no other user may
+/// write, such as `/run/NAME`. A socket that an earlier process left at `path` is replaced.
 ///
 /// The socket has a thread of its own, named `bully-operate`. This call needs no System, and blocks for a second at
 /// most.
 ///
 /// # Errors
-/// [`SocketError`], and nothing was changed.
+/// [`SocketError`]. Nothing was changed then.
 ///
 /// # Examples
 /// ```no_run
@@ -109,7 +110,7 @@ pub fn serve_socket(
         file,
         stop: Some(stop),
     };
-    // After this line a failure drops the guard, which removes the file.
+    // From this line on, a failure drops the guard, which removes the file.
     let runtime = serve::runtime().map_err(SocketError::Thread)?;
     thread::Builder::new()
         .name("bully-operate".to_owned())
@@ -118,7 +119,7 @@ pub fn serve_socket(
     Ok(guard)
 }
 
-/// Keeps a socket served; dropping it removes the socket. A request that is in progress then has another second.
+/// Serves a socket as long as it exists. A drop removes the socket; a request in progress then has one more second.
 #[must_use = "dropping the guard removes the socket"]
 pub struct SocketGuard {
     path: PathBuf,
@@ -135,8 +136,8 @@ impl SocketGuard {
 
 impl Drop for SocketGuard {
     fn drop(&mut self) {
-        // Remove the file while the thread still listens: another process that starts now then takes the socket for a
-        // living one, and does not replace it.
+        // Removes the file while the thread still listens. A process that starts at this moment sees that the socket is
+        // in use, and does not replace it.
         if FileIdentity::of(&self.path).is_ok_and(|found| found == self.file)
             && let Err(reason) = fs::remove_file(&self.path)
         {
@@ -160,13 +161,13 @@ impl fmt::Debug for SocketGuard {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// A process answers on the path.
+    /// A running process answers on the path.
     #[error("{} is served by a process that runs: stop that one, or name another path", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
     },
-    /// The path has a file of another user.
+    /// The file at the path belongs to another user.
     #[error("{} belongs to the user {owner}, not to this process's {own}: name a path of its own", path.display())]
     Foreign {
         /// The path.
@@ -176,19 +177,20 @@ pub enum SocketError {
         /// The uid of this process.
         own: u32,
     },
-    /// The path has a file of another kind than a socket, which is not replaced.
+    /// The file at the path is not a socket, and is not replaced.
     #[error("{} is no socket: remove it, or name another path", path.display())]
     NoSocket {
         /// The path.
         path: PathBuf,
     },
-    /// Another process has held the lock of the folder for a second. A process holds it while it makes a socket there.
+    /// Another process has held the lock of the folder for a second. A process holds this lock while it creates a
+    /// socket in the folder.
     #[error("the folder {} is locked by another process: try again, or use a folder of its own", folder.display())]
     Busy {
         /// The folder.
         folder: PathBuf,
     },
-    /// The file cannot be made. A path of more than about 100 bytes is too long.
+    /// The file cannot be created. A path of more than about 100 bytes is too long.
     #[error("no socket can be made at {} ({source}): does its folder exist, and may this user write to it?", path.display())]
     Io {
         /// The path.

@@ -1,7 +1,8 @@
 //! The thread that answers on a socket.
 //!
-//! Decided here: which peers get answers, how long each part of an answer may take, and how many connections are
-//! answered at one time. A silent peer costs a slot for a few seconds, and costs no agent anything.
+//! Decided here: which processes get answers, how long each part of an answer may take, and how many connections are
+//! answered at the same time. A silent client occupies one of these connections for a few seconds, and does not slow
+//! any agent.
 
 use std::{io, os::unix::net::UnixListener as StdListener, pin::pin, sync::Arc, time::Duration};
 
@@ -24,13 +25,13 @@ use super::{
     line::{LONGEST, LineProgress, RequestLine},
 };
 
-/// Largest number of connections that are answered at one time.
+/// Largest number of connections that are answered at the same time.
 const SLOTS: u32 = 16;
 
-/// Longest time for a line to arrive, and for a client to take an answer.
+/// Longest time for a request to arrive, and for a client to take an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Time that an answer in progress still has when the socket ends.
+/// Time that an answer in progress still has after the guard was dropped.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Returns the runtime of the socket's thread.
@@ -38,7 +39,7 @@ pub(super) fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// Answers until it is told to stop.
+/// Answers requests until `stopped` is signalled.
 pub(super) fn serve(
     runtime: &Runtime,
     listener: StdListener,
@@ -47,7 +48,7 @@ pub(super) fn serve(
 ) {
     let slots = Arc::new(Semaphore::new(usize::try_from(SLOTS).unwrap_or(1)));
     let served = async {
-        // The listener is made here, because it belongs to the runtime.
+        // The listener is created here, because it belongs to this runtime.
         let listener = UnixListener::from_std(listener)?;
         let accepting = pin!(accept(&listener, operated, &slots));
         if let Either::Left((ended, _)) = select(accepting, stopped).await {
@@ -70,14 +71,14 @@ async fn accept(
     slots: &Arc<Semaphore>,
 ) -> io::Result<()> {
     let mut refusals = Refusals::default();
-    // Nothing closes the semaphore.
+    // `acquire_owned` cannot fail: nothing closes the semaphore.
     while let Ok(slot) = Arc::clone(slots).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
                 refusals.end();
                 let operated = operated.clone();
                 drop(spawn_local(async move {
-                    // If the peer is gone, it gets no answer; no other peer is affected.
+                    // If the client is gone, it gets no answer. Other clients are not affected.
                     let may_ask = |peer| may_ask(peer, geteuid().as_raw());
                     timeout(ALL, attend(stream, &operated, may_ask)).await.ok();
                     drop(slot);
@@ -93,10 +94,11 @@ async fn accept(
     Ok(())
 }
 
-/// Longest time that a connection stays open: the line, the longest wait for a command, the answer, and a little more.
+/// Longest time for which a connection stays open: the request, the longest wait for a command, the answer, and a
+/// little more.
 const ALL: Duration = Duration::from_secs(90);
 
-/// Reads one line, and writes one.
+/// Reads one line, and writes one line.
 async fn attend(
     mut stream: UnixStream,
     operated: &Operated,
@@ -104,8 +106,8 @@ async fn attend(
 ) -> io::Result<()> {
     let answer = match stream.peer_cred() {
         Ok(peer) if !may_ask(peer.uid()) => {
-            // Read the request even for a refusal: if it stays unread, the system reports a broken connection to the
-            // client, and the answer is lost.
+            // Read the request before a refusal too: if the request stays unread, the system reports a broken
+            // connection to the client, and the answer is lost.
             timeout(PATIENCE, hear(&mut stream)).await.ok();
             SocketAnswer::Denied {
                 message: format!(
@@ -133,7 +135,7 @@ async fn attend(
     stream.shutdown().await
 }
 
-/// Whether a process of that user may read and command this node.
+/// Returns whether a process of the user `peer` may read and command this node.
 const fn may_ask(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
@@ -157,7 +159,7 @@ fn error(message: std::fmt::Arguments<'_>) -> SocketAnswer {
     }
 }
 
-/// The reason why there is no line.
+/// The reason why no whole line arrived.
 enum HearError {
     TooLong,
     Unfinished,
