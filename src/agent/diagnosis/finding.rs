@@ -14,42 +14,43 @@ use crate::{
 
 use super::{NotLeading, ScheduleFinding};
 
-/// One finding of a [`Diagnosis`](super::Diagnosis). As text it is one sentence, which names the remedy.
+/// One finding of a [`Diagnosis`](super::Diagnosis). As text it is one sentence, which contains the remedy.
 ///
-/// As JSON it has its name as `kind`, its fields, and the sentence as `text`; spans are in milliseconds.
+/// As JSON the key `kind` has the name of the finding, beside its fields, and `text` has the sentence; spans are in
+/// milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Finding {
-    /// The agent left or ended for good.
+    /// The agent has left its group or has ended, for good.
     Ended,
-    /// The agent crashed, and its restart policy decides whether it comes back.
+    /// The agent has crashed. Its restart policy decides whether it starts again.
     Down,
-    /// The agent has done nothing for a long time, although it has timers: its thread is blocked, or its host is
+    /// The agent has done nothing for a long time, although its timers were due: its thread is blocked, or its host is
     /// overloaded.
     Hangs {
-        /// Time since it last did something. As JSON: `silent_ms`.
+        /// Time since the agent last did anything. As JSON: `silent_ms`.
         #[serde(rename = "silent_ms", serialize_with = "shown::millis")]
         silent_for: Duration,
     },
-    /// The store has not stored the agent's record.
+    /// The agent's store has failed to store the agent's record.
     StoreFails {
         /// The last error of the store.
         reason: String,
         /// Time since the first failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
-        /// Whether the agent saves the same record again, and waits until it is durable.
+        /// Whether the agent saves the same record again, and waits until the record is durable.
         is_tried_again: bool,
     },
-    /// This agent's record is an old copy, such as a backup: another voter received a later vote or acknowledgement of
-    /// this agent.
+    /// This agent's record is an old copy, such as a backup: another voter has received a later vote or acknowledgement
+    /// from this agent.
     OldRecord {
-        /// The voter that received it.
+        /// The voter that has received it.
         by: AgentId,
         /// The term of the record.
         term: Term,
-        /// The term in which that voter received it.
+        /// The term in which this voter has received it.
         heard: Term,
     },
     /// The store of the lease fails: this agent cannot take the lease, or loses it.
@@ -83,24 +84,24 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease holds something else in place of the lease of this group. It is not overwritten.
+    /// The store of the lease contains another record in place of the lease of this group. It is not overwritten.
     RegisterForeign {
         /// The name of the store.
         store: String,
-        /// A description of the content.
+        /// A description of that record.
         reason: String,
     },
-    /// A voter, or this agent, uses another store than the one it has voted with in this epoch. Agents that know of
-    /// this do not count its votes.
+    /// A voter (or this agent, if it votes) uses another store than the store with which it has voted in this epoch.
+    /// Agents that know this do not count its votes.
     OtherStore {
         /// The voter.
         voter: AgentId,
-        /// The store that it has voted with.
+        /// The store with which it has voted.
         kept: StoreId,
-        /// The store that it has now.
+        /// The store that it uses now.
         found: StoreId,
     },
-    /// A record has been on its way to the store for longer than an election should take.
+    /// The store has been saving a record for longer than an election should take.
     StoreIsSlow {
         /// Time since the save began. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
@@ -108,56 +109,57 @@ pub enum Finding {
     },
     /// The agent's clock is far slower than the timers.
     ClockIsSlow,
-    /// Another node follows other rules in this group, or has another epoch or other voters: no messages pass between
-    /// the two.
+    /// Another node follows other rules in this group, or has another epoch or other voters. No messages pass between
+    /// the two nodes.
     RulesDiffer {
         /// The node.
         node: String,
         /// The rules of its agents.
         theirs: String,
-        /// The rules of the agents here.
+        /// The rules of the agents of this process.
         mine: String,
     },
-    /// The agents of another node, or another agent here, name a later epoch of the voters than this agent. Neither
-    /// side counts the messages of the other.
+    /// Another node, or another agent of this process, uses a later list of voters (a later epoch) than this agent.
+    /// Neither side counts the messages of the other.
     ListOlder {
-        /// The node, or the agent if it is in this process.
+        /// The node, or the name of the agent if it is in this process.
         node: String,
-        /// The epoch that the other side names.
+        /// The epoch of the other side.
         theirs: u64,
         /// The epoch of this agent.
         mine: u64,
     },
-    /// The reverse: this agent names the later epoch. If its voters decided that epoch, they tell the others within a
-    /// moment; if it was configured, no agent ever does.
+    /// The reverse of [`ListOlder`](Self::ListOlder): this agent uses the later list. If voters decided that list, they
+    /// send it to the other side within a moment. If it comes from a configuration, no agent sends it.
     OtherListOlder {
-        /// The node, or the agent if it is in this process.
+        /// The node, or the name of the agent if it is in this process.
         node: String,
-        /// The epoch that the other side names.
+        /// The epoch of the other side.
         theirs: u64,
         /// The epoch of this agent.
         mine: u64,
     },
-    /// Two processes claim to be that node: one is linked, and a later one was refused in the last minute.
+    /// Two processes use the name of the same other node: one of them is linked, and a later process was refused in the
+    /// last minute.
     PeerNameTwice {
         /// The node.
         node: String,
     },
-    /// Another process has the name of this node, or got it later.
+    /// Another process has the name of this node.
     NodeNameTwice {
-        /// The node that refused this process, or an earlier one with the same name.
+        /// The node that refused this process, or an earlier process with the same name.
         node: String,
         /// The error of that node.
         error: String,
     },
-    /// Another node has an agent with the name of an agent here.
+    /// Another node has an agent with the name of an agent of this process.
     AgentNameTwice {
         /// The node.
         node: String,
         /// The agent's name.
         agent: AgentId,
     },
-    /// Another process has an agent with this agent's name, according to the rows in the store of their lease.
+    /// Another process has an agent with this agent's name, as the rows in the store of the lease show.
     TwoOfOneName {
         /// The incarnation of the other agent.
         #[serde(serialize_with = "shown::text")]
@@ -169,12 +171,12 @@ pub enum Finding {
         reachable: u32,
         /// Number of all voters.
         all: u32,
-        /// Number of voters that are needed.
+        /// Number of voters that are needed for an election.
         needed: u32,
-        /// The unreachable voters, as far as their names are known here.
+        /// The unreachable voters, as far as this agent knows their names.
         missing: Vec<AgentId>,
     },
-    /// There is no link to a node that the group is carried to.
+    /// There is no link to a node to which the group's messages go.
     PeerUnlinked {
         /// Its name.
         node: String,
@@ -192,44 +194,44 @@ pub enum Finding {
     PeerLacksGroup {
         /// The node.
         node: String,
-        /// The first groups that it has.
+        /// The first groups of that node.
         others: Vec<String>,
     },
-    /// Another node names terms that are later than the clock of this host allows. Its messages are ignored.
+    /// Another node sends terms that are later than the clock of this host allows. Its messages are ignored.
     ClockAhead {
         /// The node.
         node: String,
     },
-    /// The wall clock of another voter differs by more than 10 s from the clock here, and the terms depend on these
+    /// The wall clock of another voter differs by more than 10 s from the clock of this host. The terms depend on these
     /// clocks.
     ClocksApart {
         /// The voter.
         voter: AgentId,
-        /// Whether its clock is ahead of the one here.
+        /// Whether its clock is ahead of the clock of this host.
         is_ahead: bool,
         /// The difference. As JSON: `by_ms`.
         #[serde(rename = "by_ms", serialize_with = "shown::millis")]
         by: Duration,
     },
-    /// The work of this leader has failed in the last minutes.
+    /// The work of this leader has failed during the last minutes.
     WorkFails {
-        /// Number of times that it panicked, ended or stalled since the agent started.
+        /// Number of times that the work panicked, ended or stalled since the agent started.
         failures: u32,
         /// Time since the last failure. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
         /// The last failure.
         reason: String,
-        /// Time until the agent, which leads, steps down. As JSON: `waits_ms`.
+        /// Time until this agent steps down, if it leads. As JSON: `waits_ms`.
         #[serde(rename = "waits_ms", serialize_with = "shown::optional_millis")]
         waits: Option<Duration>,
     },
     /// This agent leads, but its work does not run.
     NothingRuns {
-        /// Whether the work has run before; else it was never begun.
+        /// Whether the work has run before; otherwise it has never begun.
         has_run: bool,
     },
-    /// The agents of another node have other timings than this agent. That is safe.
+    /// The agents of another node have other timings than this agent. This does not endanger the election.
     TimingsDiffer {
         /// The node.
         node: String,
@@ -238,14 +240,14 @@ pub enum Finding {
         /// The timings of this agent.
         mine: String,
     },
-    /// Messages take longer than the timings assume.
+    /// A message takes longer than the timings assume.
     EchoTooLong {
         /// The node.
         node: String,
         /// Time of a round trip to the node. As JSON: `echo_ms`.
         #[serde(rename = "echo_ms", serialize_with = "shown::millis")]
         echo: Duration,
-        /// Longest time of a message one way, by the timings. As JSON: `assumed_ms`.
+        /// Longest time that a message takes one way, as the timings assume. As JSON: `assumed_ms`.
         #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
         assumed: Duration,
         /// The name of the timings, if they are a preset.
@@ -253,24 +255,25 @@ pub enum Finding {
         /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// The store of the lease answers later than the timings assume.
+    /// The store of the lease takes longer for an answer than the timings assume.
     RegisterIsSlow {
         /// The name of the store.
         store: String,
-        /// Time of an answer, the median of ten. As JSON: `answer_ms`.
+        /// Time that the store takes for an answer, the median of ten. As JSON: `answer_ms`.
         #[serde(rename = "answer_ms", serialize_with = "shown::millis")]
         answer: Duration,
         /// The longest time that the timings allow. As JSON: `assumed_ms`.
         #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
         assumed: Duration,
-        /// The lease, if three answers do not fit into it: then no leader can hold it. As JSON: `too_short_ms`.
+        /// The duration of the lease, if it is too short for three answers: then no leader can keep it. As JSON:
+        /// `too_short_ms`.
         #[serde(rename = "too_short_ms", serialize_with = "shown::optional_millis")]
         too_short: Option<Duration>,
         /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// A write of the store takes longer than a round that asks for votes. Without a leader the longest recent write
-    /// counts, else most of the last ten.
+    /// A write of the store takes longer than a round that asks for votes. Without a leader, the longest recent write
+    /// is compared. If there is a leader, this is reported only if most of the last ten writes were slow.
     WriteTooLong {
         /// Time of a recent write. As JSON: `write_ms`.
         #[serde(rename = "write_ms", serialize_with = "shown::millis")]
@@ -278,20 +281,20 @@ pub enum Finding {
         /// Length of a round by the timings. As JSON: `round_ms`.
         #[serde(rename = "round_ms", serialize_with = "shown::millis")]
         round: Duration,
-        /// Whether most of the last writes took longer than a round. Then this voter leaves the leadership to others.
+        /// Whether most of the last writes took longer than a round. Then this voter lets other voters lead.
         waits: bool,
         /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// This agent leads, but steadily renews its lease late: one more late answer, and the lease is lost.
+    /// This agent leads, but renews its lease late again and again: one more late answer, and the lease is lost.
     RenewsLate {
-        /// Rest of the lease at the last late renewal. As JSON: `left_ms`.
+        /// Rest of the lease just before the last late renewal. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
         /// Rest of the lease right after that renewal. As JSON: `renewed_ms`.
         #[serde(rename = "renewed_ms", serialize_with = "shown::millis")]
         renewed: Duration,
-        /// The fastest slower preset that fits, if there is one.
+        /// The fastest of the slower presets that fit, if there is one.
         advice: Option<&'static str>,
     },
     /// This agent stood still in the last minute for longer than the timings tolerate.
@@ -299,7 +302,8 @@ pub enum Finding {
         /// Longest delay of a timer of this agent. As JSON: `stall_ms`.
         #[serde(rename = "stall_ms", serialize_with = "shown::millis")]
         stall: Duration,
-        /// Longest standstill of two agents, one after the other, that the timings tolerate. As JSON: `tolerated_ms`.
+        /// Longest standstill that the timings tolerate, even if two agents stand still one after the other. As JSON:
+        /// `tolerated_ms`.
         #[serde(rename = "tolerated_ms", serialize_with = "shown::millis")]
         tolerated: Duration,
         /// The name of the timings, if they are a preset.
@@ -307,15 +311,15 @@ pub enum Finding {
         /// The fastest preset that fits, if there is one.
         advice: Option<&'static str>,
     },
-    /// No member that can be reached is eligible.
+    /// No reachable member is eligible.
     NoneEligible,
-    /// This agent is not eligible, because the actor that it is tied to is gone.
+    /// This agent is not eligible, because the actor to which it is tied is gone.
     TieBroken,
     /// This agent is not eligible, because it has no score.
     NoScore,
     /// This agent is an observer.
     Observer,
-    /// This agent lets others go first, because it has stepped down.
+    /// This agent is in its cool-down: it lets other agents go first, because it has stepped down.
     CoolsDown {
         /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
@@ -327,50 +331,51 @@ pub enum Finding {
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
-    /// This agent keeps no record, and takes no part until others have sent it their memory.
+    /// This agent keeps its votes on no disk, and remembers none after its start. It takes no part in elections until
+    /// other voters have sent it their memory.
     Recovers {
-        /// Time for which it still abstains; zero if it only waits for answers. As JSON: `left_ms`.
+        /// Time for which it still takes no part; zero if it only waits for answers. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
         /// Number of the other voters that have answered.
         answers: u32,
-        /// Number of those voters that recover themselves, and remember nothing.
+        /// Number of these voters that recover as well, and remember nothing.
         recover: u32,
         /// Number of voters with a memory that this agent needs.
         needed: u32,
-        /// The other voters that remember.
+        /// The other voters that remember their votes.
         remember: Vec<AgentId>,
         /// The other voters that have not answered.
         silent: Vec<AgentId>,
-        /// Number of the voters in `remember` that have to restart, so that this agent can go on by the clocks alone;
-        /// `None` while too few have answered for that.
+        /// Number of the voters in `remember` that have to restart, so that this agent can continue by the clocks
+        /// alone; `None` while too few voters have answered to know it.
         restarts: Option<u32>,
     },
-    /// This agent has not begun yet.
+    /// This agent has not taken its first step.
     Starting,
     /// These timings have no failure detector, and no agent has been asked to start an election.
     NotAsked,
     /// An election is under way.
     ElectionUnderWay {
-        /// This agent's role in it.
+        /// The role of this agent in the election.
         role: Role,
     },
-    /// A change of the voters is under way, or was asked of this agent.
+    /// The voters are being changed, or this agent was asked to change them.
     VotersChange {
         /// The epoch of the new list; `None` until this agent sees the change begin.
         epoch: Option<u64>,
         /// Whether a caller waits for the change at this agent.
         is_asked_here: bool,
-        /// Time since this agent knows of the change. As JSON: `since_ms`.
+        /// Time since this agent learned of the change. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// There is a leader and enough voters, but these voters cannot be reached.
+    /// There is a leader and there are enough voters, but these voters cannot be reached.
     VotersAway {
         /// Their names.
         missing: Vec<AgentId>,
     },
-    /// The number of voters is even: one voter less would tolerate as many failures.
+    /// The number of voters is even: with one voter less, the group would tolerate as many failures.
     EvenVoters {
         /// Number of voters.
         all: u32,
@@ -380,26 +385,27 @@ pub enum Finding {
         /// The epoch of the list.
         epoch: u64,
     },
-    /// This agent's configuration names other voters than the list that counts, which was decided later.
+    /// This agent's configuration has other voters than the list that is in use, which was decided later.
     ConfigurationOlder {
         /// The epoch of that list.
         epoch: u64,
         /// Its voters.
         voters: Vec<AgentId>,
     },
-    /// The leader cannot be reached: if it stays silent, another one is elected.
+    /// The leader cannot be reached. If it stays silent, another agent is elected.
     LeaderUnreachable {
         /// Its name.
         leader: AgentId,
     },
-    /// The store of the lease names the leader, but no link reaches it: messages of applications do not arrive.
+    /// The store of the lease contains the leader, but no link reaches the leader: messages of applications do not
+    /// arrive.
     LeaderUnlinked {
         /// Its name.
         leader: AgentId,
         /// The name of the store.
         store: String,
     },
-    /// The leader holds the lease in a store. Only that store knows the agents of other processes.
+    /// The leader holds the lease in a store. Only this store knows the agents of other processes.
     HoldsLease {
         /// Its name.
         leader: AgentId,
@@ -408,21 +414,21 @@ pub enum Finding {
     },
     /// The leader hands over when its work has ended.
     Drains,
-    /// A member that can be reached ranks above the leader.
+    /// A reachable member ranks above the leader.
     Outranked {
         /// The leader.
         leader: AgentId,
-        /// The member.
+        /// The member that ranks above the leader.
         by: AgentId,
         /// The reason why that member does not lead.
         because: NotLeading,
     },
-    /// The leader ranks highest of all members that can be reached.
+    /// The leader has the highest rank of all reachable members.
     HighestLeads {
         /// The leader.
         leader: AgentId,
     },
-    /// All is well, and a faster preset allows twice the recently measured times.
+    /// All is well, and a faster preset would still allow twice the recently measured times.
     FasterFits {
         /// The preset.
         preset: &'static str,

@@ -42,7 +42,7 @@ pub(in crate::agent) struct Facts {
 }
 
 impl Facts {
-    /// Returns the findings, the worst first.
+    /// Returns the findings, the worst finding first.
     pub(super) fn judge(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         self.judge_agent(&mut found);
@@ -63,7 +63,7 @@ impl Facts {
         found
     }
 
-    /// Returns how many voters can be reached and how many are needed; `None` before the group has rules.
+    /// Returns how many voters can be reached and how many are needed; `None` while the rules of the group are unknown.
     pub(super) fn voters(&self) -> Option<VoterCount> {
         let requirements = self.requirements.as_ref()?;
         let (all, needed) = match requirements.voters {
@@ -91,7 +91,7 @@ impl Facts {
                 .is_none_or(|names| names.contains(&known.member.id))
     }
 
-    /// Returns the names of the voters, if a configuration lists them.
+    /// Returns the names of the voters, if the group has a list of voters.
     pub(super) fn names(&self) -> Option<&[AgentId]> {
         self.requirements.as_ref()?.names.as_deref()
     }
@@ -158,8 +158,7 @@ impl Facts {
         }
     }
 
-    /// Returns the epoch in which this agent is a learner: the list of voters does not name it, although it has a
-    /// store.
+    /// Returns the epoch in which this agent is a learner: it has a store, but is missing in the list of voters.
     fn learns(&self) -> Option<u64> {
         let requirements = self.requirements.as_ref()?;
         let names = requirements.names.as_ref()?;
@@ -167,14 +166,14 @@ impl Facts {
         (!is_behind && !names.contains(&self.id)).then_some(requirements.epoch)
     }
 
-    /// Checks that an agent that should run does run.
+    /// Checks that the agent makes progress, if it should run.
     fn judge_progress(&self, found: &mut Vec<Finding>) {
         let saving = self.signs.saving_since.map(|at| self.now.since(at));
         if let Some(since) = saving.filter(|since| *since >= self.assumed.patience) {
             return found.push(Finding::StoreIsSlow { since });
         }
         let waits = self.signs.waits_for_store();
-        // An agent that has a leader and no failure detector has nothing to do.
+        // An agent that has a leader and no failure detector has no timers.
         let has_timers = !waits && (self.assumed.has_detector() || self.status.leader.is_none());
         let silent = self.last_step.map(|at| self.now.since(at));
         let longest = self.assumed.patience.saturating_add(HANGS);
@@ -246,7 +245,7 @@ impl Facts {
         }
     }
 
-    /// Checks which list of voters counts, and whether it is being changed.
+    /// Checks which list of voters is in use, and whether it is being changed.
     fn judge_lists(&self, found: &mut Vec<Finding>) {
         let Some(requirements) = &self.requirements else {
             return;
@@ -269,7 +268,7 @@ impl Facts {
                 since: self.now.since(at),
             });
         }
-        // An agent that is behind still uses its own list.
+        // An agent in an earlier epoch still uses its own list.
         let is_behind = mine < requirements.epoch;
         let listed = requirements.names.as_ref().filter(|_| !is_behind);
         if let (Some(configured), Some(names)) = (&self.configured, listed) {
@@ -292,14 +291,14 @@ impl Facts {
             Ordering::Less => Some(Finding::OtherListOlder { node, theirs, mine }),
             Ordering::Equal => None,
         };
-        // If agents cannot learn of a new epoch, a different epoch is reported as other rules. The epoch that a peer
-        // named over a link that has ended may be out of date, so it does not count.
+        // If agents cannot learn of a new epoch, a different epoch is reported as other rules. After a link has ended,
+        // the epoch that the peer sent may be out of date, so it is ignored.
         let says = |peer: &&PeerReport| peer.mismatch.is_none() && peer.unlinked_for.is_none();
         let peers = self.peers.iter().filter(says);
         found.extend(peers.filter_map(|peer| {
             let theirs = peer.epoch?;
-            // A node that named an earlier epoch counts only if it still has an agent. A node that named a later epoch
-            // has shown that this agent's epoch is over.
+            // A node with an earlier epoch is reported only if it still has an agent. A node with a later epoch has
+            // shown that this agent's epoch has ended.
             let is_heard = theirs > mine || self.has_agent_at(&peer.node);
             is_heard
                 .then(|| differs(peer.node.clone(), theirs))
@@ -329,7 +328,7 @@ impl Facts {
         if let Some(left) = self.left(prospects.cooldown_until) {
             found.push(Finding::CoolsDown { left });
         } else if prospects.recovers.is_some() {
-            // It has no slot before its recovery is over.
+            // Before the end of its recovery it has no slot (its rank-staggered wait).
         } else if let Some(left) = self.left(prospects.waits_until) {
             found.push(Finding::Waits { left });
         }
@@ -357,15 +356,15 @@ impl Facts {
         if let Some(finding) = self.holder(id, is_reachable) {
             return found.push(finding);
         }
-        // With a lease the record of the leader counts, so no link to the leader is needed.
+        // With a lease the record in the store shows the leader, so no link to the leader is needed.
         if !is_reachable && self.register.is_some() {
             return;
         }
         if !is_reachable {
             return found.push(Finding::LeaderUnreachable { leader: id.clone() });
         }
-        // A leader without a score has withdrawn it, and leads on for a while. It cannot be compared with other
-        // members.
+        // A leader without a score has withdrawn its score, and continues to lead for a while. It cannot be compared
+        // with other members.
         let Some(score) = known.and_then(|known| known.member.score) else {
             return;
         };
@@ -383,7 +382,7 @@ impl Facts {
         }
     }
 
-    /// Returns the reason why a member does not lead, though it ranks above the leader.
+    /// Returns the reason why a member that ranks above the leader does not lead.
     fn why_not(&self, above: &ReachableMember, leader: &AgentId) -> NotLeading {
         if !above.is_reachable {
             return NotLeading::Unreachable;
@@ -393,7 +392,7 @@ impl Facts {
         if let Some(left) = self.left(prospects.cooldown_until).filter(|_| is_me) {
             return NotLeading::CoolsDown { left };
         }
-        // Only the leader knows when it gives way to another member.
+        // Only the leader, and the member itself, know when the member takes over.
         let knows = is_me || *leader == self.id;
         if let Some(left) = self.left(prospects.takeover_at).filter(|_| knows) {
             return NotLeading::TakesOver { left };
@@ -413,14 +412,14 @@ impl Facts {
         self.signs.work.as_ref()?.judge(leads, self.now)
     }
 
-    /// Returns the time until then; `None` if that has passed.
+    /// Returns the time until then; `None` if it is zero.
     pub(super) fn left(&self, until: Option<Time>) -> Option<Duration> {
         let left = until?.since(self.now);
         (!left.is_zero()).then_some(left)
     }
 }
 
-/// Answer of a peer to the later one of two processes.
+/// Answer of a peer to the later of two processes with one name.
 const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
@@ -441,9 +440,9 @@ fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Time beyond the longest election after which a silent agent counts as hanging. While it knows no leader it does
-/// something every ten seconds.
+/// Time, in addition to the longest election, after which a silent agent is considered to hang. While it knows no
+/// leader, an agent does something at least every ten seconds.
 const HANGS: Duration = Duration::from_secs(15);
 
-/// Most members above a leader, or in other epochs, that are reported.
+/// Largest number of members above the leader, and of nodes in other epochs, that are reported.
 const A_FEW: usize = 5;

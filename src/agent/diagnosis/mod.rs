@@ -1,4 +1,4 @@
-//! Why is there no leader, and why does this one lead?
+//! Explains why a group has no leader, or why its present leader leads.
 //!
 //! ```text
 //!   the agent's status ─┐
@@ -43,11 +43,11 @@ pub(super) use schedule::ScheduleSigns;
 
 use words::Span;
 
-/// Why a group has no leader, or why this one leads, as one agent sees it; see
+/// The reasons why a group has no leader, or why its present leader leads, as one agent knows them; see
 /// [`ElectionHandle::diagnosis`](super::ElectionHandle::diagnosis).
 ///
-/// As text it has a line that names the leader, then a line for each finding, the worst first. As JSON the fields have
-/// these names; each finding has its sentence as `text`.
+/// As text it has a line with the leader, then a line for each finding, the worst finding first. As JSON the fields
+/// have the names below; each finding has its sentence as `text`.
 ///
 /// ```
 /// # use actix_bully::agent::BullyHandle;
@@ -65,9 +65,9 @@ pub struct Diagnosis {
     pub node: AgentId,
     /// Its group.
     pub group: String,
-    /// The leader that it follows, or the agent itself.
+    /// The leader that the agent follows, or the agent itself if it leads.
     pub leader: Option<Leader>,
-    /// Time for which the agent has known no leader. As JSON: `leaderless_ms`.
+    /// Time since the agent last knew a leader; `None` if it knows one. As JSON: `leaderless_ms`.
     pub leaderless_for: Option<Duration>,
     /// Number of voters that can be reached, and number of voters that are needed.
     pub voters: Option<VoterCount>,
@@ -75,9 +75,9 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// The longest times that this agent has measured recently: the echo of a linked peer, a write of its store, a
     /// standstill of its own. A time is zero if it was not measured.
-    /// [`Timings::measured`](crate::protocol::Timings::measured) makes timings of it.
+    /// [`Timings::measured`](crate::protocol::Timings::measured) makes timings from it.
     pub measured: Measurement,
-    /// The nodes that the group is carried to.
+    /// The nodes to which the group's messages go.
     pub peers: Vec<PeerReport>,
 }
 
@@ -85,11 +85,12 @@ pub struct Diagnosis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct VoterCount {
-    /// Number of voters that can be reached: they are up as far as this agent knows, and their nodes are linked.
+    /// Number of voters that can be reached: as far as this agent knows, they are up and their nodes are linked.
     pub reachable: u32,
     /// Number of all voters.
     pub all: u32,
-    /// Number of voters that elect a leader: a quorum, or 1 if each side of a partition elects its own leader.
+    /// Number of voters that are needed to elect a leader: a quorum, or 1 if each side of a partition elects its own
+    /// leader.
     pub needed: u32,
 }
 

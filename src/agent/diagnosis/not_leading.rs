@@ -1,6 +1,6 @@
-//! Why another member than the highest-ranked one leads.
+//! The reasons why another member than the member with the highest rank leads.
 //!
-//! Decided here: the reasons, and the words of each. Not here: which reason holds (`judge.rs`).
+//! Decided here: the reasons, and the words of each. Not here: which reason is true (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -9,30 +9,31 @@ use serde::Serialize;
 use super::words::Span;
 use crate::shown;
 
-/// Why a member that ranks above the leader does not lead.
+/// The reason why a member that ranks above the leader does not lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotLeading {
     /// It cannot be reached.
     Unreachable,
-    /// It lets others go first after it has stepped down. An agent knows this only of itself.
+    /// It is in its cool-down: it lets other agents go first, because it has stepped down. An agent knows this only
+    /// about itself.
     CoolsDown {
         /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
-    /// A leader gives way to it only after it has been there for a certain time.
+    /// A live leader is replaced by this member only after the member has been present for a certain time.
     TakesOver {
-        /// Shortest time until then. As JSON: `left_ms`.
+        /// Shortest time until the member may take over. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
     /// Too few voters can be reached for an election.
     NoMajority,
-    /// By the policy of this agent a running leader never gives way.
+    /// By the policy of this agent, a live leader is never replaced.
     Never,
-    /// No reason is known here: it may cool down, or take over soon.
+    /// This agent knows no reason: the member may be in its cool-down, or take over soon.
     Unknown,
 }
 

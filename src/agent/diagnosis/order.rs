@@ -1,12 +1,12 @@
 //! The order of the findings.
 //!
-//! Decided here: the order alone. A finding that ends an agent comes first, then a finding that keeps it from leading,
-//! then remarks.
+//! Decided here: only the order. Findings that end an agent come first, then findings that keep it from leading, then
+//! remarks.
 
 use super::Finding;
 
 impl Finding {
-    /// Returns the place of the finding; smaller is worse.
+    /// Returns the position of the finding; a smaller number is worse.
     pub(super) const fn order(&self) -> u8 {
         match self {
             Self::Ended => 0,

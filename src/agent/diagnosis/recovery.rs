@@ -1,6 +1,7 @@
-//! A voter without a disk: the progress of its recovery, and whether its clock is close enough to those of the others.
+//! A voter without a disk: the progress of its recovery, and whether its clock is close enough to the clocks of other
+//! voters.
 //!
-//! Decided here: the findings, and the words about a recovery with its advice. Not here: the votes that a recovery
+//! Decided here: the findings, and the words about a recovery with their advice. Not here: the votes that a recovery
 //! needs (`elections/quorum/diskless`), and the other words (`sentence.rs`).
 
 use std::{fmt, time::Duration};

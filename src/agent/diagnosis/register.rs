@@ -1,6 +1,6 @@
 //! The answers of a lease's store, as findings.
 //!
-//! Decided here: the failures of the store that become findings. Not here: when a store counts as failing
+//! Decided here: which failures of the store become findings. Not here: when a store is considered to fail
 //! (`register/keeper/health.rs`), and whether it answers in time (`timings.rs`).
 
 use super::{Facts, Finding, ScheduleFinding};
@@ -11,7 +11,7 @@ impl Facts {
         let Some((store, state)) = &self.register else {
             return;
         };
-        // One cause gives one finding: a store out of reach takes no writes either.
+        // One cause gives one finding: if the store cannot be reached, it takes no writes either.
         if let Some((since, reason)) = &state.reads {
             found.push(Finding::RegisterFails {
                 store: store.clone(),
@@ -49,14 +49,15 @@ impl Facts {
         }
     }
 
-    /// Returns whether an agent that only the store knows may be eligible: the store says so, or cannot say.
+    /// Returns whether an agent that only the store knows may be eligible: the store lists such an agent, or cannot
+    /// list agents.
     pub(super) fn may_store_know_another(&self) -> bool {
         let state = self.register.as_ref().map(|(_, state)| state);
         state.is_some_and(|state| state.has_another != Some(false))
     }
 
-    /// Returns the finding about a holder of the lease that the store knows. It replaces the comparison of members.
-    /// `None` if the members and their ranks are known.
+    /// Returns the finding about a holder of the lease that only the store knows. This finding replaces the comparison
+    /// of members. Returns `None` if the members and their ranks are known.
     pub(super) fn holder(&self, leader: &AgentId, is_reachable: bool) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let (leader, store) = (leader.clone(), store.clone());

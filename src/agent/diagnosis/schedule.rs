@@ -1,7 +1,7 @@
 //! The reasons why a schedule of an agent does not run, as types and as sentences.
 //!
-//! Decided here: the data of these findings, and their words. Not here: when they are found; schedules report that
-//! themselves (`leader/schedule/`).
+//! Decided here: the data of these findings, and their words. Not here: when they are found; the schedules themselves
+//! report them (`leader/schedule/`).
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -13,13 +13,14 @@ use super::{
 };
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
-/// The reason why a [schedule](crate::leader::schedule) of this agent does not run. Text and JSON are like those of a
-/// [`Finding`].
+/// The reason why a [schedule](crate::leader::schedule) of this agent does not run. Its text and JSON have the form of
+/// a [`Finding`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ScheduleFinding {
-    /// The store of the lease answers, but fails for the marks of schedules: no tick begins.
+    /// The store of the lease answers, but fails for the marks of schedules (the due times of their last ticks): no
+    /// tick begins.
     MarksFail {
         /// The name of the store.
         store: String,
@@ -29,19 +30,19 @@ pub enum ScheduleFinding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store holds something else in place of the mark of a schedule. It is not overwritten.
+    /// The store contains another record in place of the mark of a schedule. It is not overwritten.
     MarkForeign {
         /// The schedule.
         schedule: AgentId,
         /// The name of the store.
         store: String,
-        /// A description of the content.
+        /// A description of that record.
         reason: String,
     },
-    /// The clock of this leader differs by more than 10 s from those of others. It runs no schedule, and hands over if
-    /// the clock of another contender agrees with theirs.
+    /// The clock of this leader differs by more than 10 s from other clocks. This leader runs no schedule, and hands
+    /// over if the clock of another contender agrees with the other clocks.
     ClockOff {
-        /// The time of this clock.
+        /// The time of this leader's clock.
         #[serde(serialize_with = "shown::text")]
         own: WallTime,
         /// The time of the other clocks.
@@ -50,25 +51,25 @@ pub enum ScheduleFinding {
         /// Whether `others` is the clock of the store, and not the median of the contenders' clocks.
         is_store: bool,
     },
-    /// These agents keep as many marks as they may, and none of this schedule. It does not run while the agents are
-    /// needed.
+    /// These agents already keep the largest number of marks, and have no mark of this schedule. The schedule does not
+    /// run as long as it needs these agents.
     MarksFull {
         /// The schedule.
         schedule: AgentId,
         /// The agents.
         agents: Vec<AgentId>,
     },
-    /// The mark of a schedule is later than this leader's clock: nothing runs before the time of the mark.
+    /// The mark of a schedule is later than this leader's clock: no tick begins before the time of the mark.
     MarkAhead {
         /// The schedule.
         schedule: AgentId,
-        /// The last due time that was begun, according to the mark.
+        /// The last due time whose tick has begun, as the mark records it.
         #[serde(serialize_with = "shown::text")]
         last: WallTime,
-        /// The time of this clock.
+        /// The time of this leader's clock.
         #[serde(serialize_with = "shown::text")]
         now: WallTime,
-        /// The name of the store that has the mark; `None` if the agents keep it.
+        /// The name of the store that has the mark; `None` if the agents keep the mark.
         store: Option<String>,
     },
 }
@@ -135,21 +136,21 @@ impl fmt::Display for ScheduleFinding {
     }
 }
 
-/// The findings about the schedules that an agent leads: at most one for each, and one for the agent's clock.
+/// The findings about the schedules of a leading agent: at most one for each schedule, and one for the agent's clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct ScheduleSigns {
     clock: Option<ScheduleFinding>,
     of: BTreeMap<AgentId, ScheduleFinding>,
 }
 
-/// Most schedules with a finding that is kept.
+/// Largest number of schedules whose finding is kept.
 const MOST: usize = 64;
 
-/// Most schedules that a diagnosis reports.
+/// Largest number of schedules that a diagnosis reports.
 const A_FEW: usize = 5;
 
 impl ScheduleSigns {
-    /// Notes the finding about that schedule; `None` if there is none any more.
+    /// Notes the finding about this schedule; `None` means that the schedule has no finding now.
     pub(in crate::agent) fn note(&mut self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         let Some(found) = found else {
             self.of.remove(schedule);

@@ -1,4 +1,4 @@
-//! The sentence of each finding, which names the remedy.
+//! The sentence of each finding, which contains the remedy.
 //!
 //! Decided here: the words. Not here: their parts (`words.rs`), and the condition of each finding (`mod.rs` names
 //! the files).

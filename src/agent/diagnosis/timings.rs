@@ -1,7 +1,7 @@
 //! Compares measurements with the timings: echoes, writes, renewals of the lease, standstills.
 //!
-//! Decided here: when timings are too fast for the place, or needlessly slow, and which preset would fit. Not here:
-//! timings made from a measurement ([`Timings::measured`]).
+//! Decided here: which measurements show that the timings are too fast for the place, or slower than needed, and which
+//! preset would fit. Not here: timings that are made from a measurement ([`Timings::measured`]).
 
 use std::time::Duration;
 
@@ -54,9 +54,9 @@ impl Facts {
 
     fn judge_echo(&self, timings: &Timings, peer: &PeerReport) -> Option<Finding> {
         let (echo, assumed) = (peer.echo?, timings.delay_bound());
-        // The echo is the way there and back. The rest of the bound is the time that an agent needs in between. So
-        // `default`, which assumes 40 ms one way, is not proposed for an echo of 153 ms: its round of 100 ms would be
-        // over before an answer comes.
+        // An echo is the time there and back, so half of it is compared with the bound. The rest of the bound is for
+        // the agent that handles the message. For example `default`, which assumes 40 ms one way, is not proposed for
+        // an echo of 153 ms: its round of 100 ms would end before an answer comes.
         let one_way = echo / 2;
         if one_way <= assumed {
             return None;
@@ -70,7 +70,7 @@ impl Facts {
         })
     }
 
-    /// Checks that the store of the lease answers in the time that the timings assume: d there and d back.
+    /// Checks that the store of the lease answers in the time that the timings assume: 2 d.
     fn judge_answers(&self, timings: &Timings) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let answer = self.signs.prospects.get().slow_answers?;
@@ -86,9 +86,9 @@ impl Facts {
         })
     }
 
-    /// Checks that the answers of a round can come before the round is over. If there is a leader, this is checked only
-    /// if most of the last writes were slow, so that this agent leaves the leadership to others: a single slow write is
-    /// not a problem in a group with a leader.
+    /// Checks that the answers of a round can arrive before its end. If there is a leader, this is checked only if most
+    /// of the last writes were slow, so that this agent lets other agents lead: a single slow write does not matter in
+    /// a group with a leader.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
         let round = timings.round();
         // Votes are written only if a quorum elects.
@@ -126,7 +126,7 @@ impl Facts {
         })
     }
 
-    /// Checks that a leader survives a standstill like those of the last minute.
+    /// Checks that a leader would keep its leadership in a standstill as long as the longest of the last minute.
     fn judge_stall(&self, timings: &Timings) -> Option<Finding> {
         let measured = self.measured();
         let tolerated = measured.tolerated_stall(timings)?;
@@ -141,8 +141,9 @@ impl Facts {
         })
     }
 
-    /// Checks whether another preset would notice a silent leader much earlier and still has room to spare. This needs
-    /// a leader and a measurement of every peer; without them the needs of the place are unknown.
+    /// Checks whether another preset would notice a silent leader much earlier and still allow twice the measured
+    /// times. This needs a leader and a measurement of every peer; otherwise it is unknown which preset the place
+    /// allows.
     fn judge_preset(&self, timings: &Timings) -> Option<Finding> {
         let present = timings.detector()?.detection;
         let is_measured = |peer: &PeerReport| peer.unlinked_for.is_none() && peer.echo.is_some();
@@ -167,7 +168,7 @@ impl Facts {
                 present,
             })
         };
-        // Not `in_process`, whose agents have no network, and not `fast`, whose costs show only after days.
+        // Does not propose `in_process`, whose agents have no network, and `fast`, whose costs show only after days.
         let proposed = [
             ("Timings::lan()", Timings::lan()),
             ("Timings::default()", Timings::default()),
@@ -175,8 +176,8 @@ impl Facts {
         proposed.iter().find_map(faster)
     }
 
-    /// Returns the name of the first preset that fits. The plain ASTRA rules have no failure detector, so they never
-    /// replace other timings. `in_process` is not proposed if there is a network.
+    /// Returns the name of the first preset that fits. The plain ASTRA rules have no failure detector, so they are
+    /// never proposed. `in_process` is not proposed if there is a network.
     fn fastest_preset(&self, fits: impl Fn(&Timings) -> bool) -> Option<&'static str> {
         let mut choices = presets().into_iter();
         let is_proposed = |timings: &Timings| {

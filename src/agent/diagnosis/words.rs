@@ -41,7 +41,7 @@ impl fmt::Display for Configured {
     }
 }
 
-/// A preset that is the first of several proposals, if there is one.
+/// The preset that is proposed first, if there is one.
 pub(super) struct Advice(pub(super) Option<&'static str>);
 
 impl fmt::Display for Advice {
@@ -50,7 +50,7 @@ impl fmt::Display for Advice {
     }
 }
 
-/// A list of names; a long list is cut, and the number of the other names follows.
+/// A list of names. A long list is shortened, and ends with the number of the other names.
 pub(super) struct Names<'a>(pub(super) &'a [AgentId]);
 
 impl fmt::Display for Names<'_> {
@@ -69,7 +69,7 @@ impl fmt::Display for Names<'_> {
     }
 }
 
-/// Most names of a list that are written out.
+/// Largest number of names of a list that are written.
 const A_FEW: usize = 5;
 
 /// A role with its article.
@@ -86,7 +86,7 @@ impl fmt::Display for Article {
     }
 }
 
-/// A peer that is not linked. The advice belongs to the error, and comes from the layer that met the error.
+/// A peer that is not linked. The advice belongs to the error, and comes from the part that found the error.
 pub(super) struct UnlinkedWords<'a> {
     pub(super) node: &'a str,
     pub(super) address: Option<&'a str>,
