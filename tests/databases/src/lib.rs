@@ -9,6 +9,7 @@
 #[path = "../../support/ports.rs"]
 mod ports;
 mod server;
+pub mod stopped;
 
 pub use server::Server;
 

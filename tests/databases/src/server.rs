@@ -16,7 +16,7 @@ use std::{
 use postgres::{Client, Config, NoTls};
 use tempfile::TempDir;
 
-use crate::{DEADLINE, ports::free_port};
+use crate::{DEADLINE, ports::free_port, stopped};
 
 /// A running server, for as long as any test holds it.
 #[derive(Debug)]
@@ -180,7 +180,9 @@ impl Server {
     /// # Panics
     /// When they cannot be listed.
     pub fn freeze(&self) {
-        self.signal("-STOP");
+        // Once the server itself stands still, it starts no more processes.
+        stopped::freeze(self.process.id());
+        self.children().into_iter().for_each(stopped::freeze);
     }
 
     /// They go on.
@@ -188,7 +190,8 @@ impl Server {
     /// # Panics
     /// As there.
     pub fn resume(&self) {
-        self.signal("-CONT");
+        self.children().into_iter().for_each(stopped::resume);
+        stopped::resume(self.process.id());
     }
 
     /// How a client of another kind connects, as `key=value` pairs.
@@ -256,25 +259,14 @@ impl Server {
         }
     }
 
-    /// To the server, then to the processes that serve its clients: a server that stands still starts no more of them.
-    fn signal(&self, signal: &str) {
-        let server = self.process.id().to_string();
-        kill(signal, [&*server]);
+    /// The processes that serve its clients, and its helpers.
+    fn children(&self) -> Vec<u32> {
+        let server = self.process.id();
         let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
         let children = children.expect("this system lists the children of a process");
-        kill(signal, children.split_whitespace());
+        let numbers = children.split_whitespace().map(str::parse);
+        numbers.map(|number| number.expect("a number")).collect()
     }
-}
-
-/// One that has ended meanwhile is no failure.
-fn kill<'a>(signal: &str, processes: impl IntoIterator<Item = &'a str>) {
-    let mut kill = Command::new("kill");
-    drop(
-        kill.arg(signal)
-            .args(processes)
-            .stderr(Stdio::null())
-            .status(),
-    );
 }
 
 impl Drop for Server {

@@ -19,11 +19,11 @@ use std::{
 };
 
 use actix_bully::register::{EtcdBuilder, EtcdRegister, Register};
-use actix_bully_database_tests::free_port;
+use actix_bully_database_tests::{free_port, stopped};
 use actix_bully_tls_tests::Leaf;
 use tempfile::TempDir;
 
-use crate::{DEADLINE, block_on, key, stopped};
+use crate::{DEADLINE, block_on, key};
 
 /// A running server.
 #[derive(Debug)]

@@ -21,7 +21,6 @@ pub mod processes;
 mod raise;
 pub mod rounds;
 pub mod rule;
-mod stopped;
 pub mod wire;
 
 use std::{

@@ -16,11 +16,11 @@ use std::{
 };
 
 use actix_bully::register::{KubernetesRegister, Register};
-use actix_bully_database_tests::free_port;
+use actix_bully_database_tests::{free_port, stopped};
 use actix_bully_tls_tests::Authority;
 use tempfile::TempDir;
 
-use crate::{DEADLINE, etcd::Etcd, rounds::StoreServer, stopped, wire::Wire};
+use crate::{DEADLINE, etcd::Etcd, rounds::StoreServer, wire::Wire};
 
 /// The version that is tested, which the cache folder names too.
 pub const VERSION: &str = "v1.36.3";
