@@ -1,5 +1,5 @@
-//! The register: the store with compare-and-swap where the agents of a group keep their lease. They do not talk to each
-//! other.
+//! The register: the store with compare-and-swap in which the agents of a group keep their lease. The agents send each
+//! other no messages.
 //!
 //! ```text
 //!   lease machine ── ReadRegister, SwapRegister ──▶ keeper ── read, swap ──▶ Register ──▶ MemoryRegister: tests
@@ -9,24 +9,26 @@
 //! ```
 //!
 //! Decided here: how the agents of a process share a store (`keeper/`). Not here: the meaning of a lease, which its
-//! election decides; the contract of a store, and the stores. The crate `bully-register` has these. Its front page has
+//! election decides; the contract of a store, and the stores. The crate `bully-register` has both. Its front page has
 //! the contract clause by clause, and
 //! [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store
 //! of yours.
 //!
 //! The table shows three things: the reads and writes of agents per second, the operations per second that the store
-//! counts, and the duration of a fail-over in milliseconds in the same run. `cargo run -p actix-bully-register-tests
-//! --bin costs -- STORE 2` prints them (an unoptimized build on two busy cores). A holder renews every 60 ms with
-//! `lan`, every 180 ms with `default`, and every second in the third row. The agents of a process ask as one. A server
-//! announces each renewal to the processes, so they read only now and then: the number of processes costs the server
-//! almost nothing. In a folder each process reads both records once per renewal. Reads that wait at one time are one
-//! query or transaction. PostgreSQL also counts a transaction for each change that a connection hears of. Any number of
-//! elections shares one connection to PostgreSQL, and at most nine to etcd. Each agent writes its row every 30 s; the
-//! second row counts the first of these rounds.
+//! counts, and the duration of a fail-over in milliseconds in the same run.
+//! `cargo run -p actix-bully-register-tests --bin costs -- STORE 2` prints them (an unoptimized build on two busy
+//! cores). A holder renews every 60 ms with `lan`, every 180 ms with `default`, and every second in the third row. The
+//! agents of a process share each question. A server announces each renewal to the processes, so they read only now and
+//! then: the number of processes costs the server almost nothing. In a folder each process reads both records once per
+//! renewal. Reads that wait at the same time become one query or transaction. PostgreSQL also counts a transaction for
+//! each change that a connection receives. Any number of elections shares one connection to PostgreSQL, and at most
+//! nine connections to etcd. Each agent writes its row every 30 s; the second row of the table includes the first of
+//! these rounds.
 //!
 //! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
-//! two kills. The store hears no more of the holder's process, and the time runs until another agent leads. In the
-//! first two rows an agent stops beside others of its process, which learn of the stop and wait for no lease.
+//! two kills. The holder's process then sends nothing more to the store, and the time ends when another agent leads. In
+//! the first two rows an agent stops beside other agents of its process, which learn of the stop and do not wait for
+//! the end of the lease.
 //!
 //! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|
@@ -45,11 +47,11 @@
 //! | 100 | 40, 0; 15.4 s | 32, 0: 306; 13.7 s | 39, 0: 40; 13.7 s |
 //!
 //! Any user with write access to the records decides which agent leads, because agents trust the store. Create a user
-//! of the database, or of etcd, for these records alone, and use TLS against attackers on the network. Without TLS such
-//! an attacker can make any process lead, or several.
+//! of the database, or of etcd, for these records alone, and use TLS against attackers on the network. Without TLS an
+//! attacker on the network can make any process lead, or several processes.
 //!
-//! Read on: [`Register`] is the contract. [`RegisterError`] says why an operation failed and whether it changed
-//! anything. `keeper/` uses a register for the agents of a group.
+//! Read on: [`Register`] is the contract. [`RegisterError`] is the reason why an operation failed, and shows whether
+//! the operation changed anything. `keeper/` uses a register for the agents of a group.
 
 pub(crate) mod keeper;
 #[cfg(feature = "serde")]

@@ -1,7 +1,8 @@
-//! Measures how soon the store of a lease answers, before any agent uses it.
+//! Measures how fast the store of a lease answers, before any agent uses the store.
 //!
-//! Decided here: the operations of a trial: reads of the lease, and swaps of a key of the node's own, which is removed
-//! at the end. The lease is read and never written. Not here: how long an answer may take (`config/preflight/`).
+//! Decided here: the operations of a trial: reads of the lease, and swaps of a separate key of this node, which is
+//! removed at the end. The lease is read and never written. Not here: how long an answer may take
+//! (`config/preflight/`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,7 +39,7 @@ pub(crate) struct TrialKeys {
 
 impl TrialKeys {
     /// # Errors
-    /// [`IdError`] if the names make no key.
+    /// [`IdError`] if the names do not make valid keys.
     pub(crate) fn of(lease: &LeaseName, node: &AgentId) -> Result<Self, IdError> {
         let key = |rest: &str| format!("{}/{}/{rest}", lease.cluster, lease.group).parse();
         Ok(Self {
@@ -48,7 +49,7 @@ impl TrialKeys {
     }
 }
 
-/// Reads the lease for this time, at least three times. Returns the time of each answer.
+/// Reads the lease again and again for the time `within`, at least three times. Returns the time that each answer took.
 ///
 /// # Errors
 /// [`RegisterError`] of the first read that fails.
@@ -57,7 +58,7 @@ pub(crate) async fn time_reads(
     keys: &TrialKeys,
     within: Duration,
 ) -> Result<Vec<Duration>, RegisterError> {
-    // The first read may connect.
+    // The first read may have to connect, so it is not measured.
     register.read(&keys.lease).await?;
     let began = Instant::now();
     let mut took = Vec::new();
@@ -70,17 +71,18 @@ pub(crate) async fn time_reads(
     Ok(took)
 }
 
-/// Swaps the node's own key for this time, at least three times, and removes it. Returns the time of each answer.
+/// Swaps the node's own key for the time `within`, at least three times, and removes it. Returns the time that each
+/// answer took.
 ///
 /// # Errors
-/// [`TrialError`]. The key may still be there; the next trial takes it over.
+/// [`TrialError`]. After an error the key may still exist; the next trial uses it again.
 pub(crate) async fn time_writes(
     register: &Arc<dyn Register>,
     keys: &TrialKeys,
     within: Duration,
 ) -> Result<Vec<Duration>, TrialError> {
     let key = &keys.own;
-    // The removal is not polled, so nothing happens.
+    // This only checks that the store can remove keys. The future is not polled, so nothing is removed.
     let none = entry_of_swap(Version::from(0), Vec::new());
     if register.remove(key, &none).is_none() {
         return Err(TrialError::KeepsAll);
@@ -135,19 +137,19 @@ pub(crate) async fn clock_difference(
     };
     let begins = Instant::now();
     let theirs = asked.await?;
-    // The store read its clock at some moment between the question and the answer.
+    // The store has read its clock at some moment between the question and the answer.
     let way = begins.elapsed() / 2;
     let own = SystemWallClock.now().as_millis();
     let apart = Duration::from_millis(own.abs_diff(theirs));
     Ok(Some(apart.saturating_sub(way)))
 }
 
-/// As long as the record of a lease.
+/// A value as long as the record of a lease.
 const VALUE: [u8; 256] = [b' '; 256];
 
 const FEWEST: usize = 3;
 
-/// Pause between two operations: agents use a store less often.
+/// Pause between two operations. Agents use a store even less often.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The way of questions to the register's task, and the place where that task runs.
+//! How questions reach the register's task, and where this task runs.
 //!
-//! Decided here: the first question starts the task, on the arbiter of the agent that asks. The next question starts it
-//! anew if it has ended: because its arbiter was stopped, because the store's own code panicked, or because the group
-//! had no agent here. Questions to a task that ended are not answered. An agent must expect that of any store.
+//! Decided here: the first question starts the task, on the arbiter of the agent that asks. If the task has ended, the
+//! next question starts it again: its arbiter was stopped, the store's own code panicked, or the group had no agent in
+//! this process. Questions to a task that has ended are not answered. An agent must expect this of any store.
 
 use std::sync::{Arc, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::{
 /// The task that serves a group's agents, if it runs.
 #[derive(Debug, Default)]
 pub(super) struct RunningTask {
-    /// Number of tasks that were started.
+    /// Number of tasks that have been started.
     started: u64,
     questions: Option<Sender<AskedQuestion>>,
 }
@@ -29,7 +29,7 @@ pub(super) struct RunningTask {
 pub(super) struct AskedQuestion {
     pub(super) from: AgentId,
     pub(super) question: RegisterQuestion,
-    /// Where the agent receives the answer, and later changes.
+    /// The receiver of the answer, and of later changes.
     pub(super) answers: AnswersTo,
 }
 
@@ -38,7 +38,7 @@ pub(super) type AnswersTo = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
 /// A store that agents use.
 pub(crate) trait AskedStore<A, T: Send>: Send + Sync {
-    /// Asks for that agent. The agent receives the answer, and from then on changes.
+    /// Asks the store for the agent `from`. The agent receives the answer, and from then on the changes of the store.
     fn ask(self: Arc<Self>, from: AgentId, question: A, answers: Recipient<StoreAnswer<T>>);
 }
 
@@ -66,12 +66,12 @@ impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
 
 impl Keeper {
     fn start(self: &Arc<Self>, running: &mut RunningTask, first: AskedQuestion) {
-        // An agent asks from its own task. Outside of a task there is no caller that waits for an answer.
+        // An agent asks from its own task. Outside of a task, no caller waits for an answer.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {
             return;
         };
         let (questions, asked) = channel(QUEUE);
-        // There is room for the first question.
+        // The queue is new, so it has room for the first question.
         drop(questions.try_send(first));
         running.started = running.started.saturating_add(1);
         running.questions = Some(questions);
@@ -80,10 +80,10 @@ impl Keeper {
     }
 }
 
-/// Returns whether this code may run in a task of an arbiter, or of a `LocalSet`, where actors run without a System.
+/// Returns whether this code may run in a task of an arbiter, or of a `LocalSet`, in which actors run without a System.
 fn is_task() -> bool {
     tokio::task::try_id().is_some() || System::try_current().is_some()
 }
 
-/// Most questions that may wait for the task: a few of each of a thousand agents.
+/// Largest number of questions that may wait for the task: some questions from each of a thousand agents.
 const QUEUE: usize = 4_096;

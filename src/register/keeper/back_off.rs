@@ -1,6 +1,6 @@
-//! The pace of operations on a failing store, on a lease or on an agent's record.
+//! The pace of operations on a store that fails, either on a lease or on an agent's record.
 //!
-//! Decided here: the pause after a failure. Only a success of the kind of operation that fails ends the pause. Not
+//! Decided here: the pause after a failure. The pause ends only after a success of the same kind of operation. Not
 //! here: the messages for an operator (`health.rs`).
 
 use std::time::Duration;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::Access;
 use crate::protocol::Time;
 
-/// Paces the operations of one part of a group, such as the marks of its schedules.
+/// Limits the pace of the operations of one part of a group, such as the marks of its schedules.
 #[derive(Debug, Default)]
 pub(crate) struct BackOff {
-    /// The kind of operation that fails. A store that became read-only still answers reads.
+    /// The kind of operation that fails. For example, a store that became read-only still answers reads.
     failing: Option<Access>,
     /// Number of failures in a row.
     failures: u32,
@@ -31,21 +31,23 @@ impl BackOff {
         }
     }
 
-    /// Returns when the next operation may begin, if the store fails. Only one operation at a time tries it then.
+    /// Returns the time at which the next operation may begin, if the store fails. While it fails, only one operation
+    /// may try the store at a time.
     pub(crate) fn not_before(&self) -> Option<Time> {
         self.failing.map(|_| self.not_before)
     }
 }
 
-/// Returns the time from the beginning of an operation to the next of its kind, after that number of failures in a row.
+/// Returns the time from the beginning of an operation to the next operation of its kind, after `failures` failures in
+/// a row.
 pub(crate) fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 
-/// Shortest time between two reads: a store is read at most a hundred times a second, for any number of questions.
+/// Shortest time between two reads: the store is read at most a hundred times a second, for any number of questions.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Largest number of doublings: a failing store is tried every 640 ms.
+/// Largest number of doublings of the pause: a failing store is tried every 640 ms.
 const MOST_DOUBLINGS: u32 = 6;
 
 #[cfg(test)]

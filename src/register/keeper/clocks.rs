@@ -1,7 +1,7 @@
 //! The wall clocks of a group's contenders, and of its store.
 //!
-//! Decided here: which clock stamps a row, and how the store's clock is read. Not here: the consequence of a clock that
-//! is wrong, which the schedules of a leader decide. No lease depends on it.
+//! Decided here: which clock stamps a row, and how the store's clock is read. Not here: the consequence of a wrong
+//! clock, which the schedules of a leader decide. No lease depends on these clocks.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -19,14 +19,14 @@ use crate::{
 /// A reading of the clock of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadStoreClock {
-    /// The time that it showed.
+    /// The time that the clock showed.
     pub(crate) wall: WallTime,
-    /// Duration of the answer. When the answer came, the clock showed at most that much more.
+    /// Duration of the answer. When the answer arrived, the clock showed at most this much more.
     pub(crate) within: Duration,
 }
 
 impl Keeper {
-    /// Sets the clock that stamps the rows of that agent from now on.
+    /// Sets the clock that stamps the rows of this agent from now on.
     pub(crate) fn stamp_by(&self, id: &AgentId, clock: Arc<dyn WallClock>) {
         let mut walls = self.walls.lock().unwrap_or_else(PoisonError::into_inner);
         walls.insert(id.clone(), clock);
@@ -39,9 +39,9 @@ impl Keeper {
         own.unwrap_or_else(|| SystemWallClock.now()).as_millis()
     }
 
-    /// Reads the rows once more, and returns the clocks of all contenders except that one.
+    /// Reads the rows again, and returns the clocks of all contenders except the agent `but`.
     pub(crate) async fn clocks_now(&self, but: &AgentId) -> Vec<ContenderClock> {
-        // If the store fails, the known rows stay.
+        // If the store fails, the last known rows are used.
         drop(self.list().await);
         self.roster().clocks(self.now(), but)
     }

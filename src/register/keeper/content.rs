@@ -1,8 +1,8 @@
 //! One record as the store showed it last.
 //!
-//! Decided here: when a content counts as different, whether it is a record of this group, and its version. A store
-//! chooses its versions freely, and may give two contents the same version after it went back to a backup. A machine
-//! gets a number instead, which grows with every change that is seen.
+//! Decided here: when a content is considered different, whether it is a record of this group, and its version. A store
+//! chooses its versions freely. After it was restored from a backup, it may give the same version to two different
+//! contents. So the election gets a number instead, which grows with every change that is seen.
 
 use crate::{
     elections::lease::{Cell, LeaseName, LeaseRecord, RecordError, RegisterRecord, Version},
@@ -14,14 +14,15 @@ use crate::{
 pub(super) struct Content<R> {
     name: LeaseName,
     seen: SeenContent<R>,
-    /// The schedule of this process that it belongs to. Numbers of an earlier schedule have no meaning here.
+    /// The schedule of operations (in this process) to which the number belongs. Numbers of an earlier schedule have no
+    /// meaning in this one.
     schedule: u64,
     number: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum SeenContent<R> {
-    /// The record was not read yet.
+    /// The record has not been read yet.
     Unread,
     Nothing,
     /// The stored entry, and its decoded record.
@@ -40,7 +41,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Notes the result of a read. Returns whether the content is different, or returns the error if the content is
+    /// Notes the result of a read. Returns whether the content is different; an error means that the content is
     /// unknown.
     pub(super) fn note(
         &mut self,
@@ -86,14 +87,14 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         })
     }
 
-    /// Returns the version for a machine.
+    /// Returns the version for the election.
     pub(super) fn version(&self) -> Version {
         let both = u128::from(self.schedule) << 64 | u128::from(self.number);
         #[expect(clippy::expect_used, reason = "sixteen bytes are few")]
         Version::new(&both.to_be_bytes()).expect("a version has room for them")
     }
 
-    /// Returns whether it may be overwritten: it was read, and is empty or a record of this group.
+    /// Returns whether the content may be overwritten: it was read, and is empty or a record of this group.
     pub(super) const fn is_ours(&self) -> bool {
         matches!(
             self.seen,
@@ -101,7 +102,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         )
     }
 
-    /// Returns the entry for the store's comparison.
+    /// Returns the entry that the store has to compare before a swap.
     pub(super) fn entry(&self) -> Option<Entry> {
         match &self.seen {
             SeenContent::Stored(entry, _) => Some(entry.clone()),
@@ -109,7 +110,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Returns the content for a machine, or `None` before the first read.
+    /// Returns the content for the election, or `None` before the first read.
     pub(super) fn cell(&self) -> Option<Cell<R>> {
         let content = match &self.seen {
             SeenContent::Unread => return None,
@@ -122,7 +123,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         Some(Cell { version, content })
     }
 
-    /// Returns the content as a record of this group.
+    /// Returns the record, if the content is a record of this group.
     pub(super) fn record(&self) -> Option<&R> {
         match &self.seen {
             SeenContent::Stored(_, Ok(record)) => Some(record),
@@ -133,14 +134,14 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Returns the reason why it is not a record of this group, if so.
+    /// Returns the reason why the content is not a record of this group, if it is none.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.cell()?.content.err()
     }
 }
 
 impl Content<LeaseRecord> {
-    /// Returns whether the entry is the same leadership, renewed by its holder.
+    /// Returns whether the entry is the same leadership as the known record, renewed by its holder.
     pub(super) fn is_renewed_by(&self, entry: &Entry) -> bool {
         let (Some(known), Ok(renewed)) = (self.record(), self.decode(entry)) else {
             return false;

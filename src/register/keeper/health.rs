@@ -1,10 +1,11 @@
 //! The state of the store for an operator.
 //!
-//! Decided here: reads and writes each have a state of health, because a read that succeeds says nothing about writes.
-//! A full store answers reads; a log with one state for both had two lines for each attempt. The marks of schedules
-//! have states of their own: their operations go to the store beside those of the lease. A state is logged when it
-//! begins and when it ends, and its last reason is kept. A failure is not shown any more if none followed within a
-//! minute: an agent that does not contend writes nothing, and cannot know that the store accepts writes again.
+//! Decided here: reads and writes each have a state of their own, because a read that succeeds proves nothing about
+//! writes. For example, a full store answers reads; with one state for both, each attempt would log two lines. The
+//! marks of schedules have states of their own too, because their operations go to the store beside the operations on
+//! the lease. The beginning and the end of a state are logged, and its last reason is kept. A failure is no longer
+//! shown if no other failure followed within a minute: an agent that does not contend writes nothing, and cannot know
+//! that the store accepts writes again.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +31,7 @@ struct KnownFaults {
     refused: Option<RecordError>,
 }
 
-/// A kind of operation that fails.
+/// A kind of operation that fails, with its last reason.
 #[derive(Debug)]
 struct Fault {
     since: Time,
@@ -38,7 +39,8 @@ struct Fault {
     reason: String,
 }
 
-/// A kind of operation: on the records of the lease, or on the marks of schedules. A write is later than a read.
+/// A kind of operation: on the records of the lease, or on the marks of schedules. In this order a write is after a
+/// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
     Reads,
@@ -54,17 +56,17 @@ pub(crate) enum Access {
 pub(crate) struct StoreState {
     /// Time for which every read has failed, and the reason of the last failure.
     pub(crate) reads: Option<(Duration, String)>,
-    /// The same of writes.
+    /// The same for writes.
     pub(crate) writes: Option<(Duration, String)>,
-    /// The same of lists: while they fail, the present agents are unknown.
+    /// The same for lists. While lists fail, the present agents are unknown.
     pub(crate) lists: Option<(Duration, String)>,
-    /// The same of the marks of schedules, reads or writes.
+    /// The same for the marks of schedules, for reads or writes.
     pub(crate) marks: Option<(Duration, String)>,
     /// Reason why the store's content is not a record of this group.
     pub(crate) refused: Option<String>,
-    /// The incarnation of another process under the name of the agent that asks.
+    /// The incarnation of an agent of another process that has the name of the agent that asks.
     pub(crate) other: Option<Incarnation>,
-    /// Whether an agent other than the one that asks could lead; `None` if the store does not say.
+    /// Whether an agent other than the agent that asks could lead; `None` if the store does not show it.
     pub(crate) has_another: Option<bool>,
 }
 
@@ -76,7 +78,7 @@ impl Health {
         let lasting = known.faults.remove(&access);
         let lasting = lasting.filter(|fault| fault.is_known(now));
         if lasting.is_none() {
-            // Logged once, not for each try.
+            // The failure is logged once, not at each attempt.
             let event = access.fails();
             warn!(node = store, %reason, "{event}");
         }
@@ -97,7 +99,7 @@ impl Health {
         }
     }
 
-    /// Notes that the store's content is a record of this group, or the reason why not.
+    /// Notes that the store's content is a record of this group, or the reason why it is none.
     pub(super) fn holds(&self, store: &str, refused: Option<RecordError>) {
         let mut known = self.known();
         if let Some(reason) = refused.as_ref().filter(|_| known.refused != refused) {
@@ -125,7 +127,7 @@ impl Health {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownFaults> {
-        // No code that can panic half-way runs under the lock.
+        // No code that runs under the lock can panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,7 +160,7 @@ impl Fault {
     }
 }
 
-/// Time after the last failure until it is not shown any more.
+/// Time since the last failure after which the failure is no longer shown.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

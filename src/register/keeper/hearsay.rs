@@ -1,8 +1,8 @@
-//! Knowledge about the lease from a store that announces changes.
+//! Knowledge about the lease from the announcements of a store.
 //!
-//! Decided here: which changes are shown without a read, how often they are still compared with the store, and when a
-//! read does not show which leases were there before. The next complete read reports that at the latest. Not here: how
-//! a store announces changes ([`Change`]), and the effect of a renewal on an agent.
+//! Decided here: which announced changes are shown to agents without a read, how often they are still compared with the
+//! store, and when a read does not show which leases came before. At the latest, the next complete read reports this.
+//! Not here: how a store announces changes ([`Change`]), and the effect of a renewal on an agent.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::{
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Hearsay {
-    /// The announced changes of the lease that came while an operation was under way.
+    /// The announced changes of the lease that arrived while an operation was in progress.
     told: Vec<Change>,
-    /// The lease is known from an announced change, and no operation has shown it since.
+    /// Whether the lease is known only from an announced change, and no operation has shown it since.
     is_only: bool,
-    /// The announced change of the lease that a read must show.
+    /// The announced change of the lease that the next read must show.
     announced: Option<Change>,
-    /// An observation that no agent has received yet: from a read of which one half failed, or from a swap that found
+    /// An observation that no agent has received yet: from a read whose other half failed, or from a swap that found
     /// another record than it expected.
     pub(super) untold: UntoldSight,
 }
@@ -29,9 +29,9 @@ pub(super) struct Hearsay {
 /// An observation that the next complete read reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UntoldSight {
-    /// A record is different from the one that the agents know.
+    /// Whether a record is different from the record that the agents know.
     pub(super) is_changed: bool,
-    /// Another lease may have been there in between.
+    /// Whether another lease may have existed in between.
     pub(super) is_broken: bool,
 }
 
@@ -43,10 +43,11 @@ impl Hearsay {
 }
 
 impl KeeperSchedule {
-    /// Handles an announcement of the store: a record may have changed, and perhaps to this content.
+    /// Handles an announcement of the store: a record may have changed, and the announcement may contain the new
+    /// content.
     ///
-    /// A renewal by the same holder that replaces the known lease is shown without a read: it can only make an agent
-    /// wait longer. Every other change is read, because any role of a database can announce a change.
+    /// A renewal by the same holder that replaces the known lease is shown without a read: it can only let an agent
+    /// wait longer. Every other change leads to a read, because any role of a database can announce a change.
     pub(super) fn tell(
         &mut self,
         now: Time,
@@ -57,7 +58,7 @@ impl KeeperSchedule {
         let is_under_way = !matches!(self.under_way, OperationUnderWay::Nothing);
         match (which, change) {
             (WhichRecord::Claim, _) | (_, Change::Unknown) => self.is_told = true,
-            // It may be the agents' own write, which is known when its answer comes.
+            // It may be a write of an agent of this process. The answer to that write will show it.
             (WhichRecord::Lease, change) if is_under_way => {
                 if self.hearsay.told.len() < MOST_TOLD {
                     self.hearsay.told.push(change);
@@ -69,7 +70,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Handles the changes that came during an operation which is over now.
+    /// Handles the changes that arrived during an operation that has now ended.
     pub(super) fn tell_rest(&mut self, now: Time, out: &mut Vec<RegisterReply>) {
         for change in std::mem::take(&mut self.hearsay.told) {
             self.tell_lease(now, change, out);
@@ -86,7 +87,8 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // The agents do not know the lease that it renews: the read that shows them that lease shows this renewal too.
+        // The agents do not know the lease that is renewed. The read that shows them this lease will show the renewal
+        // too.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
@@ -96,7 +98,7 @@ impl KeeperSchedule {
         self.lease.show(Some(entry.clone()));
         self.lease_at = now;
         self.hearsay.is_only = true;
-        // An announced lease is compared with the store at long intervals.
+        // An announced lease is compared with the store from time to time.
         self.is_told |= self.read_at.is_none_or(|at| now.since(at) >= COMPARED);
         if let Some(holds) = self.holds() {
             out.push(RegisterReply::ToOthers {
@@ -108,7 +110,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns whether another lease may have been there before the lease of this read: see [`Self::breaks_the_chain`].
+    /// Returns whether another lease may have existed before the lease of this read: see [`Self::breaks_the_chain`].
     pub(super) fn is_broken_by(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
         match lease {
             Ok(found) => self.breaks_the_chain(found.as_ref()),
@@ -117,8 +119,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns whether another lease may have been there before the lease that was found: the known lease comes from an
-    /// announcement, and the announced changes do not lead from it to the found lease.
+    /// Returns whether another lease may have existed before the lease that was found. This is so if the known lease
+    /// comes from an announcement, and the announced changes do not lead from it to the found lease.
     pub(super) fn breaks_the_chain(&self, found: Option<&Entry>) -> bool {
         let known = self.lease.entry();
         if !self.hearsay.is_only || found == known.as_ref() {
@@ -138,5 +140,5 @@ impl KeeperSchedule {
 /// Time after which an announced lease is compared with the store by a read.
 const COMPARED: Duration = Duration::from_secs(30);
 
-/// Most changes that are remembered while an operation is under way.
+/// Largest number of changes that are kept while an operation is in progress.
 const MOST_TOLD: usize = 8;

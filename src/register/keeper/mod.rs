@@ -6,11 +6,11 @@
 //!     └────────── RegisterShown ───────────────────────┘ └── one operation at a time, within a limit ──▶ Register
 //! ```
 //!
-//! Decided here: the agents of one group use one register. Not here: the operations on a store (`schedule.rs`, pure),
-//! the check of a record (`content.rs`), where the task runs and when it ends (`ask.rs`, `task.rs`), the store's state
-//! for an operator (`health.rs`), how often a failing store is tried (`back_off.rs`), which agents could take the lease
-//! (`roster.rs`, pure; `presence.rs`), the wall clocks of the others (`clocks.rs`), the removal of a schedule's mark
-//! (`reset.rs`).
+//! Decided here: the agents of one group use one register. Not here: the order of the operations on a store
+//! (`schedule.rs`, pure), the check of a record (`content.rs`), where the task runs and when it ends (`ask.rs`,
+//! `task.rs`), the store's state for an operator (`health.rs`), how often a failing store is tried (`back_off.rs`),
+//! which agents could take the lease (`roster.rs`, pure; `presence.rs`), the wall clocks of the other agents
+//! (`clocks.rs`), the removal of a schedule's mark (`reset.rs`).
 
 mod ask;
 mod back_off;
@@ -59,7 +59,7 @@ use roster::PresentRoster;
 pub(crate) struct KeeperSettings {
     pub(crate) register: Arc<dyn Register>,
     pub(crate) name: LeaseName,
-    /// Longest duration of an operation. After that its outcome is unknown.
+    /// Longest duration of an operation. After this time its outcome is unknown.
     pub(crate) limit: Duration,
     /// The clock that times the store's failures.
     pub(crate) clock: Arc<dyn Clock>,
@@ -72,9 +72,9 @@ pub(crate) struct Keeper {
     keys: RegisterKeys,
     health: Health,
     roster: Mutex<PresentRoster>,
-    /// The receivers of the agents here. An agent is added by its first question.
+    /// The receivers of the agents of this process. The first question of an agent adds it.
     hearers: Mutex<BTreeMap<AgentId, AnswersTo>>,
-    /// The wall clocks of the agents here that have their own. The other agents use the clock of the host.
+    /// The wall clocks of the agents of this process that have their own clock. Other agents use the clock of the host.
     walls: Mutex<BTreeMap<AgentId, Arc<dyn WallClock>>>,
     group: WeakGroup<AnyMessage>,
     running: Mutex<RunningTask>,
@@ -85,7 +85,7 @@ pub(crate) struct Keeper {
 #[rtype(result = "()")]
 pub(crate) struct StoreAnswer<T: 'static>(pub(crate) T);
 
-/// The keys of the two records, and the key above the rows of the present agents.
+/// The keys of the two records, and the common prefix of the keys of the present agents' rows.
 #[derive(Debug)]
 struct RegisterKeys {
     lease: RegisterKey,
@@ -104,21 +104,21 @@ impl RegisterKeys {
     }
 }
 
-/// Reason why an agent does not get its register.
+/// Reason why an agent cannot use its register.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// The agents of the group in this process use another register.
+    /// The other agents of the group in this process use another register.
     #[error(
         "the agents of this group in this process keep their lease in {theirs}, not in {mine}: give all of them the same register"
     )]
     AnotherRegister {
-        /// The place of the others' lease.
+        /// The place of the other agents' lease.
         theirs: String,
-        /// The requested place.
+        /// The place that this agent requested.
         mine: String,
     },
-    /// Cluster and group make no key.
+    /// The names of the cluster and the group do not make a valid key.
     #[error(transparent)]
     Key(#[from] IdError),
 }
@@ -126,16 +126,15 @@ pub enum AttachError {
 debug_is_text!(AttachError);
 
 impl Keeper {
-    /// Notes that the group's agents keep a lease in a register. Other processes cannot be asked for their
-    /// incarnations. So each incarnation that begins in this process from now on differs from those of all other
-    /// processes.
+    /// Notes that the group's agents will keep a lease in a register. The incarnations of other processes are unknown.
+    /// So each incarnation that begins in this process from now on differs from all incarnations of other processes.
     pub(crate) fn precede(group: &Group<AnyMessage>) {
         if Self::of(group.kept()).is_none() {
             group.begin_after(unlike_others());
         }
     }
 
-    /// Returns the register of the group, with the settings of the first agent that names a register.
+    /// Returns the register of the group. It has the settings of the first agent that attached a register.
     pub(crate) fn attach(
         group: &Group<AnyMessage>,
         settings: KeeperSettings,
@@ -149,12 +148,12 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Returns the register of a group, if its lease is in one.
+    /// Returns the register of a group, if its lease is in a register.
     pub(crate) fn of(kept: &Attachments) -> Option<Arc<Self>> {
         kept.find(|| Err(())).ok()
     }
 
-    /// Returns the store, for records beside those of the lease, and the key of that schedule's record.
+    /// Returns the store, for records beside the records of the lease, and the key of this schedule's record.
     pub(crate) fn of_schedule(
         &self,
         schedule: &AgentId,
@@ -163,7 +162,7 @@ impl Keeper {
         Ok((register, format!("{below}/{schedule}").parse()?))
     }
 
-    /// Returns the store, and the key above the records of all schedules.
+    /// Returns the store, and the common prefix of the keys of all schedules.
     pub(crate) fn of_schedules(&self) -> Result<(&dyn Register, RegisterKey), IdError> {
         let LeaseName { cluster, group } = &self.settings.name;
         let below = format!("{cluster}/{group}/schedule").parse()?;
@@ -180,8 +179,8 @@ impl Keeper {
         self.settings.limit
     }
 
-    /// Notes the end of an operation, with these failures, on the lease or on a mark. Returns whether the store failed.
-    /// A record of another kind is shown as such, not as a failure.
+    /// Notes the end of an operation on the lease or on a mark, with its failures. Returns whether the store has
+    /// failed. A record that belongs to another program is shown as such; it is not a failure.
     pub(crate) fn note(&self, access: Access, failures: [Option<&RegisterError>; 2]) -> bool {
         let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
         let failure = failures.into_iter().flatten().find(is_failure);
@@ -192,12 +191,12 @@ impl Keeper {
         failure.is_some()
     }
 
-    /// Returns the time of the clock that times the store's failures.
+    /// Returns the present time, by the clock that times the store's failures.
     pub(crate) fn now(&self) -> Time {
         self.settings.clock.now()
     }
 
-    /// Returns the name of the store and its recent state, also for that agent.
+    /// Returns the name of the store and its recent state, as the agent `id` is concerned by it.
     pub(crate) fn state(&self, id: &AgentId) -> (String, StoreState) {
         let health = self.health.read(self.settings.clock.now());
         let state = StoreState {
@@ -214,7 +213,7 @@ impl Keeper {
     }
 
     fn hearers(&self) -> MutexGuard<'_, BTreeMap<AgentId, AnswersTo>> {
-        // No code that can panic half-way runs under the lock.
+        // No code that runs under the lock can panic half-way.
         self.hearers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -241,8 +240,8 @@ impl KeeperSettings {
     }
 }
 
-/// Returns milliseconds of the wall clock, and random bits. The random bits separate two starts in one millisecond, or
-/// after a clock was set back.
+/// Returns an incarnation from milliseconds of the wall clock and random bits. The random bits separate two starts in
+/// the same millisecond, or after a clock was set back.
 fn unlike_others() -> Incarnation {
     let millis = SystemWallClock.now().as_millis() & (u64::MAX >> 24);
     Incarnation(millis << 23 | u64::from(fastrand::u32(..) >> 10))

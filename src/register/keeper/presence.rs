@@ -1,7 +1,8 @@
-//! The rows of the present agents: how they are read from a store and written there.
+//! The rows of the present agents: how they are read from a store and written to it.
 //!
-//! Decided here: a round reads all rows and then writes those of this process, beside the operations on the lease,
-//! which it does not delay. A store that cannot list has no rows. Not here: the meaning of the rows (`roster.rs`).
+//! Decided here: a round reads all rows and then writes the rows of this process. A round runs beside the operations on
+//! the lease, and does not delay them. A store that cannot list its entries has no rows. Not here: the meaning of the
+//! rows (`roster.rs`).
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -20,17 +21,17 @@ use crate::{
     register::{Entry, RegisterError, RegisterKey, Swap},
 };
 
-/// The agents that could take the lease, as far as their store shows.
+/// The agents that could take the lease, as far as the store shows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StoreContenders {
-    /// Unknown: the store cannot list, or has not listed yet.
+    /// Unknown: the store cannot list its entries, or has not listed them yet.
     Unknown,
     /// The present agents, with their scores.
     Listed(Vec<(AgentId, Option<Score>)>),
 }
 
 impl StoreContenders {
-    /// Returns whether that agent is present; `None` if unknown.
+    /// Returns whether this agent is present; `None` if unknown.
     pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -38,7 +39,7 @@ impl StoreContenders {
         }
     }
 
-    /// Returns whether that agent could lead; `None` if unknown.
+    /// Returns whether this agent could lead; `None` if unknown.
     pub(crate) fn can_lead(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -49,7 +50,7 @@ impl StoreContenders {
         }
     }
 
-    /// Returns whether an agent other than that one could lead; `None` if unknown.
+    /// Returns whether an agent other than `id` could lead; `None` if unknown.
     pub(crate) fn has_other(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -64,24 +65,24 @@ impl StoreContenders {
 type Listed = Vec<(RegisterKey, Entry)>;
 
 impl Keeper {
-    /// Returns the contenders of the last round.
+    /// Returns the contenders as of the last round.
     pub(crate) fn contenders(&self) -> StoreContenders {
         let now = self.settings.clock.now();
         let present = self.roster().present(now);
         present.map_or(StoreContenders::Unknown, StoreContenders::Listed)
     }
 
-    /// Lists the rows once more, and returns the contenders.
+    /// Lists the rows again, and returns the contenders.
     pub(crate) async fn contenders_now(&self) -> StoreContenders {
-        // If the store fails, the known rows stay.
+        // If the store fails, the last known rows are used.
         drop(self.list().await);
         self.contenders()
     }
 
-    /// Tells each agent here the agent of another process to which it would hand over.
+    /// Sends each agent of this process the agent of another process to which it would hand over.
     fn tell_contender(&self, now: Time) {
         let newest = self.group.upgrade().map(|group| group.newest());
-        // What this process knows of a member is newer than the member's row.
+        // A process knows its own members better than the rows do.
         let is_member = |id: &AgentId| {
             let newest = newest.as_ref();
             newest.is_some_and(|newest| newest.members().get(id).is_some())
@@ -91,7 +92,7 @@ impl Keeper {
         hearers.retain(|_, to| to.connected());
         for to in hearers.values() {
             let shown = RegisterShown::unasked(Micros(0), Answer::Contender(best.clone()));
-            // do_send: one for each listing.
+            // do_send: one message for each listing.
             to.do_send(StoreAnswer(Box::new(shown)));
         }
     }
@@ -107,12 +108,12 @@ impl Keeper {
         }
     }
 
-    /// Returns the incarnation of another process under the name of that agent of this process.
+    /// Returns the incarnation of an agent of another process that has the name of this agent.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.roster().other_of(id)
     }
 
-    /// Reads the rows, and writes those of the agents here.
+    /// Reads the rows, and writes the rows of the agents of this process.
     pub(super) async fn round(self: Arc<Self>, here: Vec<AgentHere>) {
         let Some(listed) = self.list().await else {
             return;
@@ -149,7 +150,7 @@ impl Keeper {
         }
     }
 
-    /// A change that fails is tried again in the next round.
+    /// Makes one change. If it fails, the next round tries it again.
     async fn change(&self, change: RowChange) {
         let (register, limit) = (&self.settings.register, self.settings.limit);
         match change {
@@ -176,13 +177,13 @@ impl Keeper {
     }
 
     pub(super) fn roster(&self) -> MutexGuard<'_, PresentRoster> {
-        // No code that can panic half-way runs under the lock.
+        // No code that runs under the lock can panic half-way.
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns this host's clock, in milliseconds since 1970. People read it, and the first look at a row uses it. No rule
-/// of an election does.
+/// Returns this host's wall clock, in milliseconds since 1970. People read it, and the age of a row at the first
+/// reading is computed from it. No rule of an election uses it.
 fn wall() -> u64 {
     SystemWallClock.now().as_millis()
 }

@@ -1,7 +1,7 @@
 //! Removes the mark of a schedule for an operator.
 //!
-//! Decided here: only a mark is removed, and only the mark that was read. Not here: the content of a mark, which the
-//! schedules of a leader define.
+//! Decided here: only a mark is removed, and only if it is still the mark that was read. Not here: the content of a
+//! mark, which the schedules of a leader define.
 
 use actix::clock::timeout;
 
@@ -15,17 +15,17 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MarkReset {
     Done,
-    /// There is no mark.
+    /// The store has no mark of this schedule.
     Absent,
     /// The agents of the group keep the marks, not a store.
     AtAgents,
     /// Nothing was removed, for this reason.
     Failed(String),
-    /// The store has not answered: the mark may be removed now, or later.
+    /// The store has not answered: the mark may already be removed, or may be removed later.
     Unknown,
 }
 
-/// First field of a mark.
+/// The first field of a mark.
 pub(crate) const MARK: &str = "actix-bully schedule 1";
 
 impl Keeper {

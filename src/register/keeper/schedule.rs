@@ -1,11 +1,11 @@
-//! The next operation on a store, and the receivers of its answer: a machine without store, clock or runtime.
+//! The next operation on a store, and the receivers of its answer: a state machine without store, clock or runtime.
 //!
-//! Decided here: a store runs one operation of a group at a time, so its last answer shows its last content. The next
-//! read answers all agents that ask during a read. A swap that cannot succeed is not sent. How often the store is read.
-//! Reads and writes each have a back-off, because reads that succeed say nothing about writes. A record that is not a
+//! Decided here: only one operation of a group runs at a time, so the last answer shows the newest content. A read that
+//! begins answers all agents that asked before it. A swap that cannot succeed is not sent. How often the store is read.
+//! Reads and writes each have a back-off, because reads that succeed prove nothing about writes. A record that is not a
 //! lease is not overwritten.
 //!
-//! Not here: the handling of a change that the store announces (`hearsay.rs`), and how an operation runs (`task.rs`).
+//! Not here: how an announced change is handled (`hearsay.rs`), and how an operation runs (`task.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -30,18 +30,18 @@ use crate::{
 pub(super) struct KeeperSchedule {
     pub(super) lease: Content<LeaseRecord>,
     claim: Content<ClaimRecord>,
-    /// The question of each agent that waits for a read that has not begun.
+    /// The agents that wait for a read that has not begun, with their questions.
     readers: BTreeMap<AgentId, WaitingReader>,
     swaps: VecDeque<Wanted>,
     pub(super) under_way: OperationUnderWay,
-    /// The store has announced a change since the last read began.
+    /// Whether the store has announced a change since the last read began.
     pub(super) is_told: bool,
     pub(super) hearsay: Hearsay,
     /// Time at which the last read began.
     pub(super) read_at: Option<Time>,
-    /// Time at which the present operation began, or the last one.
+    /// Time at which the present operation began, or else the last operation.
     began: Time,
-    /// Time at which the operation began that last showed the lease.
+    /// Time at which the operation began that was the last to show the lease.
     pub(super) lease_at: Time,
     /// Number of reads in a row that have failed.
     failures: u32,
@@ -56,7 +56,7 @@ pub(super) enum OperationUnderWay {
     Nothing,
     Read {
         readers: BTreeMap<AgentId, WaitingReader>,
-        /// The read must show a change that was announced.
+        /// Whether the read must show a change that was announced.
         is_told: bool,
     },
     Swap {
@@ -75,7 +75,7 @@ struct Wanted {
     value: Vec<u8>,
 }
 
-/// The agent that asked, the number of the question, and when it was heard.
+/// The agent that asked, the number of its question, and the time at which it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asker {
     id: AgentId,
@@ -83,7 +83,7 @@ pub(super) struct Asker {
     heard: Time,
 }
 
-/// The number of a question, and when it was heard.
+/// The number of a question, and the time at which it arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitingReader {
     request: u64,
@@ -102,7 +102,7 @@ pub(super) enum WhichRecord {
 pub(super) enum Operation {
     /// Read both records.
     Read,
-    /// Replace one of them.
+    /// Replace one of the two records.
     Swap {
         which: WhichRecord,
         expected: Option<Entry>,
@@ -114,9 +114,9 @@ pub(super) enum Operation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NextOperation {
     Run(Operation),
-    /// There is an operation to run, but not before that time.
+    /// There is an operation to run, but not before this time.
     At(Time),
-    /// Nothing, until an agent asks or the store has answered.
+    /// There is nothing to do until an agent asks or the store answers.
     Nothing,
 }
 
@@ -125,7 +125,7 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// An answer without a question, to all agents except these. The operation that showed it began at that time.
+    /// An answer without a question, to all agents except `but`. The operation that showed it began at the time `at`.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,
@@ -135,7 +135,7 @@ pub(super) enum RegisterReply {
 }
 
 impl KeeperSchedule {
-    /// Makes the schedule of that number in this process, for the lease of that name.
+    /// Creates the schedule with the number `number` in this process, for the lease `name`.
     pub(super) fn new(name: &LeaseName, number: u64) -> Self {
         Self {
             lease: Content::new(name, number),
@@ -174,7 +174,7 @@ impl KeeperSchedule {
                     Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
                 };
                 let request = swap.request;
-                // Only the newest attempt of an agent is worth a write. A dropped attempt gets no answer.
+                // Only the newest attempt of an agent is worth a write. A dropped attempt is not answered.
                 self.swaps
                     .retain(|other| other.by.id != from || other.which != which);
                 self.swaps.push_back(Wanted {
@@ -192,13 +192,13 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns the store's next operation. A returned [`NextOperation::Run`] has begun.
+    /// Returns the store's next operation. If the result is [`NextOperation::Run`], the operation has begun.
     pub(super) fn next(&mut self, now: Time) -> NextOperation {
         if !matches!(self.under_way, OperationUnderWay::Nothing) {
             return NextOperation::Nothing;
         }
         let may_write = self.may_write_at(now);
-        // A renewal does not wait for a read, because its lease runs out.
+        // A renewal does not wait for a read, because its lease expires soon.
         if may_write <= now
             && let Some(Wanted {
                 by, which, value, ..
@@ -246,7 +246,7 @@ impl KeeperSchedule {
         self.hearsay.untold.is_changed |= is_changed(&lease) || is_changed(&claim);
         let (Ok(_), Ok(_)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
-            // No agent may ask for it again, and one half may have been seen.
+            // Otherwise no agent might ask again, although one half of the read may have shown a change.
             self.is_told |= is_told || self.hearsay.untold.is_changed;
             let failures = readers.into_iter();
             out.extend(failures.map(|(id, reader)| failed(id, reader.request)));
@@ -298,7 +298,8 @@ impl KeeperSchedule {
             Ok(Swap::Conflict(entry)) => {
                 let is_lease = which == WhichRecord::Lease;
                 self.hearsay.untold.is_broken |= is_lease && self.breaks_the_chain(entry.as_ref());
-                // A read reports it to all: the agents must receive both records, and whether the chain broke.
+                // A read will report it to all agents: they must receive both records, and whether other leases may
+                // have existed in between.
                 let is_changed = self.note(which, entry);
                 self.hearsay.untold.is_changed |= is_changed;
                 self.is_told |= is_changed;
@@ -321,7 +322,7 @@ impl KeeperSchedule {
         let shown = RegisterShown::after(by.request, waited, answer);
         out.push(RegisterReply::To(asker.clone(), shown));
         self.refuse_hopeless(out);
-        // The others here receive the written record without a read, unless a read has more to report.
+        // The other agents receive the written record without a read, unless a read has more to report.
         let is_known = is_done && !self.hearsay.untold.is_changed;
         if let Some(answer) = self.holds().filter(|_| is_known) {
             out.push(RegisterReply::ToOthers {
@@ -333,7 +334,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Refuses swaps that cannot succeed: a swap that expects an old version would fail, and a swap must not replace a
+    /// Refuses swaps that cannot succeed. A swap that expects an old version would fail. A swap must not replace a
     /// record that is not a lease.
     fn refuse_hopeless(&mut self, out: &mut Vec<RegisterReply>) {
         let (mut kept, mut refused) = (VecDeque::new(), Vec::new());
@@ -342,7 +343,7 @@ impl KeeperSchedule {
                 WhichRecord::Lease => (self.lease.version(), self.lease.is_ours()),
                 WhichRecord::Claim => (self.claim.version(), self.claim.is_ours()),
             };
-            // The write under way may produce the expected version.
+            // The write in progress may produce the expected version.
             let may_change = matches!(&self.under_way, OperationUnderWay::Swap { which, .. } if *which == wanted.which);
             if (version == wanted.expected && is_ours) || may_change {
                 kept.push_back(wanted);
@@ -360,7 +361,7 @@ impl KeeperSchedule {
         std::mem::replace(&mut self.under_way, OperationUnderWay::Nothing)
     }
 
-    /// Notes the record that an operation has shown. Returns whether it is different.
+    /// Notes the record that an operation has shown. Returns whether the record is different.
     fn note(&mut self, which: WhichRecord, entry: Option<Entry>) -> bool {
         match which {
             WhichRecord::Lease => {
@@ -386,7 +387,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns why one of the records is not of this group, if so.
+    /// Returns the reason why one of the records is not of this group, if there is one.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.lease.refused().or_else(|| self.claim.refused())
     }
@@ -397,7 +398,7 @@ impl KeeperSchedule {
         Some(Answer::Holds { lease, claim })
     }
 
-    /// Returns when a write may begin: at once if the last write succeeded.
+    /// Returns the time from which a write may begin: now, if the last write succeeded.
     fn may_write_at(&self, now: Time) -> Time {
         match self.wrote_at {
             Some(at) if self.failed_writes > 0 => at.after(pause(self.failed_writes)),

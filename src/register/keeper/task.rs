@@ -1,7 +1,8 @@
 //! The task that uses the store, one operation after the other.
 //!
-//! Decided here: an operation that takes too long is given up, and its outcome is unknown; the task ends when no agent
-//! of the group is here. The [`KeeperSchedule`] decides the operations and the receivers of their answers.
+//! Decided here: the task stops waiting for an operation that takes too long, and the outcome of this operation is
+//! unknown; the task ends when this process has no agent of the group. The [`KeeperSchedule`] decides the operations
+//! and the receivers of their answers.
 
 use std::{
     future::poll_fn,
@@ -32,7 +33,7 @@ use crate::{
     register::{Change, ChangeStream, Entry, RegisterError, Swap},
 };
 
-/// One task's state; see the [module](self).
+/// The state of one task; see the [module](self).
 pub(super) struct KeeperTask {
     keeper: Arc<Keeper>,
     members: MembershipWatch<AnyMessage>,
@@ -71,7 +72,7 @@ impl KeeperTask {
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
-            // One waiting notice is enough.
+            // If a notice already waits, another notice is not needed.
             change.try_send(()).ok();
         });
         let register = &keeper.settings.register;
@@ -94,7 +95,7 @@ impl KeeperTask {
         }
     }
 
-    /// Serves the agents until none is here, and meanwhile writes their rows.
+    /// Serves the agents as long as this process has some, and writes their rows.
     pub(super) async fn run(self) {
         let rows = rows(Arc::clone(&self.keeper)).boxed_local();
         select(self.serve().boxed_local(), rows).await;
@@ -131,12 +132,13 @@ impl KeeperTask {
         }
     }
 
-    /// Returns whether agents are here. It reads the membership, so that the next change is reported.
+    /// Returns whether this process has agents of the group. It reads the membership, so that the next change is
+    /// reported.
     fn has_agents(&self) -> bool {
         self.members.look().here().next().is_some()
     }
 
-    /// Begins the operation that is due.
+    /// Begins the operation that is due, if there is one.
     fn proceed(&mut self) {
         if self.operation.is_some() {
             return;
@@ -157,7 +159,7 @@ impl KeeperTask {
             Operation::Read => {
                 let lease = timeout(limit, register.read(&keeper.keys.lease));
                 let claim = timeout(limit, register.read(&keeper.keys.claim));
-                // Both at once: a remote store answers both reads in one round trip.
+                // Both reads run at once, so a remote store can answer them in one round trip.
                 let both = futures::future::join(lease, claim);
                 both.map(move |(lease, claim)| {
                     let known = |read: Result<_, _>| {
@@ -207,7 +209,7 @@ impl KeeperTask {
     }
 
     fn send(&mut self, reply: RegisterReply) {
-        // do_send: an agent has few questions at a time, and changes are read ten milliseconds apart.
+        // do_send: an agent has few questions at a time, and reads are at least ten milliseconds apart.
         let tell = |to: &AnswersTo, shown| to.do_send(StoreAnswer(Box::new(shown)));
         match reply {
             RegisterReply::To(id, shown) => {
@@ -235,7 +237,7 @@ impl KeeperTask {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<KeeperEvent> {
-        // The store's result first: it decides the next operation.
+        // The result of the operation is handled first, because it decides the next operation.
         if let Some(operation) = &mut self.operation
             && let Poll::Ready(done) = operation.as_mut().poll(cx)
         {
@@ -267,9 +269,9 @@ impl KeeperTask {
     }
 }
 
-/// Writes the rows of the agents here, again and again.
+/// Writes the rows of the agents of this process, in rounds.
 async fn rows(keeper: Arc<Keeper>) {
-    // Agents that start together soon see each other.
+    // The second round follows soon, so that agents that start together see each other.
     let mut pause = SOON;
     while keeper.can_list() {
         let Some(group) = keeper.group.upgrade() else {

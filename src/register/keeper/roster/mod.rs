@@ -1,10 +1,10 @@
-//! The agents that could take the lease, from the rows that the agents of all processes write; without a store or a
-//! runtime.
+//! The agents that could take the lease, from the rows that the agents of all processes write. This file uses no store
+//! and no runtime.
 //!
-//! Decided here: how often rows are written and read, when a row counts as absent, when it is removed, when two
-//! processes have one name, and to which agent of another process a leader hands over. Not here: the operations on a
-//! store (`presence.rs`). No promise depends on the rows: if the chosen agent is gone, the others take the lease a
-//! moment later.
+//! Decided here: how often rows are written and read, when an agent is considered absent, when its row is removed, when
+//! two processes use one name, and to which agent of another process a leader hands over. Not here: the operations on a
+//! store (`presence.rs`). The safety of a lease does not depend on the rows: if the chosen agent is gone, other agents
+//! take the lease a moment later.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     register::{Entry, RegisterKey},
 };
 
-/// An agent of this process, as its row shows it.
+/// An agent of this process, with the data of its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AgentHere {
     pub(super) id: AgentId,
@@ -24,21 +24,21 @@ pub(super) struct AgentHere {
     pub(super) wall: u64,
 }
 
-/// The clock of a contender, as its row shows it.
+/// The clock of a contender, from its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContenderClock {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// The present time of the clock in milliseconds since 1970, if the row was read as soon as it was written.
+    /// The present time of the clock in milliseconds since 1970, if the row was read at the moment of its write.
     pub(crate) wall: u64,
-    /// Longest time from the write of the row to its reading: the clock shows at most that much more.
+    /// Longest time from the write of the row to its reading: the clock may show at most this much more.
     pub(crate) within: Duration,
-    /// Whether this process has seen a write of the row. A row that was there at the first reading may be of an agent
-    /// that is gone.
+    /// Whether this process has seen a change of the row. A row that existed at the first reading may belong to an
+    /// agent that is gone.
     pub(crate) is_alive: bool,
 }
 
-/// A write or a removal that follows the reading of the rows.
+/// A write or a removal after the rows were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RowChange {
     Write {
@@ -58,9 +58,10 @@ pub(super) enum RowChange {
 pub(super) struct PresentRoster {
     name: LeaseName,
     rows: BTreeMap<AgentId, SeenRow>,
-    /// The incarnations of agents of this process for which a row was written.
+    /// The incarnations of agents of this process for which a row has been written.
     written: BTreeMap<AgentId, Incarnation>,
-    /// The other incarnation that was seen in the row of an agent of this process, and when.
+    /// The incarnation of another process that was seen in the row of an agent of this process, and the time at which
+    /// it was seen.
     twice: BTreeMap<AgentId, (Incarnation, Time)>,
     /// Time of the last reading of the rows.
     read_at: Option<Time>,
@@ -69,16 +70,17 @@ pub(super) struct PresentRoster {
 #[derive(Debug)]
 struct SeenRow {
     row: PresentRecord,
-    /// When the present form of the row was first seen. At the first reading it is earlier, by the row's own stamp.
+    /// The time at which the present form of the row was first seen. For a row of the first reading the row's own stamp
+    /// gives an earlier time.
     since: Time,
     stamp: SeenStamp,
 }
 
-/// Time of the first reading of the row in its present form.
+/// The time of the first reading of the row in its present form.
 #[derive(Clone, Copy, Debug)]
 struct SeenStamp {
     at: Time,
-    /// Time before that within which the row was written; `None` for a row that was there at the first reading.
+    /// Longest time between the write of the row and `at`; `None` for a row that existed at the first reading.
     within: Option<Duration>,
 }
 
@@ -93,10 +95,10 @@ impl PresentRoster {
         }
     }
 
-    /// Notes a listing of the rows. `wall` is this host's clock, in milliseconds since 1970.
+    /// Notes a listing of the rows. `wall` is this host's wall clock, in milliseconds since 1970.
     ///
-    /// Wall clocks of hosts differ, so the own clock measures how long a row is unchanged. For a row that is seen for
-    /// the first time, only its stamp is known.
+    /// The wall clocks of hosts differ, so the agent's own clock measures for how long a row has not changed. When a
+    /// row is seen for the first time, only its stamp is known.
     pub(super) fn list(&mut self, now: Time, wall: u64, listed: &[(RegisterKey, Entry)]) {
         let mut rows = BTreeMap::new();
         for (_, row) in decoded(&self.name, listed) {
@@ -123,7 +125,7 @@ impl PresentRoster {
         self.read_at = Some(now);
     }
 
-    /// Returns the writes and removals of this process after it has listed the rows.
+    /// Returns the writes and removals that this process has to make after it has listed the rows.
     pub(super) fn changes(
         &mut self,
         now: Time,
@@ -168,14 +170,14 @@ impl PresentRoster {
         changes
     }
 
-    /// Notes that a row was written for that incarnation.
+    /// Notes that a row was written for this incarnation.
     pub(super) fn note_written(&mut self, id: AgentId, incarnation: Incarnation) {
         self.written.insert(id, incarnation);
     }
 
-    /// Notes another incarnation in the row of an agent here. An agent that has written its row and finds another
-    /// incarnation there shares its name with another agent. An agent that has not written its row finds its
-    /// predecessor's incarnation.
+    /// Notes another incarnation in the row of an agent of this process. If the agent has already written its row,
+    /// another process has an agent of the same name. If it has not, the row is from an earlier incarnation of the same
+    /// agent.
     fn note_other(&mut self, now: Time, agent: &AgentHere, found: Option<Incarnation>) {
         let has_written = self.written.get(&agent.id) == Some(&agent.incarnation);
         if let Some(other) = found.filter(|found| *found != agent.incarnation && has_written) {
@@ -183,14 +185,14 @@ impl PresentRoster {
         }
     }
 
-    /// Returns the other incarnation of that agent of this process, if another process has its name.
+    /// Returns the incarnation that another process uses under this agent's name, if there is one.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.twice.get(id).map(|(other, _)| *other)
     }
 
-    /// Returns the agents that were present at the last reading, with their scores. `None` if the rows were never read,
-    /// or so long ago that every row would count as absent: without a recent reading, no agent counts as
-    /// gone.
+    /// Returns the agents that were present at the last reading, with their scores. Returns `None` if the rows were
+    /// never read, or were read so long ago that every row would be considered absent: without a recent reading it is
+    /// unknown which agents are gone.
     pub(super) fn present(&self, now: Time) -> Option<Vec<(AgentId, Option<Score>)>> {
         let read_at = self.read_at.filter(|at| now.since(*at) <= ABSENT)?;
         let present = self.rows.values();
@@ -199,7 +201,7 @@ impl PresentRoster {
         Some(shown.collect())
     }
 
-    /// Returns the highest in rank of the present agents of other processes.
+    /// Returns the rank of the highest-ranked present agent of another process.
     pub(super) fn best_elsewhere(
         &self,
         now: Time,
@@ -216,7 +218,7 @@ impl PresentRoster {
         ranks.max()
     }
 
-    /// Returns the removal of the row that this process wrote for that agent, if the row is there.
+    /// Returns the change that removes the row that this process wrote for the agent `id`, if the row exists.
     pub(super) fn own(
         &mut self,
         id: &AgentId,
@@ -232,7 +234,7 @@ impl PresentRoster {
         })
     }
 
-    /// Returns the clocks of all contenders except that one.
+    /// Returns the clocks of all contenders except the agent `but`.
     pub(super) fn clocks(&self, now: Time, but: &AgentId) -> Vec<ContenderClock> {
         let others = self.rows.values().filter(|seen| seen.row.id != *but);
         let clocks = others.filter_map(|SeenRow { row, stamp, .. }| {
@@ -254,7 +256,7 @@ impl PresentRoster {
     }
 }
 
-/// Decodes the rows of that group under their own names. Other entries are ignored.
+/// Decodes the rows of the group that have the right key. Other entries are ignored.
 fn decoded<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],
@@ -273,10 +275,10 @@ fn millis(span: Duration) -> u64 {
 /// Time between two rounds that read and write the rows.
 pub(super) const EVERY: Duration = Duration::from_secs(30);
 
-/// Time after which an unchanged row belongs to an agent that is gone.
+/// Time without a change of its row after which an agent is considered absent.
 const ABSENT: Duration = Duration::from_secs(90);
 
-/// Age at which a row is removed.
+/// Time without a change after which a row is removed.
 const REMOVED: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[cfg(test)]
