@@ -1,7 +1,7 @@
-//! The advice to an operator for a link that ended or never came to be.
+//! The advice to an operator for a link that ended or never became ready.
 //!
-//! Decided here: one piece of advice for each cause, and none for a link that ends in the ordinary way. The log,
-//! the diagnosis and `/health` all take their advice from here, so that no layer adds a guess of its own. Not here:
+//! Decided here: one sentence of advice for each cause, and none for a link that ends as intended. The log, the
+//! diagnosis and `/health` all take their advice from this file, so that no layer adds a guess of its own. Not here:
 //! the cause in words ([`Closed`]).
 
 use std::io::{self, ErrorKind};
@@ -106,8 +106,8 @@ const fn certificate(fault: CertificateFault) -> &'static str {
     }
 }
 
-/// Returns the advice for an address that could not be dialled. If the error is on this host, the advice is about
-/// this host.
+/// Returns the advice for an address that could not be dialled. If the cause of the error is on this host, the advice
+/// is about this host.
 pub(crate) fn advice_to_dial(error: &io::Error) -> &'static str {
     if let Some(advice) = Outlook::of(error).advice() {
         return advice;

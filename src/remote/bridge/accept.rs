@@ -29,7 +29,7 @@ pub(crate) async fn accept(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>)
         OptionFuture::from(hearing).await;
         pending::<()>().await;
     };
-    // One task for both: when it ends, the port is free.
+    // One task both listens and hears notices, so the port is free when that task ends.
     let taking = take_all(&shared, &bridge, &mut **listener);
     select(pin!(taking), pin!(hearing)).await;
 }
@@ -45,15 +45,15 @@ async fn take_all(
             Ok(arrival) => {
                 refusals.end();
                 admit(shared, bridge, arrival);
-                // An accepted connection gets a turn before the next one is accepted: in a storm, a connection that
-                // has bytes to send would lose its slot before they are read.
+                // An accepted connection gets a turn before the next connection is accepted. Otherwise, in a storm of
+                // connections, a connection that has bytes to send would lose its slot before its bytes are read.
                 yield_now().await;
             }
             Err(reason) => {
                 debug!(%reason, "connection not accepted");
                 match refusals.pause_after(&reason) {
                     Some(pause) => sleep(pause).await,
-                    // In a storm of such connections the bridge still gets its turns.
+                    // In a storm of failing connections the rest of the bridge still gets its turns.
                     None => yield_now().await,
                 }
             }
@@ -63,7 +63,7 @@ async fn take_all(
 
 fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStream) {
     match shared.gate.enter(&arrival.from) {
-        // do_send: one for each connection, and there are no more than the gate lets in.
+        // do_send: one for each connection that the gate admits.
         Some(pass) => bridge.do_send(Accepted(arrival, pass)),
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
     }

@@ -1,8 +1,8 @@
 //! The bridge as an actor: it manages the peers; the tasks of the connections do the rest.
 //!
 //! Decided here: how the effects of a peer's machine are carried out, and which events the groups and the application
-//! hear. After a crash the peers' machines begin anew, but the records of the peers' agents are kept. So those agents
-//! stay members while the links are made again.
+//! receive. After a crash the peers' machines begin anew, but the records of the peers' agents are kept. So these
+//! agents stay members while the links are made again.
 
 use std::{
     collections::BTreeMap,
@@ -38,7 +38,7 @@ use crate::remote::{
     link::{Connection, Setup},
 };
 
-/// Carries groups to other hosts; the agents of those hosts become members like the agents here.
+/// Carries groups to other hosts. The agents of those hosts become members, like the agents of this process.
 ///
 /// ```no_run
 /// use actix_bully::{Group, agent::BullyAgent, remote::{Peer, RemoteBridge}};
@@ -60,11 +60,11 @@ use crate::remote::{
 pub struct RemoteBridge {
     shared: Arc<BridgeState>,
     peers: BTreeMap<NodeId, WatchedPeer>,
-    /// Senders that close the ready connections.
+    /// Senders that order the ready connections to close.
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
     tasks: BTreeMap<ConnId, TaskGuard>,
     acceptor: Option<TaskGuard>,
-    /// The callers that wait until all links are closed; `None` while links are wanted.
+    /// The callers that wait until all links are closed, while the bridge drains; `None` before.
     drained: Option<Vec<oneshot::Sender<()>>>,
     start: Startup,
 }
@@ -79,13 +79,13 @@ enum Startup {
 struct WatchedPeer {
     peer: Arc<PeerState>,
     machine: PeerMachine,
-    /// Numbers the waits: the end of a wait that was replaced is ignored.
+    /// Number of the present wait. If a wait was replaced, its end is ignored.
     waits: u64,
     was_seen: bool,
 }
 
 impl RemoteBridge {
-    /// Begins a bridge for the node of that name; the name is checked when the bridge starts.
+    /// Begins a builder for the bridge of the node `node`. The name is checked when the bridge starts.
     pub fn builder(node: &str) -> BridgeBuilder {
         BridgeBuilder::new(node)
     }
@@ -141,8 +141,8 @@ impl RemoteBridge {
         }
     }
 
-    /// Takes one step of a peer's machine, and carries out its effects. Returns the reason to close the connection of
-    /// this step, if it may not stay.
+    /// Takes one step of a peer's machine, and carries out the effects. Returns the reason to close the connection of
+    /// this step, if it must be closed.
     fn step(&mut self, node: &NodeId, input: PeerInput, ctx: &mut Context<Self>) -> Option<Closed> {
         let about = match input {
             PeerInput::Ready(link) => Some(link.conn),
@@ -155,8 +155,8 @@ impl RemoteBridge {
         let watched = self.peers.get_mut(node)?;
         let effects = watched.machine.handle(input);
         let peer = Arc::clone(&watched.peer);
-        // Set before the effects: a listener that hears an event and then asks must find the stage that the event
-        // reports.
+        // The stage is set before the effects: a listener that receives an event and then asks for the stage must get
+        // the stage that belongs to the event.
         *lock(&peer.stage) = match watched.machine.stage() {
             PeerStage::Linked(link) => LinkStatus::Linked { id: link.id },
             PeerStage::Dialing => LinkStatus::Dialing,
@@ -164,7 +164,7 @@ impl RemoteBridge {
         };
         let is_linked = matches!(watched.machine.stage(), PeerStage::Linked(_));
         if !is_linked && peer.agents().unlink(self.shared.now()) {
-            // The name of an agent of that peer may be free now for agents that were refused it.
+            // The name of an agent of this peer may be free now, so other agents that were refused this name try again.
             self.shared.retry_all();
         }
         let mut verdict = None;
@@ -189,7 +189,7 @@ impl RemoteBridge {
 
     fn dial(&mut self, peer: &Arc<PeerState>, ctx: &mut Context<Self>) {
         self.shared.meter.dials.fetch_add(1, Relaxed);
-        // Separate from the dial: name servers that do not answer must not delay it.
+        // A separate task, because name servers that do not answer must not delay the dial.
         TaskGuard::spawn(gate::expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
         self.connect(Setup::Dial(Arc::clone(peer)), ctx);
     }
@@ -233,7 +233,7 @@ impl RemoteBridge {
         match report {
             PeerChange::Gone | PeerChange::Restarted => {
                 let agents = peer.agents();
-                // The waiting messages are for a process that has ended: its successor must not receive them.
+                // The waiting messages are for a process that has ended. The next process must not receive them.
                 agents.outbox.clear();
                 agents.suspect();
             }
@@ -250,7 +250,7 @@ impl RemoteBridge {
         self.shared.events.tell(event);
     }
 
-    /// Tells the waiting callers when all links have ended.
+    /// Answers the waiting callers when all links have ended.
     fn check_drained(&mut self) {
         let Some(waiting) = &mut self.drained else {
             return;
@@ -314,7 +314,7 @@ impl Handler<LinkReady> for RemoteBridge {
             return MessageResult(Err(Closed::Leaving));
         }
         let node = link.peer.clone();
-        // The handshake accepted the peer, but it may have been removed meanwhile.
+        // The handshake accepted the peer, but an operator may have removed the peer meanwhile.
         let Some(watched) = self.peers.get_mut(&node) else {
             return MessageResult(Err(Closed::Auth));
         };
@@ -322,7 +322,7 @@ impl Handler<LinkReady> for RemoteBridge {
         let peer = Arc::clone(&watched.peer);
         let (now, forget) = (self.shared.now(), self.shared.forgets_after());
         if peer.agents().latest_at(now, forget) < Some(link.incarnation) {
-            // The known incarnation is out of date, and must not exclude an earlier number.
+            // The known incarnation is out of date. It must not exclude a lower number.
             watched.machine.forget_later_than(link.incarnation);
         }
         let ready = ReadyLink {
@@ -362,7 +362,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
-            // Any process may have made that connection, so its failure says nothing about a peer.
+            // Any process may have made this connection, so its failure says nothing about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);
@@ -405,10 +405,11 @@ impl Handler<DrainLinks> for RemoteBridge {
         self.acceptor = None;
         self.drained.get_or_insert_default().push(done);
         let links = &self.links;
-        // A connection that is not ready gets no goodbye, and could delay the drain for the time of a handshake.
+        // A connection that is not ready gets no goodbye. To wait for it could delay the drain for the time of a
+        // handshake.
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
-        // Otherwise the machines would redial the peers whose links the drain closes.
+        // Otherwise the machines would dial the peers again after the drain has closed their links.
         for node in nodes {
             self.step(&node, PeerInput::Removed, ctx);
         }
@@ -444,5 +445,5 @@ impl std::fmt::Debug for RemoteBridge {
     }
 }
 
-/// Time after which the bridge reports that a configured peer was never seen.
+/// Time after which the bridge reports a configured peer that was never seen, counted from the start of the watch.
 const NEVER_SEEN: Duration = Duration::from_secs(10);

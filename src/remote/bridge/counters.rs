@@ -1,4 +1,4 @@
-//! Counters of every kind of event: without them a loss could not be explained.
+//! Counters for every kind of event. Without them a loss could not be explained.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use crate::remote::{Closed, DropReason, bridge::shared::BridgeState, transport::RefusedPackets};
 
-/// One counter for each reason; shared by all links of a bridge, read at any time.
+/// One counter for each reason. All links of a bridge share them, and they can be read at any time.
 #[derive(Debug, Default)]
 pub struct BridgeCounters {
     closed: [AtomicU64; Closed::NAMES.len()],
@@ -15,7 +15,7 @@ pub struct BridgeCounters {
 }
 
 impl BridgeCounters {
-    /// All counters at zero.
+    /// Returns counters that are all zero.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -31,8 +31,8 @@ impl BridgeCounters {
         count(self.dropped.get(why.index()));
     }
 
-    /// Counts a datagram to the port for notices of sentinels: a believed notice, or the reason why it is not
-    /// believed.
+    /// Counts a datagram that was sent to the port for notices of sentinels: either a believed notice, or the reason
+    /// why it was not believed.
     #[cfg(feature = "sentinel")]
     pub(crate) fn notice(&self, refused: Option<crate::remote::sentinel::NoticeRefused>) {
         use crate::remote::sentinel::NoticeRefused as Why;
@@ -59,8 +59,8 @@ impl BridgeCounters {
     }
 }
 
-/// Names of the results for datagrams to the port for notices of sentinels (feature `sentinel`): believed, or the
-/// reason why not.
+/// Names of the results for datagrams to the port for notices of sentinels (feature `sentinel`): the notice is
+/// believed, or the reason why it is not.
 const NOTICES: [&str; 6] = [
     "notice_believed",
     "notice_malformed",
@@ -84,7 +84,7 @@ fn count(counter: Option<&AtomicU64>) {
     }
 }
 
-/// The numbers so far, by the names of [`Closed`] and `DropReason`.
+/// The counts so far, by the names of [`Closed`] and `DropReason`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BridgeCounts {
     closed: [u64; Closed::NAMES.len()],
@@ -94,13 +94,13 @@ pub struct BridgeCounts {
 }
 
 impl BridgeCounts {
-    /// Returns the number of links closed for that reason, whatever its details.
+    /// Returns the number of links that were closed for this reason, whatever the details of the reason.
     #[must_use]
     pub fn closed(&self, why: Closed) -> u64 {
         self.closed.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// Adds the packets that the network refused, by the names of the counters.
+    /// Adds the packets that the network has refused.
     pub(crate) const fn with_refused(mut self, refused: RefusedPackets) -> Self {
         let RefusedPackets {
             malformed,
@@ -112,15 +112,15 @@ impl BridgeCounts {
         self
     }
 
-    /// Returns the number of messages dropped for that reason.
+    /// Returns the number of messages that were dropped for this reason.
     #[must_use]
     #[cfg(feature = "testkit")]
     pub fn dropped(&self, why: DropReason) -> u64 {
         self.dropped.get(why.index()).copied().unwrap_or_default()
     }
 
-    /// Returns every name with its number: links closed first, then messages dropped, then notices of sentinels,
-    /// then packets that a network of messages delivered in vain.
+    /// Returns every name with its count: first the closed links, then the dropped messages, then the notices of
+    /// sentinels, then the packets that a message network delivered although nothing accepts them.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let closed = Closed::NAMES.iter().zip(&self.closed);
         let dropped = DropReason::NAMES.iter().zip(&self.dropped);
@@ -135,7 +135,7 @@ impl BridgeCounts {
 }
 
 impl BridgeState {
-    /// Returns the numbers so far, of this bridge and of its network.
+    /// Returns the counts so far, of this bridge and of its network.
     pub(crate) fn counts(&self) -> BridgeCounts {
         let refused = self.transport.refused();
         self.counters.read().with_refused(refused)
@@ -143,7 +143,7 @@ impl BridgeState {
 }
 
 impl Serialize for BridgeCounts {
-    /// Four objects, `closed`, `dropped`, `notices` and `packets`, with every name and its number.
+    /// Writes four objects, `closed`, `dropped`, `notices` and `packets`, with every name and its count.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut all = to.serialize_struct("BridgeCounts", 4)?;
         all.serialize_field("closed", &Named(Closed::NAMES, &self.closed))?;
@@ -154,7 +154,7 @@ impl Serialize for BridgeCounts {
     }
 }
 
-/// Names with their numbers.
+/// Names with their counts.
 struct Named<'a>(&'a [&'a str], &'a [u64]);
 
 impl Serialize for Named<'_> {

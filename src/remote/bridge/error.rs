@@ -7,8 +7,8 @@ use bully_register::calls::Contradiction;
 
 use crate::remote::{NodeId, NodeIdError};
 
-/// The reason why a bridge does not start, or a peer is not added. Nothing was changed, except the incarnation that
-/// a node [remembers](crate::remote::BridgeBuilder::remember): the next start begins a later one.
+/// The reason why a bridge does not start, or why a peer is not added. Nothing was changed, except the incarnation that
+/// a node [remembers](crate::remote::BridgeBuilder::remember): the next start uses a later incarnation.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
@@ -43,7 +43,7 @@ pub enum BridgeError {
         /// The name.
         name: String,
     },
-    /// A peer of that name already exists.
+    /// A peer with this name already exists.
     #[error("{node} is a peer already: remove it first")]
     PeerTaken {
         /// The name.
@@ -55,7 +55,7 @@ pub enum BridgeError {
         /// The name.
         node: NodeId,
     },
-    /// This side's certificate names another node.
+    /// The certificate of this node contains the name of another node.
     #[error(
         "this bridge is {node}, but its certificate is that of {found}: give it its own one, or call it {found}"
     )]
@@ -65,7 +65,7 @@ pub enum BridgeError {
         /// The bridge.
         node: NodeId,
     },
-    /// Messages would cross a network that others can read.
+    /// Messages would cross a network on which others can read them.
     #[error(
         "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if no other process is on that network"
     )]
@@ -82,7 +82,7 @@ pub enum BridgeError {
         #[source]
         reason: io::Error,
     },
-    /// The node's last incarnation cannot be read, or the next one cannot be kept.
+    /// The node's last incarnation cannot be read from the file, or the new one cannot be saved in it.
     #[error("cannot remember this node's incarnation in {}: {reason}", path.display())]
     Memory {
         /// The file.
@@ -91,7 +91,7 @@ pub enum BridgeError {
         #[source]
         reason: io::Error,
     },
-    /// The node's last incarnation cannot be read in the store of its votes, or the next one cannot be kept there.
+    /// The node's last incarnation cannot be read from the store of its votes, or the new one cannot be saved in it.
     #[error("cannot remember this node's incarnation: {reason}")]
     MemoryStore {
         /// The reason.
@@ -107,15 +107,15 @@ pub enum BridgeError {
         #[source]
         reason: OpenError,
     },
-    /// A sentinel needs peers that prove their names: other peers would learn the digest that later proves the end
-    /// of this node.
+    /// A sentinel needs peers that prove their names. Otherwise another process could learn the digest by which the end
+    /// of this node is recognized.
     #[cfg(feature = "sentinel")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error(
         "a sentinel needs links that prove which nodes are at their ends: use .tls(..) or .secret(..), or leave .sentinel(..) out"
     )]
     SentinelUnproven,
-    /// No bytes could be drawn for the sentinel.
+    /// No random bytes could be generated for the sentinel.
     #[cfg(feature = "sentinel")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error("no sentinel: {0}")]
@@ -131,7 +131,7 @@ pub enum BridgeError {
 
 debug_is_text!(BridgeError);
 
-/// A bridge was stopped before every peer had been told.
+/// A bridge has stopped before every peer had received its last messages and the goodbye.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not every peer took its last messages within {limit:?}; the bridge has stopped all the same"

@@ -1,6 +1,7 @@
 //! The events of a bridge for the application.
 //!
-//! Decided here: a slow listener does not delay the bridge. It loses the oldest events, and learns their number.
+//! Decided here: a slow listener does not delay the bridge. It loses the oldest events, and receives the number of lost
+//! events.
 
 use std::{net::SocketAddr, time::SystemTime};
 
@@ -15,12 +16,12 @@ use crate::remote::{Closed, Farewell, GroupRules, NodeId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BridgeEvent {
-    /// The bridge listens.
+    /// The bridge has begun to listen.
     Listening {
         /// The address; `None` on a network without addresses.
         at: Option<SocketAddr>,
     },
-    /// A peer can be reached.
+    /// A link with a peer is ready, so the peer can be reached.
     PeerUp {
         /// The peer.
         node: NodeId,
@@ -30,12 +31,12 @@ pub enum BridgeEvent {
         /// The peer.
         node: NodeId,
     },
-    /// A peer has probably ended, or has left: its agents are suspected.
+    /// A peer's process has probably ended, or has left: its agents are suspected.
     PeerLost {
         /// The peer.
         node: NodeId,
     },
-    /// A peer cannot be reached any more. The elections decide whether it has ended.
+    /// A peer cannot be reached any more. The elections decide whether its agents have ended.
     PeerUnreachable {
         /// The peer.
         node: NodeId,
@@ -56,7 +57,7 @@ pub enum BridgeEvent {
         /// The reason.
         why: Closed,
     },
-    /// The other side refused this one.
+    /// The other side refused this side.
     RefusedBy {
         /// The node that was dialled, if it was this side that dialled.
         node: Option<NodeId>,
@@ -65,9 +66,8 @@ pub enum BridgeEvent {
         /// The reason that it gave.
         why: Farewell,
     },
-    /// The other end could not prove to be a node that is expected here: it showed no certificate, a wrong
-    /// certificate, or the certificate of a node that is not a peer. For the security log;
-    /// [`Refused`](Self::Refused) follows.
+    /// The other end could not prove to be an expected node: it showed no certificate, a wrong certificate, or the
+    /// certificate of a node that is not a peer. Use this event for a security log; [`Refused`](Self::Refused) follows.
     Unproven {
         /// The node that was dialled, if it was this side that dialled.
         node: Option<NodeId>,
@@ -75,16 +75,16 @@ pub enum BridgeEvent {
         from: String,
         /// The reason in words for people. The words may change.
         reason: &'static str,
-        /// The first names that it showed, if an authority that is trusted here issued the certificate.
+        /// The first names in its certificate, if an authority that this side trusts has issued the certificate.
         names: Vec<String>,
     },
-    /// This side's certificate expires soon: connections are refused from then on.
+    /// This side's certificate expires soon. After that time connections are refused.
     Expires {
-        /// The expiry.
+        /// The time at which the certificate expires.
         at: SystemTime,
     },
-    /// A peer announced an agent, but another agent has its name. The link stays. The announced agent is not a
-    /// member here until the name is free.
+    /// A peer announced an agent whose name belongs to another agent. The link stays. The announced agent does not
+    /// become a member here until the name is free.
     NameTaken {
         /// The peer.
         node: NodeId,
@@ -93,11 +93,11 @@ pub enum BridgeEvent {
         /// The name.
         agent: AgentId,
     },
-    /// An agent of a peer has lost its name in a group here: another agent of that name has started elsewhere. The
-    /// peer could not be reached, or its agent had certainly ended. If the peer still has such an agent when it is
-    /// back, [`NameTaken`](Self::NameTaken) follows.
+    /// An agent of a peer has lost its name in a group here, because another agent with this name has started at
+    /// another place. At that time the peer could not be reached, or its agent had certainly ended. If the peer returns
+    /// and still has this agent, [`NameTaken`](Self::NameTaken) follows.
     NameTakenOver {
-        /// The peer that had it.
+        /// The peer whose agent had the name.
         node: NodeId,
         /// The group.
         group: AgentId,
@@ -106,14 +106,14 @@ pub enum BridgeEvent {
         /// The place of the agent that now has the name.
         by: Holder,
     },
-    /// A peer follows other rules in a group, has other voters or quorums, or is of another epoch in a group whose
-    /// members do not learn of epochs: nothing crosses for that group. Where members learn of epochs, a diagnosis
-    /// reports a peer that is [behind](crate::agent::Finding::OtherListOlder) or
-    /// [ahead](crate::agent::Finding::ListOlder).
+    /// A peer follows other rules in a group, has other voters or quorums, or has another epoch in a group whose
+    /// members do not learn of epochs. Then no message of this group crosses. Where members learn of epochs, a
+    /// diagnosis reports a peer in an [earlier](crate::agent::Finding::OtherListOlder) or
+    /// [later](crate::agent::Finding::ListOlder) epoch.
     ///
-    /// Only a digest of the voters crosses, and no names. If only the `list` of both sides differs, compare the
+    /// Only a digest of the voters crosses, not their names. If only the `list` of both sides differs, compare the
     /// names that both hosts' configurations give to [`AgentBuilder::quorum`](crate::agent::AgentBuilder::quorum),
-    /// character for character. Within one process [`JoinError::Voters`](crate::group::JoinError::Voters) names the
+    /// character for character. Within one process [`JoinError::Voters`](crate::group::JoinError::Voters) contains the
     /// voters that differ.
     Mismatch {
         /// The peer.
@@ -122,22 +122,22 @@ pub enum BridgeEvent {
         group: AgentId,
         /// The rules of its agents.
         theirs: GroupRules,
-        /// The rules of the agents here.
+        /// The rules of the agents of this process.
         mine: GroupRules,
     },
-    /// The bridge crashed and was restarted. Its links are made anew.
+    /// The bridge crashed and was restarted. It makes its links again.
     Restarted,
     /// The bridge has ended for good: it was stopped, or crashed too often. Agents of other nodes are no longer
     /// members here, and the port is free.
     Ended,
-    /// Number of refused connections that were not reported, in events or in the log, before the next report. At
-    /// most eight reports about one address are made at once, and then one per second; at most 64 about all
-    /// addresses together, and then ten per second. The counters count all refusals.
+    /// Number of refused connections that were not reported, neither as events nor in the log, since the last report.
+    /// About one address at most eight reports are made at once, and then one per second; about all addresses together
+    /// at most 64, and then ten per second. The counters count all refusals.
     LeftOut {
         /// The number.
         events: u64,
     },
-    /// The listener was too slow, and lost events.
+    /// The listener was too slow, and has lost events.
     Missed {
         /// Their number.
         events: u64,
@@ -175,5 +175,5 @@ impl Events {
     }
 }
 
-/// Most events that wait for a slow listener.
+/// Largest number of events that wait for a slow listener.
 const MOST: usize = 256;

@@ -1,7 +1,7 @@
-//! Warns of the end of this side's certificate while there is time to renew it.
+//! Warns before this side's certificate expires, while there is time to renew it.
 //!
-//! Decided here: how often it is checked. [`Security`](crate::remote::transport::Security) decides how long before
-//! the end the warnings begin.
+//! Decided here: how often the certificate is checked. [`Security`](crate::remote::transport::Security) decides how
+//! long before the end the warnings begin.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use tracing::warn;
 
 use crate::remote::{BridgeEvent, RemoteBridge, bridge::shared::BridgeState};
 
-/// Warns now and then each hour, while the end is near.
+/// Warns now, and then each hour, if the certificate expires soon.
 pub(crate) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
     let Some(security) = &shared.security else {
         return;

@@ -1,4 +1,4 @@
-//! An application's handle of a bridge: reads its state without a message, and sends commands.
+//! An application's handle of a bridge. It reads the bridge's state without a message, and sends commands.
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::remote::{
 
 /// An application's handle of a bridge. Clones are handles of the same bridge.
 ///
-/// The bridge runs until it is stopped or drained, or its System ends. Dropping handles does not end it.
+/// The bridge runs until it is stopped or drained, or until its System ends. A drop of the handles does not end it.
 #[derive(Clone)]
 pub struct BridgeHandle {
     pub(crate) addr: Addr<RemoteBridge>,
@@ -26,7 +26,7 @@ pub struct BridgeHandle {
 }
 
 impl BridgeHandle {
-    /// Returns the bridge's address, the same through all its restarts.
+    /// Returns the address of the bridge's actor. It stays the same through all restarts.
     pub fn addr(&self) -> &Addr<RemoteBridge> {
         &self.addr
     }
@@ -41,19 +41,18 @@ impl BridgeHandle {
         self.shared.me.incarnation
     }
 
-    /// Returns the address at which the bridge listens: the port is known even if the configured port is 0. `None`
-    /// if it does not listen, or on a network without addresses.
+    /// Returns the address at which the bridge listens, with the real port even if the configured port is 0. `None` if
+    /// the bridge does not listen, or on a network without addresses.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.local
     }
 
-    /// Adds a peer while the bridge runs. If only a list of voters named this peer before, the bridge dials it by
-    /// this definition from then on, and the peer may also speak for those voters.
+    /// Adds a peer while the bridge runs. If this peer came only from a list of voters before, the bridge dials it by
+    /// this definition from then on, and the peer may still send messages for these voters.
     ///
     /// # Errors
-    /// [`BridgeError`], and nothing was changed: [`Node`](BridgeError::Node),
-    /// [`PeerTaken`](BridgeError::PeerTaken), [`PeerIsSelf`](BridgeError::PeerIsSelf),
-    /// [`Plaintext`](BridgeError::Plaintext).
+    /// [`BridgeError`], and nothing was changed: [`Node`](BridgeError::Node), [`PeerTaken`](BridgeError::PeerTaken),
+    /// [`PeerIsSelf`](BridgeError::PeerIsSelf), [`Plaintext`](BridgeError::Plaintext).
     pub fn add_peer(&self, peer: Peer) -> Result<(), BridgeError> {
         let node = peer.check(&self.shared, self.shared.is_dangerous)?;
         if !self.shared.configure(&node, peer) {
@@ -62,19 +61,19 @@ impl BridgeHandle {
         Ok(())
     }
 
-    /// Removes a peer while the bridge runs: its link is closed, and its agents are not members any more. Returns
-    /// whether there was one.
+    /// Removes a peer while the bridge runs: its link is closed, and its agents are no longer members here. Returns
+    /// whether the peer existed.
     ///
     /// You may also remove the host of a voter: the voter remains a voter, but this host does not reach it. The next
-    /// list of voters, which repeats the remaining voters, does not bring the peer back. A list that names another
-    /// voter there brings it back, and so does [`add_peer`](Self::add_peer). A bridge that starts anew does not know
-    /// of the removal: to remove a voter for good, remove it from the voters first.
+    /// list of voters, which repeats the remaining voters, does not bring the peer back. A list with another voter at
+    /// that host brings it back, and so does [`add_peer`](Self::add_peer). A bridge that starts anew does not know of
+    /// the removal: to remove a voter for good, remove it from the list of voters first.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         self.shared.forget(node)
     }
 
-    /// Sets the contacts of the voters of a group from that epoch on: each voter, its node, and the address that is
-    /// dialled. Returns why contacts were not used. An election calls this by itself when its voters have changed.
+    /// Sets the contacts of the voters of a group from this epoch on: each voter, its node, and the address to dial.
+    /// Returns the reasons why contacts were not used. An election calls this by itself when its voters have changed.
     #[doc(hidden)]
     #[cfg(feature = "testkit")]
     pub fn decree_peers(
@@ -120,7 +119,7 @@ impl BridgeHandle {
         self.shared.peers().into_iter().map(status).collect()
     }
 
-    /// Returns the numbers of closed links and of dropped messages so far, by reason.
+    /// Returns the counts of closed links and of dropped messages so far, by reason.
     pub fn counters(&self) -> BridgeCounts {
         self.shared.counts()
     }
@@ -130,20 +129,20 @@ impl BridgeHandle {
         self.shared.meter.read()
     }
 
-    /// Returns the events from now on. The stream ends with the last handle and the bridge.
+    /// Returns the events from now on. The stream ends after the last handle and the bridge have ended.
     ///
-    /// A slow reader never delays the bridge: it misses events, and learns their number.
+    /// A slow reader never delays the bridge: it loses events, and receives the number of lost events.
     pub fn events(&self) -> impl Stream<Item = BridgeEvent> + Unpin + Send + use<> {
         self.shared.events.stream()
     }
 
-    /// Ends the bridge politely: it accepts no more connections, sends the waiting messages, and says goodbye to
-    /// every peer. The peers suspect the agents here at once. When this returns, another bridge may listen at the
-    /// port. Let agents [leave](crate::agent::ElectionHandle::leave) before, so that their peers know that they
-    /// have left.
+    /// Ends the bridge politely: it accepts no more connections, sends the waiting messages, and says goodbye to every
+    /// peer. The peers suspect the agents of this process at once. When this function returns, another bridge may
+    /// listen at the port. Let the agents [leave](crate::agent::ElectionHandle::leave) before, so that their peers know
+    /// that they have left.
     ///
     /// # Errors
-    /// [`DrainTimedOut`] if that took longer than `limit`. The bridge has stopped nevertheless.
+    /// [`DrainTimedOut`] if this took longer than `limit`. The bridge has stopped anyway.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
         let drain = async {
             self.addr.send(DrainLinks).await.ok(); // closed already: there is no bridge to tell
@@ -159,10 +158,10 @@ impl BridgeHandle {
         Err(DrainTimedOut { limit })
     }
 
-    /// Ends the bridge: all links are closed, and agents of other nodes are not members here any more. Its port is
-    /// free when [`BridgeEvent::Ended`] is reported.
+    /// Ends the bridge: all links are closed, and agents of other nodes are no longer members here. The port is free
+    /// when [`BridgeEvent::Ended`] is reported.
     pub fn stop(&self) {
-        // do_send: one for each call, and none may be lost.
+        // do_send: one for each call; no call may be lost.
         self.addr.do_send(Stop);
     }
 }

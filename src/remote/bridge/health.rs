@@ -1,7 +1,7 @@
-//! Facts for people about a peer that is not as it should be: the last error, the echo, other rules.
+//! Facts for people about a peer: the last error, the time of an echo, other rules.
 //!
-//! Decided here: the facts of each peer, and when they are out of date. The bridge acts on none of them, except for
-//! the time after which an earlier process of a peer's name may take part.
+//! Decided here: the facts of each peer, and when they are out of date. The bridge does not act on them, except on the
+//! time after which an earlier process with a peer's name may take part.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,41 +26,41 @@ use super::shared::{BridgeState, PeerState, lock};
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
-    /// The groups that the peer has named over the present link.
+    /// The groups that the peer has announced on the present link.
     opened: Mutex<PeerGroups>,
-    /// Time of the last refusal of a later process of its name, because an earlier one is linked.
+    /// Time at which a later process of this name was last refused because an earlier one is linked.
     contested: Mutex<Option<Time>>,
-    /// Time when the peer last reported that it refused an earlier process of this node's name.
+    /// Time at which the peer last reported that it has refused an earlier process with this node's name.
     twin: Mutex<Option<Time>>,
-    /// Time when it last named a term that is later than the clock here allows.
+    /// Time at which it last sent a term that is later than the clock of this host allows.
     ahead: Mutex<Option<Time>>,
-    /// The last echo in nanoseconds; 0 before the first.
+    /// The time of the last echo, in nanoseconds; 0 before the first echo.
     echo: AtomicU64,
 }
 
-/// Time after which a contest for a name, or a clock that is ahead, counts as over. Each shows itself again within a few
-/// seconds.
+/// Time after which a dispute about a name, or a clock that is ahead, is no longer reported. If it continues, it is
+/// noticed again within a few seconds.
 const RECENT: Duration = Duration::from_secs(60);
 
 /// The groups of a peer.
 #[derive(Debug, Default)]
 struct PeerGroups {
-    /// Groups that this side carries as well.
+    /// The groups that this side carries as well.
     known: BTreeMap<String, PeerOpened>,
-    /// A few of the other groups.
+    /// Some of the other groups.
     others: BTreeSet<String>,
-    /// Whether the peer has named all of them.
+    /// Whether the peer has announced all of its groups.
     are_all: bool,
 }
 
-/// Largest number of a peer's groups that are kept for people although this side does not carry them.
+/// Largest number of a peer's other groups that are kept, for people.
 const OTHERS: usize = 4;
 
-/// The rules and timings of a group, as a peer named them.
+/// The epoch, rules and timings of a group, as a peer announced them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PeerOpened {
     epoch: u64,
-    /// The peer's rules and the rules here, if nothing crosses because they differ.
+    /// The peer's rules and the rules of this side, if no message crosses because they differ.
     mismatch: Option<(String, String)>,
     pace: Option<Pace>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
-    /// A link was closed, or was not accepted.
+    /// Returns the description of a link that was closed or not accepted.
     pub(crate) fn of(why: Closed) -> Self {
         let is_name_disputed = matches!(
             why,
@@ -90,7 +90,7 @@ impl Trouble {
         }
     }
 
-    /// The network did not make a connection.
+    /// Returns the description of a failed attempt to connect.
     pub(crate) fn dialling(reason: &str, advice: &'static str) -> Self {
         Self {
             text: reason.to_owned(),
@@ -103,7 +103,7 @@ impl Trouble {
 impl PeerHealth {
     /// Notes that a link ended or an attempt failed.
     pub(crate) fn failed(&self, why: Option<Closed>, trouble: Trouble) {
-        // Another link exists.
+        // The peer has another link, so this end is not a problem.
         if matches!(
             why,
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
@@ -118,7 +118,7 @@ impl PeerHealth {
         *lock(&self.contested) = Some(now);
     }
 
-    /// Notes that the peer refused an earlier process of this node's name. Returns whether that is new.
+    /// Notes that the peer refused an earlier process with this node's name. Returns whether this is new.
     pub(crate) fn note_twin(&self, now: Time) -> bool {
         let before = lock(&self.twin).replace(now);
         before.is_none_or(|before| now.since(before) >= RECENT)
@@ -138,7 +138,8 @@ impl PeerHealth {
         }
     }
 
-    /// Notes that the peer has named all of its groups. Returns the first of them if this side carries none.
+    /// Notes that the peer has announced all of its groups. Returns the first of them if this side carries none of
+    /// them.
     pub(crate) fn all_told(&self) -> Option<String> {
         let mut groups = lock(&self.opened);
         groups.are_all = true;
@@ -149,13 +150,13 @@ impl PeerHealth {
             .cloned()
     }
 
-    /// Notes that the peer names terms that are later than the clock here allows. Returns whether that is new.
+    /// Notes that the peer sends terms that are later than the clock of this host allows. Returns whether this is new.
     pub(crate) fn note_ahead(&self, now: Time) -> bool {
         let before = lock(&self.ahead).replace(now);
         before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
-    /// Notes the rules that the peer follows in a group; `mine` is given if nothing crosses because of them.
+    /// Notes the rules that the peer follows in a group. `mine` is given if no message crosses because of these rules.
     pub(crate) fn opened(
         &self,
         group: &str,
@@ -170,7 +171,7 @@ impl PeerHealth {
         lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
-    /// Notes that an answer to a question took `nanos` nanoseconds.
+    /// Notes that a question was answered after `nanos` nanoseconds.
     pub(crate) fn echoed(&self, nanos: u64) {
         self.echo.store(nanos.max(1), Relaxed);
     }
@@ -180,17 +181,17 @@ impl PeerHealth {
         (nanos > 0).then(|| Duration::from_nanos(nanos))
     }
 
-    /// Returns the reason why the link is missing, if it is known.
+    /// Returns the reason why the link is missing, if the reason is known.
     pub(crate) fn last_error(&self) -> Option<String> {
         lock(&self.trouble).as_ref().map(|known| known.text.clone())
     }
 }
 
 impl BridgeState {
-    /// Returns the time during which a node without a link counts against an earlier process of its name.
+    /// Returns the time for which a node without a link still excludes an earlier process of its name.
     ///
-    /// It is zero where each side of a partition has a leader anyway: there a process takes part again as soon as a
-    /// later one of its name has ended.
+    /// It is zero if each side of a partition may have a leader anyway: then a process takes part again as soon as a
+    /// later process of its name has ended.
     pub(crate) fn forgets_after(&self) -> Duration {
         let groups = self.carried.iter();
         let groups = groups.filter(|carried| companion_of(carried.name()).is_none());
@@ -205,14 +206,14 @@ impl BridgeState {
         }
     }
 
-    /// Notes that a link with that node ended, or that an attempt to dial it failed.
+    /// Notes that a link with this node ended, or that an attempt to dial it failed.
     pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, trouble: Trouble) {
         let Some(peer) = self.peer(node) else {
             return;
         };
         peer.health.failed(why, trouble);
         let is_stale = why == Some(Closed::Goodbye(Farewell::Stale));
-        // The existence of another link says nothing about this.
+        // If another link exists, this end proves nothing about the name.
         let says_so = !matches!(
             why,
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))

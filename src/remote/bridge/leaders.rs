@@ -1,4 +1,4 @@
-//! The times when leaders were last heard, on any link of this side.
+//! The times at which the leaders of the groups were last heard, on any link of this side.
 //!
 //! Decided here: nothing. Next: the use of these times ([`quiet`](crate::remote::link)).
 
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{protocol::Time, remote::bridge::shared::BridgeState};
 
-/// Times of the bridge's clock; 0 before the first heartbeat.
+/// Times by the bridge's clock; 0 before the first heartbeat.
 #[derive(Debug)]
 pub(crate) struct LeadersHeard {
     /// One time for each carried group, in their order.
@@ -33,7 +33,7 @@ impl LeadersHeard {
         read(self.beats.get(group)?)
     }
 
-    /// Returns the time when a leader last fell silent.
+    /// Returns the time at which a leader last fell silent.
     pub(crate) fn last_alarm(&self) -> Option<Time> {
         read(&self.alarm)
     }
@@ -45,7 +45,7 @@ fn read(nanos: &AtomicU64) -> Option<Time> {
 }
 
 impl BridgeState {
-    /// A leader has fallen silent: pings the peer on every link.
+    /// Notes that a leader has fallen silent: every link sends a ping to its peer.
     pub(crate) fn rouse_links(&self) {
         let nanos = self.now().as_nanos().max(1);
         self.leaders.alarm.store(nanos, Relaxed);

@@ -10,9 +10,9 @@ use crate::remote::{BridgeEvent, transport::Listener};
 
 use super::shared::BridgeState;
 
-/// The listener, in use.
+/// The listener, while a task uses it.
 pub(crate) struct Listening {
-    /// Present until this is dropped.
+    /// The listener; `None` after the drop has begun.
     pub(super) listener: Option<OwnedMutexGuard<Option<Box<dyn Listener>>>>,
     pub(super) shared: Arc<BridgeState>,
 }
@@ -25,7 +25,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Returned before the check: an end that comes after the check finds it.
+        // Returned before the check: if the end of the bridge comes after the check, the end frees the port.
         drop(self.listener.take());
         if self.shared.is_over() {
             self.shared.free_port();
@@ -34,9 +34,9 @@ impl Drop for Listening {
 }
 
 impl BridgeState {
-    /// The bridge has ended for good: agents of other nodes are not members here any more.
+    /// Notes that the bridge has ended for good: agents of other nodes are no longer members here.
     pub(crate) fn finish(&self) {
-        // A drain calls this, and so does the guardian that ends after it: the end is reported once.
+        // A drain calls this, and the guardian that ends later calls it too. The end is reported only once.
         if self.is_over.swap(true, SeqCst) {
             return;
         }
@@ -47,7 +47,7 @@ impl BridgeState {
         self.free_port();
     }
 
-    /// Drops the listener and reports the end, unless a task listens: then that task does both.
+    /// Drops the listener and reports the end. If a task listens, this task does both instead.
     pub(super) fn free_port(&self) {
         if let Ok(mut listener) = self.listener.try_lock() {
             self.close(&mut listener);
@@ -66,12 +66,12 @@ impl BridgeState {
         self.close(&mut *self.listener.lock().await);
     }
 
-    /// Whether the bridge has ended.
+    /// Returns whether the bridge has ended.
     pub(super) fn is_over(&self) -> bool {
         self.is_over.load(SeqCst)
     }
 
-    /// Takes the listener as soon as a former incarnation of the actor has released it.
+    /// Takes the listener as soon as the former incarnation of the actor has released it.
     pub(crate) async fn listen(self: &Arc<Self>) -> Listening {
         Listening {
             listener: Some(Arc::clone(&self.listener).lock_owned().await),

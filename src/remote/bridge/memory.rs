@@ -3,15 +3,16 @@
 //!
 //! Decided here: the next incarnation. Not here: how a file is made durable (`record_file` of `bully-register`).
 //!
-//! Peers refuse an incarnation of a node that is earlier than the last one they met, since they could not tell a
-//! restart from a former process. A wall clock alone does not keep that order: after a start ten years ahead, or after
-//! the clock was set back by an hour, a node would be refused until the peers [forget](crate::remote::Limits::forget)
-//! it. The next number is not enough either: an agent that had crashed once would begin with a number that it has had
-//! before, and peers would ignore it, since that incarnation has ended.
+//! Peers refuse an incarnation of a node that is earlier than the last one that they met, since they could not
+//! distinguish a restart from an earlier process. A wall clock alone does not give growing numbers: after a start with
+//! a clock ten years ahead, or after the clock was set back by an hour, a node would be refused until the peers
+//! [forget](crate::remote::Limits::forget) its last incarnation. The next number is not enough either: an agent that
+//! had crashed once would begin with a number that it has had before, and peers would ignore it, since that incarnation
+//! has ended.
 //!
-//! This memory may go back too, with a backup or a copied file. Then the wall clock decides, as it does without a
+//! This memory may go back too, by a restored backup or a copied file. Then the wall clock decides, as without a
 //! memory. If the clock was set back as well, the peers know a later incarnation: they refuse this one, with a message
-//! that says so, until they forget the later one. No leader depends on it.
+//! that gives this reason, until they forget the later one. The leadership does not depend on this memory.
 
 use std::{
     io,
@@ -32,8 +33,8 @@ pub(crate) enum NodeMemory {
 }
 
 for_tests! {
-    /// Returns an incarnation that is later than the last one and than all incarnations of agents that began in it, and
-    /// not earlier than the clock shows.
+    /// Returns an incarnation that is later than the last one and all incarnations of agents that began in it, and that
+    /// is not earlier than the clock shows.
     fn later_incarnation(
         last: Option<NodeIncarnation>,
         by_clock: NodeIncarnation,
@@ -43,7 +44,7 @@ for_tests! {
     }
 }
 
-/// Returns the incarnation that begins now; it is durable before this returns.
+/// Returns the incarnation that begins now. It is durable before this function returns.
 pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIncarnation> {
     let system: Arc<dyn FileSystem> = Arc::new(Host);
     let mut file = match RecordFile::open(Arc::clone(&system), path) {
@@ -53,8 +54,8 @@ pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIn
         }
         file => file?,
     };
-    // A file without an incarnation ends the start: to write over it could destroy another program's file, or begin an
-    // incarnation that peers refuse.
+    // If a file contains no incarnation, the start fails: to overwrite it could destroy the file of another program, or
+    // begin an incarnation that peers refuse.
     let last = str::from_utf8(file.record()).ok().and_then(parse);
     let last = last.ok_or_else(|| {
         let detail = "it holds no incarnation of a node: check the path";
@@ -65,7 +66,7 @@ pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIn
     Ok(incarnation)
 }
 
-/// As [`begin`], with a store.
+/// Does the same as [`begin`], with a store.
 pub(crate) fn begin_in(
     store: &dyn Incarnations,
     by_clock: NodeIncarnation,
@@ -86,9 +87,9 @@ fn parse(text: &str) -> Option<NodeIncarnation> {
     number.parse().ok().map(NodeIncarnation)
 }
 
-/// Number of incarnations that the agents of a node may begin before those of its next process; agents count their
-/// incarnations on from the node's own. By the clock this number is 16 ms, too short for a process to end and another
-/// one to begin.
+/// Number of incarnations that are kept free between two processes of a node, because the agents of a node number their
+/// incarnations from the node's own. By the clock this number is 16 ms, too short for a process to end and the next one
+/// to begin.
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";

@@ -12,18 +12,18 @@ use crate::remote::{
     transport::IncomingStream,
 };
 
-/// Both sides have accepted a connection. The answer decides whether it stays.
+/// Both sides have accepted a connection. The answer decides whether the connection stays.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), Closed>")]
 pub(crate) struct LinkReady {
     pub(crate) conn: ConnId,
     pub(crate) origin: Origin,
     pub(crate) link: Established,
-    /// Closes the connection after waiting messages have been sent.
+    /// Orders the connection to close, after the waiting messages have been sent.
     pub(crate) close: oneshot::Sender<Closed>,
 }
 
-/// A connection has ended, or was never made. Always sent exactly once for each connection.
+/// A connection has ended, or was never made. It is sent exactly once for each connection.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct ConnectionEnded {
@@ -34,21 +34,21 @@ pub(crate) struct ConnectionEnded {
     pub(crate) outcome: ConnectionOutcome,
 }
 
-/// How a connection ended.
+/// The way in which a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionOutcome {
     /// Before it was ready.
     Failed(DialError),
-    /// After it was ready for that long.
+    /// After it was ready for the time `lasted`.
     Closed { why: Closed, lasted: Duration },
 }
 
-/// A connection came in.
+/// A connection was accepted.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct Accepted(pub(crate) IncomingStream, pub(crate) Pass);
 
-/// A peer was added. The actor already looks after the peers that it found when it started.
+/// A peer was added. The actor already watches the peers that existed at its start.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct AddPeer(pub(crate) NodeId);
@@ -58,13 +58,14 @@ pub(crate) struct AddPeer(pub(crate) NodeId);
 #[rtype(result = "()")]
 pub(crate) struct RemovePeer(pub(crate) NodeId);
 
-/// The bridge says goodbye to every peer and takes no connection; the answer comes when all links are
+/// Orders the bridge to say goodbye to every peer and to accept no connection. The answer comes when all links are
 /// closed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct DrainLinks;
 
-/// All links are made anew, because a fact that each side sends at the beginning has changed.
+/// Orders the bridge to make all links again, because a fact that each side sends at the beginning of a link has
+/// changed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 #[cfg_attr(
@@ -73,7 +74,7 @@ pub(crate) struct DrainLinks;
 )]
 pub(crate) struct Relink;
 
-/// The bridge ends.
+/// Orders the bridge to end.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Stop;

@@ -1,4 +1,4 @@
-//! The bridge of a process: the actor that looks after the peers, and the state that its parts share.
+//! The bridge of a process: the actor that manages the peers, and the state that its parts share.
 //!
 //! [`RemoteBridge`] decides nothing about a peer by itself: it carries out the answers of the pure state machine in
 //! `peers`. `gate` decides which strangers get a slot. `events` and `counters` report to the application. `shared`

@@ -1,8 +1,8 @@
-//! The frequency of reports about refused connections, in the log and in events.
+//! Limits how often refused connections are reported, in the log and as events.
 //!
-//! Decided here: a stranger that finds the port cannot fill logs and queues of events. Both have the same limits,
-//! for each address and for all together. Reports beyond the limits are counted, and the next report states their
-//! number. Not here: the counters, which count everything.
+//! Decided here: a stranger that finds the port cannot fill the log and the queues of events. Log and events have the
+//! same limits, for each address and for all addresses together. Reports over the limits are counted, and the next
+//! report contains their number. Not here: the counters, which count everything.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,24 +19,25 @@ pub(crate) struct Noise {
 /// The frequency of reports.
 #[derive(Clone, Copy, Debug)]
 struct Frequency {
-    /// Time for one report, in the long run.
+    /// Time between two reports in the long run.
     every: Duration,
-    /// Most reports at once.
+    /// Largest number of reports at once.
     burst: u32,
 }
 
-/// Time when all reports so far would have been made, at the frequency.
+/// The time at which the reports so far would all have been made at the rate `every`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent(Time);
 
 impl Noise {
-    /// Returns the number of reports that were left out before, if a report about an address may be made now.
+    /// If a report about an address may be made now, returns the number of reports that were left out before.
     pub(crate) fn may_tell(&mut self, now: Time, from: &str) -> Option<u64> {
         self.addresses.retain(|_, spent| spent.0 > now);
         let known = self.addresses.get(from).copied().unwrap_or_default();
         let has_place = known.0 > now || self.addresses.len() < MOST_ADDRESSES;
         let (one, all) = (known.next(now, PER_ADDRESS), self.all.next(now, IN_ALL));
         // Counted only if all three limits allow the report: an address beyond its own limit must not use up the
+        // A report is counted only if all three limits allow it: an address over its own limit must not use up the
         // share of other addresses.
         let (Some(one), Some(all), true) = (one, all, has_place) else {
             self.left_out = self.left_out.saturating_add(1);
@@ -64,7 +65,7 @@ const IN_ALL: Frequency = Frequency {
     every: Duration::from_millis(100),
     burst: 64,
 };
-/// Most addresses that are remembered.
+/// Largest number of addresses that are remembered.
 const MOST_ADDRESSES: usize = 64;
 
 #[cfg(test)]

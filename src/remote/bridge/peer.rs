@@ -8,7 +8,7 @@ use super::{
 };
 use crate::remote::{BridgeError, NodeId, Rights};
 
-/// A node that may connect, and be connected to.
+/// A node that may connect to this node, and to which this node may connect.
 #[derive(Clone, Debug)]
 pub struct Peer {
     node: String,
@@ -17,8 +17,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The peer of that name at that address: `host:port`. The name of the host is resolved anew at each attempt.
-    /// The peer may speak for any agent of the carried groups, as a leader, a voter or an observer, unless
+    /// Returns the peer `node` at the address `host:port`. The host name is resolved again at each attempt. The peer
+    /// may send messages for any agent of the carried groups, as a leader, a voter or an observer, unless
     /// [`allow`](Self::allow) limits its rights.
     pub fn new(node: &str, address: &str) -> Self {
         let address = Some(address.to_owned());
@@ -28,8 +28,8 @@ impl Peer {
         }
     }
 
-    /// The peer of that name, which dials this side. This side cannot dial it, so only the deadlines of the
-    /// elections notice the end of its process: give it an address where you can.
+    /// Returns the peer `node`, which dials this side. This side cannot dial it, so only the deadlines of the elections
+    /// show that its process has ended: give the peer an address where you can.
     pub fn inbound(node: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -38,8 +38,8 @@ impl Peer {
         }
     }
 
-    /// Limits the agents for which the peer may speak, and their highest role; replaces earlier rights. A message
-    /// of an agent beyond these rights is not heard, and ends the link.
+    /// Limits the agents for which the peer may send messages, and their highest role; replaces earlier rights. A
+    /// message beyond these rights is not delivered, and ends the link.
     #[must_use]
     pub fn allow(mut self, rights: Rights) -> Self {
         self.rights = rights;

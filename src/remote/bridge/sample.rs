@@ -1,4 +1,4 @@
-//! Updates the metrics of a bridge from its own timer, so that no frame and no message costs anything.
+//! Updates the metrics of a bridge by a timer, so that no frame and no message has to update them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{metrics::Direction, remote::Closed};
 
-/// Samples while the actor runs.
+/// Updates the metrics as long as the actor runs.
 pub(super) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
     shared.sample();
     ctx.run_interval(AGAIN, move |_, _| shared.sample());
 }
 
-/// Time between two samples.
+/// Time between two updates.
 const AGAIN: Duration = Duration::from_secs(5);
 
 impl BridgeState {
@@ -25,7 +25,7 @@ impl BridgeState {
         to.links(traffic.links, traffic.dials);
         to.crossed(Direction::In, traffic.messages_in, traffic.bytes_in);
         to.crossed(Direction::Out, traffic.messages_out, traffic.bytes_out);
-        // The counters of links come first, then those of messages.
+        // The counters of links come first, then the counters of messages.
         for (at, (reason, times)) in counts.iter().enumerate() {
             if at < Closed::NAMES.len() {
                 to.closed(reason, times);
@@ -36,7 +36,7 @@ impl BridgeState {
         self.peers().iter().for_each(|peer| self.sample_link(peer));
     }
 
-    /// Called after a change of its link, and with each sample.
+    /// Updates the metrics of a peer's link. Called after each change of the link, and with each regular update.
     pub(crate) fn sample_link(&self, peer: &PeerState) {
         let is_up = matches!(*lock(&peer.stage), LinkStatus::Linked { .. });
         let lost = peer.agents().outbox.lost();

@@ -1,7 +1,7 @@
 //! The state that all parts of one bridge share, through all its restarts.
 //!
-//! Decided here: which state outlasts a crash of the actor: the identity of this side, the agents of every peer,
-//! and all counters. Links do not outlast it; they are made anew.
+//! Decided here: which state outlasts a crash of the actor: the identity of this side, the agents of every peer, and
+//! all counters. Links do not outlast it; they are made again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -43,7 +43,7 @@ use crate::remote::{
     wire::Opening,
 };
 
-/// The constant part of a bridge, and its agents.
+/// The state of a bridge that its restarts keep.
 pub(crate) struct BridgeState {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
@@ -51,7 +51,7 @@ pub(crate) struct BridgeState {
     pub(crate) security: Option<Arc<dyn Security>>,
     pub(crate) credential: Option<Arc<dyn Credential>>,
     pub(crate) carried: Vec<Arc<dyn Carried>>,
-    /// One guard for each group, in their order.
+    /// One guard of terms for each group, in the order of the groups.
     guards: Vec<GroupTermGuard>,
     /// Locked by the task that listens; `None` if the bridge does not listen.
     pub(super) listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
@@ -67,14 +67,14 @@ pub(crate) struct BridgeState {
     pub(crate) events: Events,
     peers: Mutex<BTreeMap<NodeId, Arc<PeerState>>>,
     pub(crate) book: Mutex<PeerBook>,
-    /// The actor, once it runs.
+    /// The actor, as soon as it runs.
     pub(crate) actor: OnceLock<WeakAddr<RemoteBridge>>,
-    /// Whether plain text may leave the host.
+    /// Whether messages may leave the host without encryption.
     pub(crate) is_dangerous: bool,
     rng: Mutex<Rng>,
-    /// Reports of refused connections so far.
+    /// The reports of refused connections so far.
     noise: Mutex<Noise>,
-    /// Groups for which the warning of two possible leaders was given.
+    /// Groups for which the warning of two possible leaders was already given.
     warned: Mutex<BTreeSet<usize>>,
     serial: AtomicU64,
     began: Instant,
@@ -89,14 +89,14 @@ pub(crate) struct PeerState {
     pub(crate) agents: Mutex<PeerAgents>,
     /// Its routes into the groups, in the order of the bridge.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
-    /// Whether a name of one of its agents was refused.
+    /// Whether one of its agents was refused because of its name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
-    /// Facts about it for people.
+    /// Facts about the peer for people.
     pub(crate) health: PeerHealth,
 }
 
-/// The parts from which a bridge is made.
+/// The parts of which a bridge is made.
 pub(crate) struct Parts {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
@@ -153,9 +153,9 @@ impl BridgeState {
         Time::ZERO.after(self.began.elapsed())
     }
 
-    /// Returns the instant at which the bridge's own clock shows this time.
+    /// Returns the instant at which the bridge's own clock shows the time `at`.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        // No deadline is later than this.
+        // No deadline is later than this time.
         let far = Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)
@@ -163,8 +163,8 @@ impl BridgeState {
 
     /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
-    /// The half begins with the number: of two links between the same two incarnations, the link that began later,
-    /// by the numbers of one of the two sides, has the later name.
+    /// The half begins with the number of the connection. Of two links between the same two incarnations, the link that
+    /// began later, by the numbers of one of the two sides, has the higher name.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);
@@ -173,7 +173,7 @@ impl BridgeState {
         (ConnId(serial), Nonce(half.to_be_bytes()))
     }
 
-    /// Draws a point in a range of nanoseconds.
+    /// Returns a random point between `min` and `max`, in nanoseconds.
     pub(crate) fn draw(&self, min: u64, max: u64) -> u64 {
         // The generator panics if the range is empty.
         lock(&self.rng).u64(min..=max.max(min))
@@ -216,29 +216,29 @@ impl BridgeState {
         if let Some(peer) = peer {
             self.gate.forget(node);
             self.ends.forget(node);
-            // First: its link may still be read, and would announce the removed agents again.
+            // First of all, because its link may still be read, and would announce the removed agents again.
             peer.agents().close();
             (0..self.carried.len()).for_each(|group| peer.agents().remove(group));
             self.retry_all();
         }
     }
 
-    /// A name became free in a group: an agent that was refused the name may have it now.
+    /// Notes that a name became free in a group: an agent that was refused this name may get it now.
     pub(crate) fn retry(&self, group: usize) {
         for peer in self.peers() {
-            // Few peers have a refused name: the others need not be locked for it.
+            // Few peers have a refused agent. The other peers do not have to be locked for this.
             if peer.refusals.load(Relaxed) {
                 peer.agents().retry(group);
             }
         }
     }
 
-    /// As [`retry`](Self::retry), in all groups.
+    /// Does the same as [`retry`](Self::retry), in all groups.
     pub(crate) fn retry_all(&self) {
         (0..self.carried.len()).for_each(|group| self.retry(group));
     }
 
-    /// Reports names that agents of a node lose in a group.
+    /// Returns a callback that reports the names that agents of this node lose in a group.
     fn lost(&self, node: &NodeId, group: usize) -> Lost {
         let (events, node) = (self.events.clone(), node.clone());
         let group = self.told_name(group);
@@ -256,7 +256,7 @@ impl BridgeState {
         })
     }
 
-    /// Whether this side carries a group that a peer opens, by the same rules.
+    /// Returns whether this side carries a group that a peer opens, with the same rules.
     pub(crate) fn standing(&self, opening: &Opening<'_>) -> GroupStanding {
         let mut carried = self.carried.iter().enumerate();
         let Some((at, carried)) = carried.find(|(_, c)| c.name() == opening.name) else {
@@ -267,7 +267,7 @@ impl BridgeState {
             Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
-                // Otherwise the first term of the peers' next epoch would seem absurd, and end the link.
+                // Otherwise the first term of the peers' next epoch would seem much too high, and would end the link.
                 if let Some(guard) = self.guards.get(at) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
@@ -276,7 +276,7 @@ impl BridgeState {
         }
     }
 
-    /// Counts and reports the reason why a link ended or was never made.
+    /// Counts and reports the reason why a link ended or never became ready.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
         // A dialled peer that stays silent is out of reach, which is reported in another way.
@@ -291,7 +291,7 @@ impl BridgeState {
             return;
         };
         match advice(why) {
-            // A process that stops, or a link that another link replaces.
+            // A process stops, or another link replaces this link.
             None => info!(peer = ?node, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
                 warn!(peer = ?node, addr = from, reason = %why, advice, left_out, "link refused");
@@ -306,7 +306,7 @@ impl BridgeState {
         self.events.tell(event);
     }
 
-    /// Whether a refused connection may be reported now. If so, first reports how many reports were left out
+    /// Returns whether a refused connection may be reported now. If so, it first reports how many reports were left out
     /// before.
     fn may_tell(&self, from: &str) -> Option<u64> {
         let left_out = lock(&self.noise).may_tell(self.now(), from)?;
@@ -316,7 +316,7 @@ impl BridgeState {
         Some(left_out)
     }
 
-    /// From now on the agents of a group here follow these rules.
+    /// Notes the rules that the agents of a group in this process follow from now on.
     pub(crate) fn follow(&self, group: usize, requirements: &Requirements, votes: bool) {
         self.warn_of_two_leaders(group, requirements.leaders);
         if let Some(guard) = self.guards.get(group) {
@@ -324,7 +324,8 @@ impl BridgeState {
         }
     }
 
-    /// Whether a peer may name this term of a leader in a group, and whether the term is heard.
+    /// Checks whether a peer may send this term of a leader in a group. Returns whether the message with this term is
+    /// delivered.
     pub(crate) fn admit(&self, group: usize, term: Term) -> Result<bool, Closed> {
         self.terms(group)
             .map_or(Ok(true), |guard| Ok(guard.admit(term, None)?))
@@ -335,8 +336,8 @@ impl BridgeState {
         self.guards.get(group)
     }
 
-    /// Warns once for each group if hosts that lose each other may have two leaders. Within a process no partition
-    /// can happen, so a user may never have met that case before.
+    /// Warns once for each group whose hosts may have two leaders if they lose contact. Within a process no partition
+    /// can happen, so a user may never have seen that case before.
     fn warn_of_two_leaders(&self, group: usize, leaders: Leaders) {
         let is_safe = matches!(leaders, Leaders::PerTerm | Leaders::PerInstant);
         if is_safe || !lock(&self.warned).insert(group) {
@@ -356,7 +357,7 @@ impl BridgeState {
         }
     }
 
-    /// Reports a proof that was not accepted. The end of its connection is reported separately.
+    /// Reports a proof that was not accepted. The end of the connection is reported separately.
     pub(crate) fn unproven(
         &self,
         node: Option<&NodeId>,
@@ -376,7 +377,7 @@ impl BridgeState {
         });
     }
 
-    /// Reports a name that a peer may not have.
+    /// Reports a name that an agent of a peer may not have.
     pub(crate) fn name_taken(&self, node: &NodeId, group: usize, agent: AgentId) {
         if let Some(group) = self.told_name(group) {
             let node = node.clone();
@@ -385,8 +386,8 @@ impl BridgeState {
         }
     }
 
-    /// Returns the name of a group, if events report it: events of a companion group would only repeat those of its
-    /// group.
+    /// Returns the name of a group, if events report this group. Events of a companion group would only repeat the
+    /// events of its group.
     fn told_name(&self, group: usize) -> Option<AgentId> {
         let name = self.carried.get(group)?.name();
         let is_told = companion_of(name).is_none();
@@ -409,6 +410,6 @@ impl std::fmt::Debug for BridgeState {
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The state outlasts a crash of the actor, which may have held this lock.
+    // The state outlasts a crash of the actor. A crashed actor may have held this lock.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,30 +14,31 @@ use crate::{
 
 /// The state of the link with one peer.
 ///
-/// The names in JSON are the same; incarnations and links are text.
+/// The fields have the same names in JSON; incarnations and links are text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PeerStatus {
     /// Its name.
     pub node: NodeId,
-    /// The address that is dialled; `None` if the peer has to dial.
+    /// The address to dial; `None` if the peer has to dial.
     pub address: Option<String>,
-    /// The link.
+    /// The state of the link.
     pub link: LinkStatus,
     /// The latest incarnation of its process that was ever linked.
     pub incarnation: Option<NodeIncarnation>,
-    /// Number of its agents that are members here, in all groups.
+    /// Number of its agents that are members of groups here, in all groups.
     pub agents: usize,
-    /// Messages to it that were lost on this side: too old without a link, over the queue's limit, longer than a
-    /// frame, or to an agent that it does not have.
+    /// Number of messages to it that were lost on this side: they were too old without a link, exceeded the limit of
+    /// the queue, were longer than a frame, or were for an agent that the peer does not have.
     pub lost: u64,
-    /// Time without a link, at most since it became a peer; `None` while there is a link. As JSON: `unlinked_ms`.
+    /// Time without a link: since the last link or, if there was none, since the node became a peer; `None` while there
+    /// is a link. As JSON: `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
-    /// The reason why the last link ended or the last attempt failed, while there is no link. For people: the words
-    /// may change.
+    /// The reason why the last link ended or the last attempt failed; `None` while there is a link. For people: the
+    /// words may change.
     pub last_error: Option<String>,
-    /// Time of the last question to it and its answer, there and back. As JSON: `echo_ms`.
+    /// Round-trip time of the last question to the peer and its answer. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
 }
@@ -51,36 +52,36 @@ pub struct PeerStatus {
 pub enum LinkStatus {
     /// The peer is linked.
     Linked {
-        /// The link, by the name that both sides give it.
+        /// The link, by the name that both sides use for it.
         id: LinkId,
     },
-    /// An attempt is under way.
+    /// An attempt to dial is in progress.
     Dialing,
     /// The bridge waits for the peer to dial, or for the next attempt.
     Waiting,
 }
 
-/// The traffic so far, over all links.
+/// The traffic so far, of all links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Frames written.
+    /// Number of frames written.
     pub frames_out: u64,
-    /// Messages in them.
+    /// Number of messages in the written frames.
     pub messages_out: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes_out: u64,
-    /// Writes to a stream.
+    /// Number of writes to a stream.
     pub writes: u64,
-    /// Frames read.
+    /// Number of frames read.
     pub frames_in: u64,
-    /// Messages in them.
+    /// Number of messages in the frames that were read.
     pub messages_in: u64,
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes_in: u64,
-    /// Links that became ready.
+    /// Number of links that became ready.
     pub links: u64,
-    /// Attempts to dial.
+    /// Number of attempts to dial.
     pub dials: u64,
     /// The longest time from a PING to its PONG. As JSON: `longest_echo_ms`.
     #[serde(rename = "longest_echo_ms", serialize_with = "shown::millis")]

@@ -10,7 +10,7 @@ impl TaskGuard {
         Self(Some(actix_rt::spawn(task)))
     }
 
-    /// From now on the task ends by itself.
+    /// Lets the task end by itself from now on.
     pub(crate) fn detach(mut self) {
         self.0 = None;
     }
@@ -18,7 +18,7 @@ impl TaskGuard {
 
 impl Drop for TaskGuard {
     fn drop(&mut self) {
-        // A bridge that crashed must not leave its old connections running beside the new ones.
+        // Otherwise the old connections of a crashed bridge would continue beside the new connections.
         if let Some(task) = &self.0 {
             task.abort();
         }

@@ -1,6 +1,6 @@
 //! The peers of a bridge, from its operator and from the voters of its groups: carries out the decisions of a
-//! [`PeerBook`]. The book is locked until a decision is carried out, so that two decisions are carried out one
-//! after the other.
+//! [`PeerBook`]. The book stays locked until a decision is carried out, so decisions are carried out one after the
+//! other.
 
 use std::sync::{Arc, Weak};
 
@@ -32,9 +32,9 @@ fn contact(voter: &NewVoter) -> Option<Result<VoterContact, String>> {
 }
 
 impl BridgeState {
-    /// From now on the groups report their voters, and that actor is told of new peers.
+    /// Lets the groups report their voters from now on. The actor `actor` receives the new peers.
     pub(crate) fn follow_voters(self: &Arc<Self>, actor: WeakAddr<RemoteBridge>) {
-        // Each state has one actor, whose address is the same through all its restarts.
+        // Each state has one actor, whose address stays the same through all restarts.
         self.actor.set(actor).ok();
         let weak = Arc::downgrade(self);
         let reporter: Weak<dyn PeerReporter> = weak;
@@ -43,7 +43,7 @@ impl BridgeState {
         }
     }
 
-    /// These are the voters of a group from that epoch on. Returns why the hosts of some voters are not peers.
+    /// Sets the voters of a group from this epoch on. Returns the reasons why the hosts of some voters are not peers.
     pub(crate) fn decree(&self, group: &str, epoch: u64, voters: &[NewVoter]) -> Vec<String> {
         let mut refused = Vec::new();
         let mut contacts = Vec::new();
@@ -65,8 +65,8 @@ impl BridgeState {
         refused
     }
 
-    /// That agent shall become a voter of a group, and the leader, which is here, has not heard it. Returns why the
-    /// agent's host is not a peer.
+    /// Notes that this agent has to become a voter of a group, and that the leader, which is in this process, does not
+    /// receive its messages. Returns the reason why the agent's host is not a peer.
     pub(crate) fn want(&self, group: &str, new: &NewVoter) -> Option<String> {
         let contact = match contact(new)? {
             Ok(contact) => contact,
@@ -86,12 +86,12 @@ impl BridgeState {
         }
     }
 
-    /// Whether messages to that address are safe from readers, or plain text was allowed.
+    /// Returns whether messages to this address are safe from readers, or whether unencrypted messages are allowed.
     fn may_dial(&self, address: &str) -> bool {
         self.is_dangerous || self.security.is_some() || self.transport.is_loopback(address)
     }
 
-    /// An operator names a peer. Returns whether an operator had not named it before.
+    /// Adds a peer for an operator. Returns whether no operator had added it before.
     pub(crate) fn configure(&self, node: &NodeId, peer: Peer) -> bool {
         let mut book = lock(&self.book);
         let sources = (peer.address.clone(), peer.rights.clone());
@@ -99,7 +99,7 @@ impl BridgeState {
             return false;
         };
         match self.peer(node) {
-            // A decree named it before. An existing link stays.
+            // A decree added it before. An existing link stays.
             Some(known) if known.address == peer.address => known.rights.set(rights),
             known => {
                 if known.is_some() {
@@ -111,7 +111,7 @@ impl BridgeState {
         true
     }
 
-    /// An operator removes a peer, whatever its source. Returns whether there was one.
+    /// Removes a peer for an operator, whatever its source. Returns whether the peer existed.
     pub(crate) fn forget(&self, node: &NodeId) -> bool {
         let mut book = lock(&self.book);
         let is_known = self.peer(node).is_some();
@@ -120,7 +120,7 @@ impl BridgeState {
         is_known
     }
 
-    /// The caller holds the book, so that the peers and the messages to the actor change in the order of the
+    /// The caller holds the lock of the book, so the peers, and the messages to the actor, change in the order of the
     /// decisions.
     fn change_peers(&self, _: &mut PeerBook, changes: PeerChanges) {
         for node in changes.remove {
@@ -141,7 +141,7 @@ impl BridgeState {
     }
 
     fn put_in(&self, node: &NodeId, peer: Peer) {
-        // The actor may not be there yet: it finds the peers when it starts.
+        // The actor may not run yet. It finds the existing peers when it starts.
         let is_new = self.add(node, peer);
         if let Some(actor) = self.actor().filter(|_| is_new) {
             // do_send: one for each change of the voters.
@@ -149,7 +149,8 @@ impl BridgeState {
         }
     }
 
-    /// Removed here, before the actor handles it: when this returns, the peer's agents are not members any more.
+    /// Removes a peer before the actor handles the removal: when this function returns, the peer's agents are no longer
+    /// members.
     fn take_out(&self, node: &NodeId) {
         self.remove(node);
         if let Some(actor) = self.actor() {

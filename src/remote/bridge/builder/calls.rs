@@ -1,7 +1,7 @@
 //! The calls of a bridge's builder, checked together.
 //!
-//! Decided here: which of them contradict each other, and the `Debug` text of a builder. Not here: the calls
-//! (`mod.rs`). Every pair of them: `tests.rs` of the bridge.
+//! Decided here: which calls contradict each other, and the `Debug` text of a builder. Not here: the calls (`mod.rs`).
+//! `tests.rs` of the bridge tries every pair of calls.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use super::BridgeBuilder;
 use crate::remote::BridgeError;
 
 impl BridgeBuilder {
-    /// Checks that no call undoes, or hides, the setting of another call.
+    /// Checks that no call replaces or hides the setting of another call.
     pub(in crate::remote::bridge) fn check_calls(&self) -> Result<(), BridgeError> {
         self.credential.get()?;
         self.memory.get()?;
         Ok(())
     }
 
-    /// Whether peers prove their names.
+    /// Returns whether peers have to prove their names.
     pub(in crate::remote::bridge) fn is_proven(&self) -> bool {
         self.security.is_some() || !matches!(self.credential.get(), Ok(None))
     }
 }
 
-/// Shows every setting except its secrets, so that two equal builders show the same.
+/// Shows every setting except the secrets. Two equal builders have the same text.
 impl fmt::Debug for BridgeBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("BridgeBuilder");

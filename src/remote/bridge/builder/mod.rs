@@ -38,7 +38,7 @@ pub struct BridgeBuilder {
     listen: Option<String>,
     peers: Vec<Peer>,
     carried: Vec<MakeCarried>,
-    /// The companions of the same groups.
+    /// The groups for application messages that belong to the carried groups.
     companions: Vec<MakeCarried>,
     limits: Limits,
     /// Default: [`Tcp`].
@@ -50,7 +50,7 @@ pub struct BridgeBuilder {
     versions: Versions,
     memory: OneOf<memory::NodeMemory>,
     seed: Option<u64>,
-    /// Default: the host's.
+    /// Default: the host's wall clock.
     wall: Option<WallMillis>,
     policy: RestartPolicy,
     parent: Option<Recipient<Supervision<NodeId>>>,
@@ -58,7 +58,7 @@ pub struct BridgeBuilder {
     pub(super) sentinel: Option<crate::remote::sentinel::Sentinel>,
 }
 
-/// Makes a carried group as soon as the limits are known.
+/// Creates a carried group as soon as the limits are known.
 type MakeCarried = Box<dyn FnOnce(&Limits) -> Arc<dyn Carried>>;
 
 impl BridgeBuilder {
@@ -93,15 +93,15 @@ impl BridgeBuilder {
         self
     }
 
-    /// Announces these versions and no others, as a node of another release does.
+    /// Announces exactly these versions, as a node of another release does.
     #[cfg(feature = "testkit")]
     pub fn versions(mut self, versions: Versions) -> Self {
         self.versions = versions;
         self
     }
 
-    /// Sets the address at which others dial this node: an address of this host; port 0 means any free port.
-    /// Default: none; then this side has to dial.
+    /// Sets the address at which other nodes dial this node: an address of this host; port 0 means any free port.
+    /// Default: none; then this node has to dial.
     pub fn listen(mut self, address: &str) -> Self {
         self.listen = Some(address.to_owned());
         self
@@ -114,15 +114,15 @@ impl BridgeBuilder {
     }
 
     /// Adds a group to carry; may be called several times, for groups of any elections. Start the bridge before the
-    /// group's agents: from then on their incarnations are numbered so that no peer takes an agent of a restarted
-    /// process for the agent before it.
+    /// group's agents. From the start of the bridge on, the agents of this process get incarnations by which peers can
+    /// distinguish them from the agents of an earlier process.
     ///
-    /// If agents of two nodes follow other rules, or have other voters in one epoch, nothing crosses for the group,
-    /// and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) reports it. Members of two epochs are
-    /// linked, where they learn of the later epoch.
+    /// If the agents of two nodes follow other rules, or have other voters in the same epoch, no message of the group
+    /// crosses between the two nodes, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) reports it.
+    /// Members of two epochs are linked, so that they learn of the later epoch.
     ///
-    /// Messages of applications ([`Messages`](crate::leader::Messages)) cross as well: an agent for which a peer
-    /// may speak in the group may send them.
+    /// Messages of applications ([`Messages`](crate::leader::Messages)) cross as well. A peer may send them for each
+    /// agent for which it has rights in the group.
     pub fn carry<M: RemoteMessage>(mut self, group: &Group<M>) -> Self {
         self.carried.push(carry(group.clone()));
         self.companions.extend(group.companion().map(carry));
@@ -135,15 +135,15 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets the network by which peers are reached, such as one of your own or that of the crate
+    /// Sets the network by which peers are reached, such as a network of your own or that of the crate
     /// `actix-bully-zenoh`; see [`transport`](crate::remote::transport). Default: [`Tcp`].
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake. Default: connections
-    /// are not encrypted, which is accepted on loopback only.
+    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake. Default: connections are
+    /// not encrypted; then only addresses of loopback are accepted.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(mut self, config: crate::remote::tls::TlsConfig) -> Self {
@@ -151,16 +151,16 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets the proof that both ends of every connection give each other once they have named their nodes. Default:
-    /// none.
+    /// Sets the proof that both ends of every connection give each other after they have sent the names of their nodes.
+    /// Default: none.
     #[cfg(feature = "testkit")]
     pub fn credential(mut self, credential: impl Credential + 'static) -> Self {
         self.credential.make("credential", Arc::new(credential));
         self
     }
 
-    /// Sets a secret that all nodes of the cluster share: a node without it is not linked. It proves which node
-    /// connects without TLS; it encrypts nothing. See [`secret`](crate::remote::secret).
+    /// Sets a secret that all nodes of the cluster share: a node without the secret is not linked. The secret proves,
+    /// without TLS, which node connects. It encrypts nothing. See [`secret`](crate::remote::secret).
     #[cfg(feature = "secret")]
     #[cfg_attr(docsrs, doc(cfg(feature = "secret")))]
     pub fn secret(mut self, secret: crate::remote::secret::Secret) -> Self {
@@ -168,21 +168,21 @@ impl BridgeBuilder {
         self
     }
 
-    /// Allows plain text to leave this host. Any process on that network can read it, and can claim any node's
-    /// name.
+    /// Allows messages to leave this host without encryption. Any process on the network can read them, and can use the
+    /// name of any node.
     pub fn dangerous_plaintext(mut self) -> Self {
         self.is_dangerous = true;
         self
     }
 
     /// Sets the incarnation of this node; it must be larger after each restart. Default: from the wall clock. The
-    /// node's agents number their own incarnations from it, one for each start and restart of an agent: leave room
-    /// for those (the default leaves 2^16 for each millisecond), or peers take an agent for a former one, and do
-    /// not hear it.
+    /// node's agents number their own incarnations from it on, one for each start and restart of an agent. Leave room
+    /// for these numbers (the default leaves 2^16 for each millisecond). Otherwise peers consider an agent an earlier
+    /// one, and ignore its messages.
     ///
-    /// Peers refuse an earlier incarnation than the last one they met, until they
-    /// [forget](crate::remote::LimitsBuilder::forget) it, after ten minutes by default. So a start with a clock
-    /// that is ahead, or a clock that was set back, makes later starts fail for that time. A node with a disk
+    /// Peers refuse an incarnation that is earlier than the last one that they met, until they
+    /// [forget](crate::remote::LimitsBuilder::forget) the last one, after ten minutes by default. So a start with a
+    /// clock that is ahead, or a clock that was set back, makes later starts fail for that time. A node with a disk
     /// avoids that by [`remember_in`](Self::remember_in) with the store of its votes, or by
     /// [`remember`](Self::remember); a node without a disk cannot.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
@@ -190,34 +190,34 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets a small file in which this node keeps its last incarnation: each start begins a later one, whatever the
-    /// wall clock shows. The first start makes the file; its folder must exist. One file belongs to one node.
-    /// Default: none.
+    /// Sets a small file in which this node keeps its last incarnation. Each start uses a later incarnation, whatever
+    /// the wall clock shows. The first start creates the file; its folder must exist. Each node needs a file of its
+    /// own. Default: none.
     pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         let file = memory::NodeMemory::File(path.into());
         self.memory.make("remember", file);
         self
     }
 
-    /// As [`remember`](Self::remember), in the store of this node's votes, without another file. Open the store
-    /// once: give clones of one `Arc` to the agent and to this method. Refused together with
-    /// [`remember`](Self::remember).
+    /// Keeps the last incarnation as [`remember`](Self::remember) does, but in the store of this node's votes, without
+    /// another file. Open the store once: give clones of one `Arc` to the agent and to this method. Refused together
+    /// with [`remember`](Self::remember).
     pub fn remember_in(mut self, store: Arc<dyn crate::store::Incarnations>) -> Self {
         let store = memory::NodeMemory::Store(store);
         self.memory.make("remember_in", store);
         self
     }
 
-    /// Sets the seed of the bridge's random numbers: jitter, and its halves of the links' names. Default: another
-    /// seed at each start; set it in tests only.
+    /// Sets the seed of the bridge's random numbers: the jitter, and this side's half of each link's name. Default:
+    /// another seed at each start. Set it only in tests.
     #[cfg(feature = "testkit")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Sets the wall clock that measures the terms of voters without a disk, in milliseconds since the beginning of
-    /// 1970. Default: the host's.
+    /// Sets the wall clock by which the terms of voters without a disk are checked, in milliseconds since the beginning
+    /// of 1970. Default: the host's wall clock.
     #[cfg(feature = "testkit")]
     pub fn wall_clock(mut self, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.wall = Some(WallMillis::new(now));
@@ -230,7 +230,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets the actor that is told of crashes and restarts of the bridge. Default: none.
+    /// Sets the actor that receives reports of crashes and restarts of the bridge. Default: none.
     pub fn parent(mut self, parent: Recipient<Supervision<NodeId>>) -> Self {
         self.parent = Some(parent);
         self
@@ -239,12 +239,12 @@ impl BridgeBuilder {
     /// Starts the bridge on the current arbiter.
     ///
     /// # Errors
-    /// [`BridgeError`], and nothing was changed.
+    /// [`BridgeError`]. Nothing was changed then.
     ///
     /// # Panics
     /// Outside of the event loop, like every start of an actor.
     pub fn start(mut self) -> Result<BridgeHandle, BridgeError> {
-        // Before an address is bound: a socket that begins to listen without a runtime panics.
+        // Checked before an address is bound: a socket that begins to listen without a runtime panics.
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(BridgeError::NoRuntime);
         }
@@ -258,7 +258,7 @@ impl BridgeBuilder {
         let transport = transport.unwrap_or_else(|| Arc::new(Tcp::default()));
         let listener = self.open_network(&*transport, &node, &cluster)?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
-        // The companions last, so that the groups of elections keep the numbers that they had without them.
+        // The companions come last, so that the groups of elections have the same numbers as without companions.
         let all = self.carried.drain(..).chain(self.companions.drain(..));
         let carried = all.map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
@@ -304,7 +304,8 @@ impl BridgeBuilder {
         })
     }
 
-    /// Called after all other steps that can fail: a remembered incarnation cannot be taken back.
+    /// Returns the incarnation of this start. Called after all other steps that can fail, because a remembered
+    /// incarnation cannot be taken back.
     fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
         let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
         match self.memory.get()? {
@@ -369,7 +370,7 @@ fn carry<M: RemoteMessage>(group: Group<M>) -> MakeCarried {
     Box::new(|limits| Arc::new(GroupCarrier::new(group, limits)))
 }
 
-/// Opens all groups, or none.
+/// Opens all groups to other hosts. If one fails, no group stays open.
 fn open(
     carried: &[Arc<dyn Carried>],
     node: &NodeId,
@@ -385,22 +386,23 @@ fn open(
     Ok(())
 }
 
-/// The incarnation from the milliseconds of the wall clock, and random bits for two starts within one of them. A
-/// wrong clock makes peers refuse this node until they forget it, unless it remembers its last incarnation.
+/// Returns an incarnation from the milliseconds of the wall clock, and random bits that separate two starts in one
+/// millisecond. With a wrong clock, peers refuse this node until they forget its last incarnation, unless the node
+/// remembers that incarnation.
 fn by_wall_clock() -> NodeIncarnation {
     let millis = wall_millis().min(u64::MAX >> CHANCE);
     NodeIncarnation(millis << CHANCE | u64::from(fastrand::u16(..)))
 }
 
-/// On every host only the wall clock grows over restarts.
+/// Of all clocks of a host, only the wall clock continues after a restart.
 fn wall_millis() -> u64 {
     SystemWallClock.now().as_millis()
 }
 
-/// Number of random bits.
+/// Number of random bits in an incarnation.
 const CHANCE: u32 = 16;
 
-/// Finishes the bridge when it is dropped: the supervisor holds it to the end.
+/// Ends the bridge for good when it is dropped: the supervisor holds it to the end.
 struct FinishOnDrop(Arc<BridgeState>);
 
 impl FinishOnDrop {

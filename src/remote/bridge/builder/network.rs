@@ -1,8 +1,7 @@
-//! The network of a bridge, from its start on.
+//! The network of a bridge, from the start of the bridge on.
 //!
-//! Decided here: a network is opened before the bridge listens; a network with a listener of its own needs no
-//! address; and no plain text leaves this host by mistake. Next: the networks
-//! ([`transport`](crate::remote::transport)).
+//! Decided here: a network is opened before the bridge listens; a network with its own listener needs no address; and
+//! no unencrypted bytes leave this host by mistake. Next: the networks ([`transport`](crate::remote::transport)).
 
 use super::BridgeBuilder;
 use crate::remote::{
@@ -11,7 +10,7 @@ use crate::remote::{
 };
 
 impl BridgeBuilder {
-    /// Opens the network, and listens there.
+    /// Opens the network, and begins to listen.
     pub(super) fn open_network(
         &self,
         transport: &dyn Transport,
@@ -40,7 +39,7 @@ impl BridgeBuilder {
     }
 }
 
-/// Refuses an address if others could read the bytes.
+/// Refuses an address if other processes could read the bytes on the way.
 pub(in crate::remote::bridge) fn check_address(
     transport: &dyn Transport,
     address: &str,

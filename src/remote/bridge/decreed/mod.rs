@@ -1,19 +1,20 @@
-//! Peers by decree: a change of voters may name the nodes of the voters, and each bridge gets these nodes as peers.
+//! Peers by decree. A decree is a list of voters that the voters of a group have agreed on. It may contain the nodes of
+//! the voters, and each bridge gets these nodes as peers.
 //!
-//! Decided here: the effect of a group's contacts on the peers of this node. A decree only adds: a peer that an
-//! operator configured keeps its address and all of its rights, whatever the decree contains, and also gets the
-//! right to speak for that voter of that group. A peer that only decrees name has only that right, and stops being
-//! a peer when no decree names it. The lists of a group are numbered, and a list that arrives after a later one
+//! Decided here: the effect of these contacts on the peers of this node. A decree only adds: a peer that an operator
+//! configured keeps its address and all of its rights, whatever the decree contains, and also gets the right to send
+//! messages for that voter of that group. A peer that comes from decrees alone has only this right, and stops being a
+//! peer when no decree contains it. The lists of a group are numbered, and a list that arrives after a later list
 //! changes nothing.
 //!
-//! A node may be wanted before it is decreed: a leader can only make a voter of an agent that it hears. Until the
-//! next list of that group, or until another agent is wanted there, its agent may observe: that right is enough for
-//! the agent to be heard.
+//! A node may be wanted before it is decreed, because a leader can only make a voter of an agent whose messages it
+//! receives. Until the next list of that group, or until another agent is wanted at that node, its agent may observe:
+//! this right is enough for the leader to receive the agent's messages.
 //!
-//! If an operator and a decree disagree about a peer, the later decision counts. A removal by an operator is
-//! deliberate, so the next list, which repeats all voters, does not bring the peer back. Only a list that names
-//! another voter there does, because a person asked for that list. If an operator configures a decreed peer, that
-//! configuration decides how it is dialled from then on.
+//! If an operator and a decree disagree about a peer, the later decision is used. A removal by an operator is
+//! deliberate, so the next list, which repeats all voters, does not bring the peer back. Only a list with another voter
+//! at that node does, because a person asked for that list. If an operator configures a decreed peer, that
+//! configuration decides from then on how the peer is dialled.
 //!
 //! Not here: who may decree, which the election decides, and how a peer is dialled.
 
@@ -34,11 +35,11 @@ pub(crate) struct VoterContact {
     pub(crate) voter: AgentId,
     /// The node on which it runs.
     pub(crate) node: NodeId,
-    /// The address that is dialled, `host:port`; `None` for a node that dials.
+    /// The address to dial, `host:port`; `None` if the node dials by itself.
     pub(crate) address: Option<String>,
 }
 
-/// The sources of each peer.
+/// All peers, with the sources of each peer.
 #[derive(Debug, Default)]
 pub(crate) struct PeerBook {
     nodes: BTreeMap<NodeId, PeerSources>,
@@ -46,30 +47,30 @@ pub(crate) struct PeerBook {
     epochs: BTreeMap<String, u64>,
 }
 
-/// The operator and the decrees that named a peer, and the rights that they gave.
+/// The sources of a peer, an operator or decrees, and the rights that they gave to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PeerSources {
-    /// The rights from an operator; `None` for a peer that only decrees name.
+    /// The rights from an operator; `None` for a peer that comes from decrees alone.
     configured: Option<Rights>,
-    /// The address that is dialled.
+    /// The address to dial.
     address: Option<String>,
-    /// The voters of each group for which decrees let it speak.
+    /// The voters of each group for which the peer may send messages, from decrees.
     decreed: BTreeMap<String, BTreeSet<AgentId>>,
-    /// The agent of each group that is wanted as a voter there.
+    /// The agent of each group at this node that a leader wants as a voter.
     wanted: BTreeMap<String, AgentId>,
-    /// The voters for which decrees let it speak when an operator removed it: a repetition of them does not bring
-    /// it back.
+    /// The decreed voters of the peer at the moment when an operator removed it. A list that only repeats these voters
+    /// does not bring the peer back.
     removed: BTreeMap<String, BTreeSet<AgentId>>,
 }
 
 /// Changes among the peers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PeerChanges {
-    /// New peers: address and rights. A peer whose address changes is removed first.
+    /// New peers, with address and rights. A peer whose address changes is removed first.
     pub(crate) add: BTreeMap<NodeId, (Option<String>, Rights)>,
-    /// Peers that stay, with other rights.
+    /// Peers that stay, with new rights.
     pub(crate) change: BTreeMap<NodeId, Rights>,
-    /// Peers that are not peers any more.
+    /// Nodes that are no longer peers.
     pub(crate) remove: BTreeSet<NodeId>,
     /// Contacts that were not used.
     pub(crate) refused: Vec<(VoterContact, ContactRefusal)>,
@@ -81,10 +82,10 @@ pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
     #[error("nothing is encrypted, and the address is not known to be of this host: use TLS")]
     Plaintext,
-    /// The same decree names another address for that node.
+    /// The same decree contains two addresses for this node.
     #[error("the decree names two addresses for one node: name one")]
     TwoAddresses,
-    /// An operator removed that peer while it was decreed.
+    /// An operator removed this peer while it was decreed.
     #[error("an operator removed that peer here: add it again, or remove the voter")]
     Removed,
     /// Too many peers already come from decrees.
@@ -92,16 +93,16 @@ pub(crate) enum ContactRefusal {
     TooMany,
 }
 
-/// Most peers that may come from decrees alone: as many as a group may have voters.
+/// Largest number of peers that may come from decrees alone: as many as a group may have voters.
 const MOST_DECREED: usize = 100;
 
 impl PeerSources {
-    /// Returns the configured rights, with the rights for voters in addition.
+    /// Returns the configured rights and, in addition, the rights for voters.
     fn rights(&self) -> Rights {
         let configured = self.configured.clone().unwrap_or_default();
         let voters = self.decreed.iter();
         let voters = voters.flat_map(|(group, voters)| voters.iter().map(move |id| (group, id)));
-        // A voter with a score may win, so it may lead.
+        // A voter with a score may win an election, so it needs the right to lead.
         let rights = voters.fold(configured, |rights, (group, voter)| {
             rights.grant(group, voter.as_str(), MayBe::Leader)
         });
@@ -121,7 +122,8 @@ impl PeerSources {
 }
 
 impl PeerBook {
-    /// An operator configures that peer. Returns its rights, or `None` if an operator did so before.
+    /// Notes that an operator configures this peer. Returns the peer's rights, or `None` if an operator has already
+    /// configured it.
     pub(crate) fn configure(
         &mut self,
         node: &NodeId,
@@ -139,7 +141,7 @@ impl PeerBook {
         Some(sources.rights())
     }
 
-    /// An operator has removed that peer.
+    /// Notes that an operator has removed this peer.
     pub(crate) fn forget(&mut self, node: &NodeId) {
         if let Some(sources) = self.nodes.get_mut(node) {
             let decreed = std::mem::take(&mut sources.decreed);
@@ -154,9 +156,9 @@ impl PeerBook {
         self.nodes.retain(|_, sources| sources.is_needed());
     }
 
-    /// Sets the contacts of all voters of a group from now on, as this node sees them. `me`, this node, needs no
-    /// contact of itself. `may_dial` decides whether an address may be dialled although others could read plain
-    /// text. A list of an earlier epoch than the latest one changes nothing.
+    /// Sets the contacts of all voters of a group. `me`, this node, needs no contact of its own. `may_dial` returns
+    /// whether an address may be dialled, although the bytes may be unencrypted. A list of an earlier epoch than the
+    /// latest list changes nothing.
     pub(crate) fn decree(
         &mut self,
         me: &NodeId,
@@ -178,7 +180,8 @@ impl PeerBook {
             }
             let there = contacts.iter().filter(|contact| contact.node == *node);
             let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
-            // The list names no voter there any more, or another voter: a later decision than the operator's.
+            // The list has no voter at this node any more, or another voter: this is a later decision than the
+            // operator's.
             let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
             sources
                 .removed
@@ -202,7 +205,8 @@ impl PeerBook {
         }
     }
 
-    /// A leader here has to hear that agent, to make it a voter; see [`decree`](Self::decree).
+    /// Notes that a leader on this node needs the messages of this agent, to make it a voter; see
+    /// [`decree`](Self::decree).
     pub(crate) fn want(
         &mut self,
         group: &str,
@@ -235,7 +239,7 @@ impl PeerBook {
         Ok(())
     }
 
-    /// Returns the entry of a node that may become a peer, with its address.
+    /// Returns the entry of a node that may become a peer, and sets its address.
     fn admit(
         &mut self,
         group: &str,

@@ -16,9 +16,9 @@ use crate::remote::{
     transport::Datagrams,
 };
 
-/// Receives notices at the address of the bridge, while the bridge listens there.
+/// Receives notices at the address of the bridge, as long as the bridge listens at this address.
 pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
-    // Over links that prove nothing no digest counts, so no notice would be believed.
+    // If links prove no names, the bridge ignores their digests, so it would believe no notice.
     if !shared.proves_peers() {
         return;
     }
@@ -37,22 +37,22 @@ pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
     }
 }
 
-/// Receives until the socket breaks.
+/// Receives notices until the socket fails.
 async fn listen(shared: &BridgeState, mut datagrams: Box<dyn Datagrams>) {
-    // One byte more than the longest notice: a truncated datagram is not a notice.
+    // One byte more than the longest notice: so a datagram that was cut off is not taken for a notice.
     let mut bytes = [0; EndNotice::MAX_LEN + 1];
     loop {
         match datagrams.receive(&mut bytes).await {
             Ok(len) => shared.hear_notice(bytes.get(..len).unwrap_or_default()),
             Err(reason) => return debug!(%reason, "notices are not heard"),
         }
-        // A sender of many datagrams takes no other task's turn.
+        // A sender of many datagrams must not keep other tasks from running.
         yield_now().await;
     }
 }
 
 impl BridgeState {
-    /// Whether both ends of a link have proved their names.
+    /// Returns whether both ends of a link have to prove their names.
     fn proves_peers(&self) -> bool {
         self.security.is_some() || self.credential.is_some()
     }
@@ -72,17 +72,17 @@ impl BridgeState {
         }
     }
 
-    /// An incarnation of a node has certainly ended, and so have its agents.
+    /// Notes that an incarnation of a node has certainly ended, with all its agents.
     fn has_ended(&self, node: &NodeId, incarnation: NodeIncarnation) {
         let Some(peer) = self.peer(node) else {
             return;
         };
         info!(node = %self.me.node, peer = %node, "peer's process has ended, says its sentinel");
         peer.agents().told_ended(incarnation);
-        // The names of its agents are free.
+        // The names of its agents are free now.
         self.retry_all();
     }
 }
 
-/// Pause after a failure, without notices.
+/// Pause after a failure. During the pause no notices are received.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);

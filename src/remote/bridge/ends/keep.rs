@@ -1,6 +1,7 @@
-//! Looks after the node's own sentinel: keeps it alive, and gives it the addresses to tell.
+//! Manages the sentinel of this node: restarts it if it has ended, and gives it the addresses of the peers that it has
+//! to inform.
 //!
-//! Decided here: when another sentinel is started in its place, and when names are resolved anew.
+//! Decided here: when another sentinel replaces it, and when names are resolved again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,13 +30,13 @@ use crate::{
     },
 };
 
-/// Keeps a sentinel running while the bridge runs.
+/// Keeps a sentinel running as long as the bridge runs.
 pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     let mut contacts = Contacts::default();
     while lock(&shared.ends.kept).is_some() {
         if shared.ends.revive(shared.now()) {
-            // The digest that the peers have is void.
-            // do_send: one for each sentinel that was made anew.
+            // The digest that the peers have is no longer valid.
+            // do_send: one for each new sentinel.
             bridge.do_send(Relink);
         }
         contacts.update(&shared).await;
@@ -45,7 +46,7 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
 }
 
 impl Ends {
-    /// Starts another sentinel if the present one has ended. Returns whether there is a new one.
+    /// Starts another sentinel if the present one has ended. Returns whether a new one was started.
     fn revive(&self, now: Time) -> bool {
         let mut kept = lock(&self.kept);
         let Some(kept) = kept.as_mut() else {
@@ -54,7 +55,7 @@ impl Ends {
         if !kept.sentinel.has_ended() {
             return false;
         }
-        // Peers must not get the digest of bytes that no sentinel has.
+        // Peers must not get a digest for bytes that no sentinel has.
         *lock(&self.own) = None;
         if !kept.revival.may_begin(now) {
             return false;
@@ -72,7 +73,7 @@ impl Ends {
         }
     }
 
-    /// Orders the sentinel to tell these peers, unless it already has that order.
+    /// Orders the sentinel to inform these peers, unless it already has this order.
     fn order(&self, shared: &BridgeState, peers: Vec<SocketAddr>) {
         let mut kept = lock(&self.kept);
         let Some(kept) = kept.as_mut() else {
@@ -91,7 +92,7 @@ impl Ends {
         };
         match kept.sentinel.order(&order) {
             Ok(()) => kept.ordered = Some(peers),
-            // The next check tries again, or finds that it has ended.
+            // The next check tries again, or finds that the sentinel has ended.
             Err(reason) => debug!(%reason, "sentinel takes no order"),
         }
     }
@@ -106,11 +107,11 @@ impl Kept {
     }
 }
 
-/// The times when a sentinel may be replaced after its end: at once, and then more and more seldom if the new one
-/// ends early as well, as in a program that reads its arguments before it starts a sentinel.
+/// The times at which a sentinel may be replaced after its end: at once, and then after longer and longer pauses if the
+/// new one soon ends as well. This happens in a program that reads its arguments before it starts a sentinel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Revival {
-    /// Starts that were soon followed by an end.
+    /// Number of starts in a row that were soon followed by an end.
     early: u32,
     last: Option<Time>,
 }
@@ -141,7 +142,7 @@ struct Contacts {
 }
 
 impl Contacts {
-    /// Resolves the addresses of all peers that have one: when these changed, and at intervals.
+    /// Resolves the addresses of all peers that have one: when the addresses have changed, and at intervals.
     async fn update(&mut self, shared: &BridgeState) {
         let peers = shared.peers();
         let now: BTreeSet<&str> = peers.iter().filter_map(|p| p.address.as_deref()).collect();
@@ -160,7 +161,7 @@ impl Contacts {
         });
         let mut known = BTreeMap::new();
         for (address, found) in join_all(ask).await {
-            // The former addresses are used while a name server is silent.
+            // If a name server does not answer, the former addresses are used.
             let before = self.known.remove(&address).unwrap_or_default();
             known.insert(address, found.unwrap_or(before));
         }
@@ -175,12 +176,12 @@ impl Contacts {
 
 /// Time between two checks of the sentinel and of the peers.
 const TICK: Duration = Duration::from_secs(1);
-/// Time after which names are resolved anew: a peer may have moved.
+/// Time after which names are resolved again: a peer may have moved.
 const RESOLVE: Duration = Duration::from_secs(30);
 /// Shortest and longest time between two starts.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// Life of a sentinel after which its end does not count as early.
+/// If a sentinel has run for this time, its end is not considered early.
 const LASTED: Duration = Duration::from_secs(600);
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! The sentinels that concern a bridge: its own, and those of its peers.
+//! The sentinels that concern a bridge: the sentinel of its own process, and the sentinels of its peers.
 //!
-//! Decided here: the facts about them, which all outlast a crash of the actor. `keep` looks after the own sentinel,
-//! `hear` receives the notices of the others. Next: the sentinel itself ([`sentinel`](crate::remote::sentinel)).
+//! Decided here: the state about sentinels, which outlasts a crash of the actor. `keep` manages the own sentinel,
+//! `hear` receives the notices of other nodes' sentinels. Next: the sentinel itself
+//! ([`sentinel`](crate::remote::sentinel)).
 
 mod builder;
 mod hear;
@@ -24,24 +25,24 @@ use keep::Revival;
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     kept: Mutex<Option<Kept>>,
-    /// The digest that every peer gets when it is linked.
+    /// The digest that this side sends to every peer when they are linked.
     own: Mutex<Option<EndDigest>>,
     notices: Mutex<Notices>,
 }
 
-/// The own sentinel.
+/// The sentinel of this process.
 #[derive(Debug)]
 struct Kept {
     sentinel: Sentinel,
     /// The bytes that the sentinel reveals when this process has ended.
     secret: NoticeSecret,
-    /// The addresses that it has to tell; `None` if it has no order yet.
+    /// The addresses to which it has to send its notice; `None` if it has no order yet.
     ordered: Option<Vec<std::net::SocketAddr>>,
     revival: Revival,
 }
 
 impl Ends {
-    /// Makes the state with a sentinel, and with bytes for this incarnation alone.
+    /// Creates the state with a sentinel, and generates secret bytes for this incarnation alone.
     pub(crate) fn with(sentinel: Option<Sentinel>) -> Result<Self, SentinelError> {
         let ends = Self::default();
         if let Some(sentinel) = sentinel {
@@ -57,12 +58,12 @@ impl Ends {
         Ok(ends)
     }
 
-    /// Returns the digest that later proves the end of this incarnation.
+    /// Returns the digest by which peers will recognize the proof that this incarnation has ended.
     pub(crate) fn own(&self) -> Option<EndDigest> {
         *lock(&self.own)
     }
 
-    /// A peer is linked, and has given the digest that later proves its end.
+    /// Notes that a peer is linked, with the digest by which this side will recognize the proof of the peer's end.
     pub(crate) fn met(&self, link: &Established) {
         let mut notices = lock(&self.notices);
         match link.end {
@@ -71,13 +72,13 @@ impl Ends {
         }
     }
 
-    /// The bridge has ended for good: its sentinel sends no notice any more.
+    /// Notes that the bridge has ended for good: from now on its sentinel sends no notice.
     pub(crate) fn dismiss(&self) {
         let kept = lock(&self.kept).take();
         drop(kept);
     }
 
-    /// The node is not a peer any more.
+    /// Notes that the node is no longer a peer.
     pub(crate) fn forget(&self, node: &NodeId) {
         lock(&self.notices).forget(node);
     }

@@ -1,11 +1,12 @@
-//! The admission of inbound connections: limits for all connections, for unready ones, and for each address.
+//! The admission of inbound connections: limits for all connections, for unready connections, and for each address.
 //!
-//! Decided here: which connection is closed if slots are short. Of the connections that are not ready the oldest is
-//! closed for the newest. A silent connection is closed before all others, and one of the address with the most
-//! silent connections before those of other addresses: if the newest were refused, silent connections could hold
-//! all slots and exclude all others. The addresses of configured peers have slots of their own, for which
-//! connections from elsewhere do not compete. A connection that is ready is never closed for another. Not here: how
-//! often strangers may cause a TLS handshake ([`turns`]).
+//! Decided here: which connection is closed if slots are short. If a new connection arrives, the oldest connection that
+//! is not ready is closed for it. A silent connection is closed before all others, and among silent connections one
+//! from the address with the most of them. The newest connection is not refused instead, because silent connections
+//! could then hold all slots and exclude all other connections. The addresses of configured peers have slots of their
+//! own, for which connections from other addresses do not compete. A connection that is ready is never closed for
+//! another connection. Not here: how often strangers (connections from addresses of no peer) may cause a TLS handshake
+//! ([`turns`]).
 
 mod turns;
 
@@ -28,22 +29,22 @@ use crate::remote::{
 
 use turns::Turns;
 
-/// Counts the inbound connections.
+/// Admits inbound connections, and counts them.
 #[derive(Debug)]
 pub(crate) struct Gate {
     most: usize,
     most_unready: usize,
     most_per_address: usize,
-    /// Longest time without a byte from a connection.
+    /// Longest time until the first byte of a connection.
     first_byte: Duration,
     slots: Mutex<Slots>,
 }
 
-/// Tells the gate the addresses of a dialled peer, if they can be found out.
+/// Sets the addresses of a dialled peer at the gate, if they can be found.
 pub(crate) async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
     let address = peer.address.as_deref().unwrap_or_default();
     let hosts = timeout(shared.limits.handshake(), shared.transport.hosts(address));
-    // The peer may have been removed meanwhile.
+    // An operator may have removed the peer meanwhile.
     if let Ok(Ok(hosts)) = hosts.await
         && shared.peer(&peer.node).is_some()
     {
@@ -54,11 +55,11 @@ pub(crate) async fn expect(shared: Arc<BridgeState>, peer: Arc<PeerState>) {
 #[derive(Debug, Default)]
 struct Slots {
     inside: usize,
-    /// Connections that are not ready and come from addresses of no peer.
+    /// Number of connections that are not ready and come from addresses of no peer.
     strangers: usize,
-    /// The next number of a connection: a smaller number is older.
+    /// The number of the next connection. A connection with a smaller number is older.
     serial: u64,
-    /// Addresses of peers, and those of connections that are not ready.
+    /// Addresses of peers, and addresses of connections that are not ready.
     addresses: BTreeMap<String, Address>,
     peers: BTreeMap<NodeId, Whereabouts>,
     turns: Turns,
@@ -74,7 +75,7 @@ struct Address {
 #[derive(Debug)]
 struct Unready {
     is_heard: bool,
-    /// Tells the connection to end.
+    /// Orders the connection to end.
     leave: Arc<Notify>,
 }
 
@@ -91,7 +92,7 @@ struct Whereabouts {
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Free,
-    /// In place of this connection.
+    /// A slot is free if this connection is closed.
     InsteadOf(String, u64),
     None,
 }
@@ -107,13 +108,13 @@ impl Gate {
         }
     }
 
-    /// Accepts a connection if there is room for it, or if another one can be closed for it.
+    /// Admits a connection if there is a slot, or if another connection can be closed for it.
     pub(crate) fn enter(self: &Arc<Self>, from: &str) -> Option<Pass> {
         let mut slots = lock(&self.slots);
         match self.room(&slots, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                // The slot is free at once: the task that held it may need time to end.
+                // The slot is free at once, although the task that held it may need time to end.
                 if let Some(unready) = slots.remove(&address, number) {
                     unready.leave.notify_one();
                 }
@@ -131,19 +132,20 @@ impl Gate {
         })
     }
 
-    /// Sets the addresses from which a peer is expected; they replace the addresses named before.
+    /// Sets the addresses from which a peer is expected. They replace the addresses that were set before.
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
-        // Each address has slots of its own, and the name server decides how many addresses there are.
+        // Each address has slots of its own, and a name server decides how many addresses there are, so their number is
+        // limited.
         let named = named.into_iter().take(MOST_NAMED).collect();
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
 
-    /// A peer came from that address, and will probably come from it again.
+    /// Notes that a peer came from this address. It will probably come from it again.
     pub(crate) fn met(&self, node: &NodeId, from: &str) {
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
     }
 
-    /// Removes a node that is not a peer any more.
+    /// Removes a node that is no longer a peer.
     pub(crate) fn forget(&self, node: &NodeId) {
         let mut slots = lock(&self.slots);
         slots.peers.remove(node);
@@ -158,8 +160,8 @@ impl Gate {
             let (address, number) = victim?;
             Some(Room::InsteadOf(address.to_owned(), number))
         };
-        // First of all: an address that is full loses one of its own connections. Otherwise it could displace all
-        // others by connecting again and again.
+        // This check comes first: an address whose slots are full loses one of its own connections. Otherwise it could
+        // displace the connections of all other addresses by connecting again and again.
         if here.is_some_and(|address| address.unready.len() >= most_here) {
             let number = here.and_then(Address::oldest);
             return instead_of(number.map(|number| (from, number))).unwrap_or(Room::None);
@@ -198,13 +200,13 @@ impl Slots {
         Some(unready)
     }
 
-    /// Takes out a connection that stays inside or is counted in another way.
+    /// Removes a connection from the list of unready connections. The caller keeps it or counts it in another way.
     fn take(&mut self, from: &str, number: u64) -> Option<Unready> {
         let address = self.addresses.get_mut(from)?;
         let unready = address.unready.remove(&number)?;
         if address.is_strange() {
             self.strangers = self.strangers.saturating_sub(1);
-            // A stranger that finds the port must not leave an entry for each of its addresses.
+            // If a stranger connects from many addresses, no entry may remain for each address.
             if address.unready.is_empty() {
                 self.addresses.remove(from);
             }
@@ -212,7 +214,7 @@ impl Slots {
         Some(unready)
     }
 
-    /// Returns the connection to close, among those of such addresses.
+    /// Returns the connection to close, among connections from the addresses for which `may_go` is true.
     fn victim(&self, may_go: impl Fn(&Address) -> bool) -> Option<(&str, u64)> {
         let candidates = self.addresses.iter().filter(|(_, a)| may_go(a));
         let named = candidates.filter_map(|(name, address)| {
@@ -229,13 +231,13 @@ impl Slots {
         self.settle();
     }
 
-    /// Counts again which addresses belong to peers.
+    /// Finds again which addresses belong to peers.
     fn settle(&mut self) {
         for address in self.addresses.values_mut() {
             address.peers = 0;
         }
         for Whereabouts { named, met } in self.peers.values() {
-            // An address counts once for each peer there, and has slots for all of them.
+            // An address counts once for each peer at it, and has slots for all of these peers.
             let also = met.iter().filter(|met| !named.contains(*met));
             for name in named.iter().chain(also) {
                 let address = self.addresses.entry(name.clone()).or_default();
@@ -254,7 +256,7 @@ impl Address {
         self.peers == 0
     }
 
-    /// Returns the oldest silent connection, or else the oldest.
+    /// Returns the oldest silent connection, or else the oldest connection.
     fn oldest(&self) -> Option<u64> {
         let mut silent = self.unready.iter().filter(|(_, u)| !u.is_heard);
         let first = silent.next().or_else(|| self.unready.iter().next());
@@ -262,7 +264,7 @@ impl Address {
     }
 }
 
-/// One connection's slot; dropped with it.
+/// The slot of one connection. It is dropped together with the connection.
 #[derive(Debug)]
 pub(crate) struct Pass {
     gate: Arc<Gate>,
@@ -273,7 +275,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Returns the receiver of the other end's first byte, whatever it is.
+    /// Returns the receiver of the notice that the other end has sent its first byte.
     pub(crate) fn ear(&self) -> Ear {
         Ear {
             gate: Arc::clone(&self.gate),
@@ -282,13 +284,13 @@ impl Pass {
         }
     }
 
-    /// Waits until this slot is lost: to another connection, or because no byte came.
+    /// Waits until this slot is lost: to another connection, or because the first byte did not arrive in time.
     pub(crate) async fn lost(&self) -> Closed {
         let told = pin!(self.leave.notified());
         let late = pin!(sleep(self.gate.first_byte));
         match select(told, late).await {
-            // A connection that sent a byte in time only has the deadline of the whole handshake, which is checked
-            // elsewhere.
+            // A connection that has sent a byte in time only has to meet the deadline of the whole handshake, which is
+            // checked elsewhere.
             Either::Right(((), told)) if !self.is_silent() => told.await,
             Either::Right(_) => return Closed::HandshakeTimeout,
             Either::Left(_) => {}
@@ -303,7 +305,7 @@ impl Pass {
         unready.is_some_and(|unready| !unready.is_heard)
     }
 
-    /// The other end is known. Returns `false` if the slot is already lost.
+    /// Notes that the other end is known. Returns `false` if the slot is already lost.
     #[must_use]
     pub(crate) fn ready(&mut self) -> bool {
         let taken = lock(&self.gate.slots).take(&self.from, self.number);
@@ -332,7 +334,7 @@ pub(crate) struct Ear {
 }
 
 impl Ear {
-    /// The other end has sent a byte.
+    /// Notes that the other end has sent a byte.
     pub(crate) fn heard(self) {
         let mut slots = lock(&self.gate.slots);
         let address = slots.addresses.get_mut(&self.from);
@@ -342,7 +344,7 @@ impl Ear {
     }
 }
 
-/// Most addresses of one peer that have slots of their own.
+/// Largest number of addresses of one peer that have slots of their own.
 const MOST_NAMED: usize = 8;
 
 #[cfg(test)]

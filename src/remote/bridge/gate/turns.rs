@@ -1,10 +1,11 @@
-//! The turns of strangers: the proof of their names is checked one after the other, at a pace.
+//! The turns of strangers (connections from addresses of no peer): the names of strangers are checked one after the
+//! other, at a limited pace.
 //!
-//! Decided here: the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) begins for one stranger
-//! at a time, at most once in [`PACE`], and after each piece of it all others have [`TIMES`] as long. So
-//! connections that begin a handshake and end cost the others next to nothing. Without a pace they kept this thread
-//! busy, and a restarted cluster took five times as long to agree. A connection from the address of a peer waits
-//! for no turn.
+//! Decided here: the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) begins for one stranger at a
+//! time, at most once in [`PACE`]. After each piece of this work no stranger gets a turn for [`TIMES`] as long. So
+//! connections that begin a handshake and end cost other connections almost nothing. Without a pace they kept this
+//! thread busy, and a restarted cluster took five times as long to agree. A connection from the address of a peer does
+//! not wait for a turn.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +20,7 @@ use crate::remote::bridge::shared::lock;
 
 use super::{Address, Pass};
 
-/// The strangers that wait, and the time when the next one may begin.
+/// The strangers that wait, and the time at which the next stranger may begin.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     waiting: BTreeSet<u64>,
@@ -27,14 +28,14 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Whether the stranger with that number may begin now, or else when to ask again.
+    /// Returns `Ok` if the stranger `number` may begin now, or else the time at which it has to ask again.
     fn ask(&mut self, number: u64, now: Instant) -> Result<(), Instant> {
         self.waiting.insert(number);
         if let Some(next) = self.next.filter(|next| *next > now) {
             return Err(next);
         }
-        // The newest first: if too many come, the oldest are about to be closed, and each of them would waste a
-        // turn.
+        // The newest stranger begins first: if too many strangers come, the oldest are about to be closed, and a turn
+        // would be wasted on each of them.
         if self.waiting.last() != Some(&number) {
             return Err(after(now, PACE));
         }
@@ -43,16 +44,16 @@ impl Turns {
         Ok(())
     }
 
-    /// Notes the time of work for a stranger.
+    /// Notes how long a piece of work for a stranger took.
     fn worked(&mut self, took: Duration, now: Instant) {
         let rest = took.saturating_mul(TIMES).min(MOST);
-        // The later of both times: a short piece of work must not shorten the pace.
+        // The later of both times: after a short piece of work the pace still applies.
         self.next = self.next.max(Some(after(now, rest)));
     }
 }
 
 impl Pass {
-    /// Runs a check of the other end: in its turn, if the other end is a stranger.
+    /// Runs a check of the other end. If the other end is a stranger, the check waits for its turn.
     pub(crate) async fn in_turn<T>(&self, check: impl Future<Output = T>) -> T {
         let mut check = pin!(check);
         let is_strange = {
@@ -67,7 +68,7 @@ impl Pass {
         if !is_strange {
             return check.await;
         }
-        // Only the time of a poll counts: waiting for the other end costs this thread nothing.
+        // Only the time of the polls is counted: to wait for the other end costs this thread nothing.
         poll_fn(|task| {
             let began = Instant::now();
             let polled = check.as_mut().poll(task);
@@ -79,7 +80,7 @@ impl Pass {
         .await
     }
 
-    /// Whether the connection is a stranger, if it may begin now.
+    /// Returns whether the connection is a stranger. An error is the time at which a stranger has to ask again.
     fn ask(&self) -> Result<bool, Instant> {
         let mut slots = lock(&self.gate.slots);
         let address = slots.addresses.get(&self.from);
@@ -91,7 +92,7 @@ impl Pass {
     }
 }
 
-/// A stranger that waits. If it lost its slot, the drop of this value removes it from the queue.
+/// A stranger that waits. If it loses its slot, the drop of this value removes it from the queue.
 struct WaitingStranger<'a>(&'a Pass);
 
 impl Drop for WaitingStranger<'_> {
@@ -101,14 +102,14 @@ impl Drop for WaitingStranger<'_> {
     }
 }
 
-/// At most 1,000 turns in a second.
+/// Shortest time between two turns: at most 1,000 turns in a second.
 const PACE: Duration = Duration::from_millis(1);
-/// Factor for the rest after each piece: strangers have a fifth of the time of this thread.
+/// Factor between the time of a piece and the pause after it: strangers get at most a fifth of this thread's time.
 const TIMES: u32 = 4;
-/// Longest rest, however long a piece took: the measured time may include another process on the CPU.
+/// Longest pause, however long a piece took: the measured time may include another process on the CPU.
 const MOST: Duration = Duration::from_millis(20);
 
-/// The sum does not overflow, because the spans are short.
+/// Returns the time that is `span` after `now`. The sum does not overflow, because the spans are short.
 fn after(now: Instant, span: Duration) -> Instant {
     now.checked_add(span).unwrap_or(now)
 }

@@ -1,21 +1,21 @@
 //! The wait before the next attempt: exponential, with full jitter.
 //!
-//! Full jitter spreads the nodes that lost the same peer at the same moment over the whole span.
+//! If many nodes lose the same peer at the same moment, full jitter spreads their attempts over the whole time.
 
 use std::time::Duration;
 
 /// The bounds of the waits between attempts to reach a peer.
 ///
-/// The k-th wait is drawn from 0 up to `base × 2^k`, at most `max`.
+/// The k-th wait is a random time from 0 up to `base × 2^k`, at most `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Backoff {
     /// Longest first wait. Default: 100 ms.
     pub(crate) base: Duration,
-    /// Longest wait of all. Default: 10 s.
+    /// Longest of all waits. Default: 10 s.
     pub(crate) max: Duration,
-    /// Shortest wait after a broken rule. Default: 1 s.
+    /// Shortest wait after a side has broken a rule. Default: 1 s.
     pub(crate) penalty_min: Duration,
-    /// Longest wait after many broken rules. Default: 60 s.
+    /// Longest wait after a side has broken many rules. Default: 60 s.
     pub(crate) penalty_max: Duration,
 }
 

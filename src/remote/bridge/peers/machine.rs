@@ -1,4 +1,4 @@
-//! The state machine of a peer: inputs in, effects out, nothing else.
+//! The state machine of a peer: it takes inputs, returns effects, and does nothing else.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use crate::remote::{Closed, Farewell, LinkId, NodeIncarnation};
 
 use super::Backoff;
 
-/// One connection of this process. The numbers follow the order in which connections began.
+/// One connection of this process. The numbers are in the order in which the connections began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u64);
 
 /// An event for the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerInput {
-    /// The bridge begins to look after this peer.
+    /// The bridge begins to watch this peer.
     Start,
-    /// A connection with this peer, dialled by either, has been accepted by both sides.
+    /// Both sides have accepted a connection with this peer, whichever side has dialled.
     Ready(ReadyLink),
-    /// The connection has ended, after it was ready for that time.
+    /// The connection has ended, after it was ready for the time `lasted`.
     Closed {
         conn: ConnId,
         how: LinkLoss,
@@ -25,9 +25,9 @@ pub(crate) enum PeerInput {
     },
     /// An attempt to dial failed.
     DialFailed(DialError),
-    /// The wait before the next attempt is over.
+    /// The wait before the next attempt has ended.
     WaitOver,
-    /// The node is not a peer any more.
+    /// The node is no longer a peer.
     Removed,
 }
 
@@ -49,12 +49,12 @@ pub(crate) enum Origin {
     Accepted,
 }
 
-/// How a ready connection ended.
+/// The way in which a ready connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkLoss {
     /// It broke, or fell silent.
     Broken,
-    /// The peer said that it leaves.
+    /// The peer announced that it leaves.
     Left,
     /// The peer keeps another link.
     Replaced,
@@ -63,7 +63,7 @@ pub(crate) enum LinkLoss {
 }
 
 impl LinkLoss {
-    /// Returns the meaning of the end of a ready connection for the next one.
+    /// Returns the effect of the end of a ready connection on the next connection.
     pub(crate) fn of(why: Closed) -> Self {
         if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
             Self::Replaced
@@ -83,15 +83,15 @@ impl LinkLoss {
 /// The reason why an attempt failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DialError {
-    /// No process listens there.
+    /// No process listens at the address.
     Refused,
-    /// The connection broke before it was ready, as with a process that is about to end: its host still accepts
+    /// The connection broke before it was ready. This happens if a process is about to end: its host still accepts
     /// connections for it.
     Dropped,
     /// No answer, or no address for the name.
     NoAnswer,
-    /// One side refuses the other, or the address leads back to this bridge. Either may change: a name is resolved
-    /// anew at each attempt, and an address may be given to another host.
+    /// One side refuses the other, or the address leads back to this bridge. Both may change: the name is resolved
+    /// again at each attempt, and another host may get the address.
     Rejected,
     /// The peer knows a later process of this node's name.
     Stale,
@@ -102,15 +102,15 @@ pub(crate) enum DialError {
 pub(crate) enum PeerEffect {
     /// Resolve the address and dial.
     Dial,
-    /// Wait for a time drawn from this range, then send [`PeerInput::WaitOver`]. It replaces a present wait.
+    /// Wait for a random time from this range, then send [`PeerInput::WaitOver`]. This wait replaces a present wait.
     Wait { min: Duration, max: Duration },
-    /// Close a connection: another one stays.
+    /// Close this connection: another connection stays.
     Replace(ConnId),
-    /// Close a connection: it belongs to a former incarnation of the peer.
+    /// Close this connection: it belongs to an earlier incarnation of the peer.
     CloseStale(ConnId),
-    /// Close a connection: the node is not a peer any more.
+    /// Close this connection: the node is no longer a peer.
     Dismiss(ConnId),
-    /// Tell the groups and the application.
+    /// Report this change to the groups and the application.
     Report(PeerChange),
 }
 
@@ -119,11 +119,11 @@ pub(crate) enum PeerEffect {
 pub(crate) enum PeerChange {
     /// The peer can be reached, for the first time or again.
     Up,
-    /// Messages use another connection from now on; the application need not know.
+    /// Messages use another connection from now on. The application is not informed.
     Relinked,
-    /// Its process has probably ended, or left: its agents are suspected.
+    /// Its process has probably ended or left: its agents are suspected.
     Gone,
-    /// A later incarnation answers: the agents of the former one are suspected.
+    /// A later incarnation answers: the agents of the earlier incarnation are suspected.
     Restarted,
     /// It cannot be reached. Whether its process has ended is not known.
     OutOfReach,
@@ -133,18 +133,18 @@ pub(crate) enum PeerChange {
 #[derive(Debug)]
 pub(crate) struct PeerMachine {
     backoff: Backoff,
-    /// Whether it has an address; without one only the peer can dial.
+    /// Whether the peer has an address; without an address only the peer can dial.
     has_address: bool,
     link: Option<ReadyLink>,
     attempt: DialAttempt,
     reach: Reach,
-    /// The latest incarnation of its process that was ever ready.
+    /// The latest incarnation of its process that ever had a ready link.
     known: Option<NodeIncarnation>,
-    /// Failed attempts in a row.
+    /// Number of failed attempts in a row.
     failures: u32,
-    /// Links in a row that were lost soon.
+    /// Number of links in a row that were lost soon.
     flaps: u32,
-    /// Redials in a row that were accepted and dropped.
+    /// Number of redials in a row that were accepted and dropped.
     drops: u32,
 }
 
@@ -153,7 +153,7 @@ enum DialAttempt {
     None,
     UnderWay,
     Waiting,
-    /// No attempt will follow.
+    /// There will be no further attempt.
     Never,
 }
 
@@ -162,17 +162,17 @@ enum DialAttempt {
 enum Reach {
     /// No report yet.
     Unknown,
-    /// The peer is there.
+    /// The peer can be reached.
     Up,
-    /// The link was lost, and that was not reported yet.
+    /// The link was lost, and this was not reported yet.
     Doubtful,
     /// The peer cannot be reached.
     Away,
-    /// Its process has ended or left.
+    /// Its process has ended or has left.
     Gone,
 }
 
-/// The stage that is shown to readers.
+/// The stage that readers see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerStage {
     /// Waits for the peer to dial, or for the next attempt.
@@ -196,7 +196,7 @@ impl PeerMachine {
         }
     }
 
-    /// Continues after a crash of the bridge: that incarnation was linked, and its present state is not known.
+    /// Continues after a crash of the bridge: the incarnation `known` was linked, and its present state is unknown.
     pub(crate) fn resume(mut self, known: Option<NodeIncarnation>) -> Self {
         self.known = known;
         if known.is_some() {
@@ -205,12 +205,13 @@ impl PeerMachine {
         self
     }
 
-    /// The peer was gone long enough: an incarnation with an earlier number than the last one may link.
+    /// Notes that the peer was away for long enough: an incarnation with a lower number than the last one may be
+    /// linked.
     pub(crate) fn forget_later_than(&mut self, incarnation: NodeIncarnation) {
         self.known.take_if(|known| *known > incarnation);
     }
 
-    /// Handles one input. The effects are to be carried out in their order.
+    /// Handles one input. The caller has to carry out the effects in their order.
     pub(crate) fn handle(&mut self, input: PeerInput) -> Vec<PeerEffect> {
         let mut out = Vec::new();
         match input {
@@ -241,19 +242,19 @@ impl PeerMachine {
         let is_dialled = link.origin == Origin::Dialled;
         if self.known.is_some_and(|known| known > link.incarnation) {
             out.push(PeerEffect::CloseStale(link.conn));
-            // The link is closed, not failed, so nothing else ends the attempt; and there may be no link whose end
-            // would lead to the next attempt.
+            // The link is closed by this side, so nothing else ends the attempt; and there may be no other link whose
+            // end would lead to the next attempt.
             if is_dialled {
                 self.on_dial_failed(DialError::Rejected, out);
             }
             return;
         }
-        // Before the choice between two links: a link that may not stay is closed, not failed.
+        // Before the choice between two links: a link that loses this choice is closed, but its dial has not failed.
         if is_dialled && self.attempt == DialAttempt::UnderWay {
             self.attempt = DialAttempt::None;
         }
         if let Some(present) = self.link {
-            // Of two links of one incarnation the later id stays; both sides know both ids.
+            // Of two links of one incarnation the link with the higher id stays; both sides know both ids.
             if (present.incarnation, present.id) >= (link.incarnation, link.id) {
                 return out.push(PeerEffect::Replace(link.conn));
             }
@@ -269,7 +270,7 @@ impl PeerMachine {
         if self.attempt == DialAttempt::Waiting {
             self.attempt = DialAttempt::None;
         }
-        // The agents of a peer that is gone are already suspected.
+        // If a peer is gone, its agents are already suspected.
         if is_restart && self.reach != Reach::Gone {
             out.push(PeerEffect::Report(PeerChange::Restarted));
         }
@@ -293,7 +294,8 @@ impl PeerMachine {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // one that was replaced before
         }
-        // The loss of a link that lasted does not count as a flap: it costs as few redials as a peer that is away.
+        // The loss of a link that lasted long does not count as a flap: such losses lead to as few redials as a peer
+        // that is away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -301,18 +303,19 @@ impl PeerMachine {
         self.reach = Reach::Doubtful;
         self.drops = 0;
         match how {
-            // The peer has said that it leaves: an immediate redial would find out nothing.
+            // The peer has announced that it leaves, so an immediate redial would show nothing new.
             LinkLoss::Left => {
                 self.report(PeerChange::Gone, out);
                 self.wait(Duration::ZERO, out);
             }
             LinkLoss::Misbehaved => self.wait(self.backoff.penalty_min, out),
-            // The other link will be ready in a moment; if not, the timer leads to a dial.
+            // The other link will be ready in a moment. If it does not become ready, the end of the wait leads to a
+            // dial.
             LinkLoss::Replaced => self.wait(self.backoff.base, out),
             LinkLoss::Broken if self.flaps > FLAPS || !self.has_address => {
                 self.wait(Duration::ZERO, out);
             }
-            // At once: if the redial is refused, the elections need not wait for a deadline.
+            // A redial at once: if it is refused, the elections do not have to wait for a deadline.
             LinkLoss::Broken => self.dial(out),
         }
     }
@@ -323,7 +326,7 @@ impl PeerMachine {
         }
         self.attempt = DialAttempt::None;
         self.failures = self.failures.saturating_add(1);
-        // The peer has dialled meanwhile: it is up, and when that link ends, it is dialled again.
+        // The peer has dialled meanwhile, so it is up. It is dialled again when that link ends.
         if self.link.is_some() {
             return;
         }
@@ -334,7 +337,7 @@ impl PeerMachine {
             return out.push(PeerEffect::Wait { min, max });
         }
         match why {
-            // Its host answers, and no process listens there. Any other failure may be a fault of the network.
+            // Its host answers that no process listens. Any other failure may be a fault of the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Stale => {
                 self.report(PeerChange::OutOfReach, out);
@@ -343,7 +346,7 @@ impl PeerMachine {
         match why {
             // A refusal rarely changes soon, and each attempt costs both sides a handshake.
             DialError::Rejected => self.wait(self.backoff.penalty_min, out),
-            // When the later process has ended, this one should take part again soon.
+            // This process should take part again soon after the later process has ended.
             DialError::Stale => {
                 let max = self.backoff.longest(self.failures.saturating_sub(1));
                 let max = max.min(self.backoff.penalty_min);
@@ -367,13 +370,13 @@ impl PeerMachine {
         if self.has_address {
             self.dial(out);
         } else {
-            // A peer that cannot be dialled had this time to come back.
+            // A peer that cannot be dialled had this time to return.
             self.report(PeerChange::OutOfReach, out);
         }
     }
 
     fn on_removed(&mut self, out: &mut Vec<PeerEffect>) {
-        // A dial that is under way may still fail, and must not begin a wait.
+        // A dial in progress may still fail. Its failure must not begin a wait.
         self.attempt = DialAttempt::Never;
         if let Some(link) = self.link.take() {
             out.push(PeerEffect::Dismiss(link.conn));
@@ -388,12 +391,12 @@ impl PeerMachine {
     }
 
     fn wait(&mut self, min: Duration, out: &mut Vec<PeerEffect>) {
-        // An attempt that is under way decides the next step; after the last attempt none follows.
+        // An attempt in progress decides the next step; after the last attempt there is no next step.
         if !self.is_free() {
             return;
         }
-        // A new link resets the failures. Without the flaps, a link that breaks each time would be redialled
-        // without a wait for ever.
+        // A new link resets the failures. Without the count of flaps, a link that breaks each time would be redialled
+        // for ever without a wait.
         let waits = self.failures.max(self.flaps).saturating_sub(1);
         let max = if self.has_address {
             self.backoff.longest(waits)
@@ -413,11 +416,11 @@ impl PeerMachine {
         matches!(self.attempt, DialAttempt::None | DialAttempt::Waiting)
     }
 
-    /// Reports, once, the known state of a peer whose link was lost.
+    /// Reports, only once, the known state of a peer whose link was lost.
     fn report(&mut self, report: PeerChange, out: &mut Vec<PeerEffect>) {
         let told = match (report, self.reach) {
             (PeerChange::OutOfReach, Reach::Doubtful) => Reach::Away,
-            // A peer that was out of reach may turn out to be gone.
+            // A peer that was out of reach may later be found to be gone.
             (PeerChange::Gone, Reach::Doubtful | Reach::Away) => Reach::Gone,
             _ => return,
         };
@@ -426,11 +429,11 @@ impl PeerMachine {
     }
 }
 
-/// Most links that may be lost soon after they were made before a redial waits.
+/// Largest number of links that may be lost soon after they were ready before a redial has to wait.
 pub(super) const FLAPS: u32 = 3;
 
-/// Most redials that may be dropped before the peer counts as out of reach.
+/// Largest number of redials that may be dropped before the peer is considered out of reach.
 pub(super) const DROPS: u32 = 10;
-/// Wait after each of them, until a process that was killed has really ended.
+/// Wait after each dropped redial, until a process that was killed has really ended.
 pub(super) const MOMENT: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_millis(2));

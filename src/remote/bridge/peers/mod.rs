@@ -8,7 +8,7 @@
 //!            timer                   closed: one redial at once
 //! ```
 //!
-//! | after a lost link | the groups hear |
+//! | after a lost link | the groups receive |
 //! |---|---|
 //! | the redial is refused, or the peer said goodbye | its agents are suspected |
 //! | the redial is accepted and dropped, as by a process that is being killed | nothing yet: another redial follows in a moment |
@@ -16,10 +16,10 @@
 //! | the same incarnation answers | nothing |
 //! | no answer comes | nothing: the elections' own deadlines decide |
 //!
-//! Decided here: all of that, and which of two links to one peer stays: the later incarnation of the peer's
-//! process, and of one incarnation the later [`LinkId`](crate::remote::LinkId). Both sides know the same ids, so
-//! both keep the same link, whichever they saw first. Not here: sockets, clocks and random numbers. A wait is a
-//! range, from which the driver draws a point.
+//! Decided here: all of the above, and which of two links to one peer stays: the link with the later incarnation of the
+//! peer's process, and of one incarnation the link with the higher [`LinkId`](crate::remote::LinkId). Both sides know
+//! the same ids, so both keep the same link, whichever link they saw first. Not here: sockets, clocks and random
+//! numbers. A wait is a range, from which the driver chooses a random time.
 
 mod backoff;
 mod machine;
