@@ -1,7 +1,7 @@
 //! The faults in the proof of a node: its certificate, or the secret.
 //!
-//! Decided here: which faults are told apart, for the log and the diagnosis of this side. The peer learns only that
-//! it is not accepted. Not here: the advice for each (`advice.rs`).
+//! Decided here: which faults are distinguished, for the log and the diagnosis of this side. The peer learns only that
+//! it is not accepted. Not here: the advice for each fault (`advice.rs`).
 
 /// The reason why a certificate is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -19,16 +19,16 @@ pub enum CertificateFault {
     /// The peer's certificate is not valid yet.
     #[error("the peer's certificate is not valid yet")]
     NotYetValid,
-    /// The peer's certificate is not for this end of a connection.
+    /// The peer's certificate does not allow the use at this end of a connection.
     #[error("the peer's certificate is not for this end of a connection")]
     Usage,
-    /// The peer's certificate is damaged, or not its own.
+    /// The peer's certificate is damaged, or belongs to another node.
     #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
-    /// The peer's certificate does not name the node that is expected there.
+    /// The peer's certificate does not contain the name of the expected node.
     #[error("the peer's certificate does not name the node that is expected there")]
     Name,
-    /// The peer's certificate names a node that is not in the table.
+    /// The peer's certificate contains the name of a node that is not in the table of peers.
     #[error("the peer's certificate names a node that is not in the table")]
     Stranger,
     /// The peer does not trust the authority of this node's certificate.
@@ -43,8 +43,8 @@ pub enum CertificateFault {
 }
 
 impl CertificateFault {
-    /// Whether the certificate of the peer is at fault. Otherwise the peer reports that this node's certificate is
-    /// at fault. Any client can report that, so it is not evidence against the peer.
+    /// Returns whether the certificate of the peer has the fault. Otherwise the peer reports that this node's
+    /// certificate has it. Any client can report that, so it proves nothing about the peer.
     pub(crate) const fn is_of_peer(self) -> bool {
         match self {
             Self::NotShown

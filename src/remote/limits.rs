@@ -1,8 +1,8 @@
 //! Every limit of the bridge: one table with defaults and ranges.
 //!
-//! Decided here: how much a peer, or any stranger that finds the port, can make this side hold, wait for or do.
-//! Each number is a default that [`Limits::builder`] changes within its range. The docs of each limit state the
-//! counted quantity and the name of a breach.
+//! Decided here: how much a peer, or any stranger that finds the port, can make this side store, wait for or do. Each
+//! number is a default that [`Limits::builder`] changes within its range. The docs of each limit state the counted
+//! quantity and the name under which a breach is counted.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
@@ -74,93 +74,95 @@ limits! {
     /// Longest time from a new connection, accepted or made, until both sides are ready, TLS included. Breach:
     /// `handshake_timeout`.
     handshake: Duration = ms(3_000), ms(100), ms(60_000);
-    /// Longest time from an accepted connection until its other end has sent anything, TLS included. Never longer
-    /// than [`handshake`](Self::handshake). Breach: `handshake_timeout`.
+    /// Longest time from an accepted connection until its other end has sent any byte, TLS included. Never longer than
+    /// [`handshake`](Self::handshake). Breach: `handshake_timeout`.
     first_byte: Duration = ms(600), ms(20), ms(60_000);
     /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
     early_frame: usize = KIB, KIB, 16 * KIB;
-    /// Longest frame afterwards, in bytes; the peer is told. Breach: `frame_too_large`.
+    /// Longest frame after both sides are ready, in bytes; the peer receives this limit. Breach: `frame_too_large`.
     frame: usize = 64 * KIB, 4 * KIB, MIB;
     /// Longest time from the first byte of a frame to its last. Breach: `frame_timeout`.
     frame_time: Duration = ms(5_000), ms(100), ms(60_000);
-    /// Deepest nesting of arrays and options in a message. A list of voters that changes needs at least 10. Breach:
-    /// `malformed`.
+    /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
+    /// Breach: `malformed`.
     depth: u8 = 12, 4, 16;
-    /// Most items in all arrays of one message together, and in any one array of a frame: its messages, the
-    /// receivers of a message. Breach: `malformed`.
+    /// Largest number of items in all arrays of one message together, and in any one array of a frame: its messages, or
+    /// the receivers of a message. Breach: `malformed`.
     items: usize = 1_024, 64, 16_384;
     /// Longest text, in bytes. Breach: `malformed`.
     text: usize = 256, 256, 4 * KIB;
-    /// Most inbound connections in all. Beyond it a connection that is not ready yet is closed; if all are ready,
-    /// the newest is refused: `too_many_connections`.
+    /// Largest number of inbound connections in all. If one more arrives, a connection that is not ready is closed; if
+    /// all are ready, the newest is refused: `too_many_connections`.
     inbound: usize = 256, 1, 65_536;
-    /// Most inbound connections that are not ready yet and come from addresses of no peer. Beyond it the oldest is
-    /// closed, silent ones first: `too_many_connections`.
+    /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
+    /// arrives, the oldest is closed, silent connections first: `too_many_connections`.
     unready: usize = 32, 1, 65_536;
-    /// Most connections from one address that are not ready yet, for each configured peer at that address, or for an
-    /// address of no peer. Beyond it the oldest from that address is closed.
+    /// Largest number of connections from one address that are not ready yet: for each configured peer at that address,
+    /// or for an address of no peer. If one more arrives, the oldest connection from that address is closed.
     unready_per_address: usize = 8, 1, 65_536;
-    /// Bytes per second that a peer may send in the long run. Breach: `rate`. The peer is told; it sends an eighth
-    /// less than this, and at most half of [`burst`](Self::burst) at once.
+    /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit;
+    /// it sends an eighth less, and at most half of [`burst`](Self::burst) at once.
     rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
-    /// Bytes that a peer may send at once on top of the rate. Breach: `rate`.
+    /// Number of bytes that a peer may send at once on top of the rate. Breach: `rate`.
     burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
     /// Shortest pause before a peer that broke [`rate`](Self::rate) is linked again.
     rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
     /// Longest pause before a peer that broke [`rate`](Self::rate) is linked again.
     rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
-    /// Bytes that may wait to be sent to a peer: at most as many as [`rate`](Self::rate) allows within
-    /// [`ping_after`](Self::ping_after), but always one frame. Beyond it the newest messages are lost and counted;
-    /// repeated messages have a quarter more room. If the peer has not taken the written bytes for 1/32 of
+    /// Largest number of bytes that wait to be sent to a peer: not more than [`rate`](Self::rate) allows within
+    /// [`ping_after`](Self::ping_after), but always one frame. If the queue is full, the newest messages are lost and
+    /// counted; repeated messages have a quarter more room. If the peer has not taken the written bytes for 1/32 of
     /// [`write_time`](Self::write_time), a full queue is a breach: `slow_peer`.
     queue: usize = MIB, 64 * KIB, 64 * MIB;
-    /// Bytes of messages of all peers together that may wait in the mailbox of one agent here. Beyond it the newest
-    /// message is dropped: `mailbox_full`. Messages of applications take at most half of it, and count until their
-    /// own actor has them. Messages of agents of the same process are neither counted nor dropped.
+    /// Largest number of bytes of messages, of all peers together, that wait in the mailbox of one agent of this
+    /// process. If the mailbox is full, the newest message is dropped: `mailbox_full`. Messages of applications take at
+    /// most half of the room, and count until their own actor has them. Messages of agents of the same process are
+    /// neither counted nor dropped.
     mailbox: usize = MIB, 16 * KIB, 64 * MIB;
     /// Longest time for which a message may wait to be sent. Breach: `slow_peer`.
     queue_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// Most messages in one frame that is sent.
+    /// Largest number of messages in one frame that is sent.
     messages: usize = 1_024, 1, 16_384;
-    /// Longest time for one write, and for the kernel's attempts to deliver. Breach: `slow_peer`.
+    /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// Silence after which this side sends a ping; a quarter longer where agents talk. A link on which nothing
-    /// depends, such as a link between followers of a quorum that hear their leader, waits 16 times as long for
-    /// each peer of this node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
+    /// Length of a silence after which this side sends a ping; a quarter longer on a link over which agents exchange
+    /// messages. If nothing depends on a link, for example between followers of a quorum that hear their leader, the
+    /// link waits 16 times as long for each peer of this node, but at most 2 minutes. When that leader falls silent,
+    /// all links are pinged at once.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
-    /// Silence after which a peer counts as gone, on a link that is pinged after [`ping_after`](Self::ping_after).
-    /// On other links the peer counts as gone if it has not answered a ping for the rest of this time. Breach:
-    /// `silent`.
+    /// Length of a silence after which a peer is considered gone, on a link that is pinged after
+    /// [`ping_after`](Self::ping_after). On other links the peer is considered gone if it has not answered a ping for
+    /// the rest of this time. Breach: `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);
     /// Shortest pause between two attempts to dial.
     dial_min: Duration = ms(100), ms(1), ms(60_000);
     /// Longest pause between two attempts to dial.
     dial_max: Duration = ms(10_000), ms(10), ms(600_000);
-    /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a
-    /// lower number is accepted, such as that of a node that was once started with a clock far ahead. Choose more
-    /// than any lease: within this time a lower number means a former process, whose promises and ends must not be
-    /// mixed with those of the last one. A recorded greeting gains nothing by it: a link needs an answer to this
-    /// side's own nonce.
+    /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
+    /// number is accepted, for example of a node that was once started with a clock far ahead. Choose a longer time
+    /// than any lease: within this time a lower number means an earlier process, whose promises and ends must not be
+    /// mixed with those of the last process. A recorded greeting is useless to an attacker even then: a link needs an
+    /// answer to this side's own nonce.
     forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
-    /// Messages to unknown agents or groups that are tolerated within [`unknown_window`](Self::unknown_window).
-    /// Breach: `unknown_targets`. The peer may also begin this number of groups anew in that window. Breach:
-    /// `openings`.
+    /// Number of messages to unknown agents or groups that are tolerated within
+    /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`. The peer may also begin this number of
+    /// groups anew within that time. Breach: `openings`.
     unknown: usize = 100, 1, 100_000;
-    /// Window in which both are counted.
+    /// Length of the time in which both are counted.
     unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
-    /// Most groups that a peer may announce. Breach: `too_many_agents`.
+    /// Largest number of groups that a peer may announce. Breach: `too_many_agents`.
     groups: usize = 1_024, 1, 65_536;
-    /// Most agents that a peer may announce, in all groups. Breach: `too_many_agents`.
+    /// Largest number of agents that a peer may announce, in all groups. Breach: `too_many_agents`.
     agents: usize = 16_384, 1, 1_048_576;
 }
 
 impl Limits {
     for_tests! {
-        /// Bytes that a reader may read beyond the frame that it needs.
+        /// Number of bytes that a reader may read beyond the frame that it needs.
         const READ_AHEAD: usize = 8 * KIB;
     }
 
-    /// Begins with the defaults.
+    /// Returns a builder with the defaults.
     pub fn builder() -> LimitsBuilder {
         LimitsBuilder(Self::default().0)
     }
@@ -179,10 +181,10 @@ impl Limits {
 }
 
 impl LimitsBuilder {
-    /// Checks every range, and the relations between limits.
+    /// Checks every range, and the relations between the limits.
     ///
     /// # Errors
-    /// [`LimitsError`] names the first limit that is wrong.
+    /// [`LimitsError`] contains the first limit that is wrong.
     pub fn build(self) -> Result<Limits, LimitsError> {
         self.in_range()?;
         let table = self.0;

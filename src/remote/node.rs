@@ -1,6 +1,6 @@
 //! Names and numbers of processes: the node, its cluster, its incarnation, and its links.
 //!
-//! Decided here: the form of a valid node name. Not here: the agents for which a node may speak
+//! Decided here: the form of a valid node name. Not here: the agents for which a node may send messages
 //! ([`Rights`](super::Rights)), and which of two links stays.
 
 use std::{fmt, str::FromStr, sync::Arc};
@@ -33,7 +33,7 @@ impl NodeId {
     /// Checks a name.
     ///
     /// # Errors
-    /// [`NodeIdError`] if it is not a DNS name of the form above.
+    /// [`NodeIdError`] if the name does not have the form above.
     pub fn new(name: &str) -> Result<Self, NodeIdError> {
         if name.is_empty() {
             return Err(NodeIdError::Empty);
@@ -61,7 +61,7 @@ impl NodeId {
     }
 }
 
-/// Whether this is a label of a DNS name in lower case (RFC 1123, section 2.1).
+/// Returns whether the text is a label of a DNS name in lower case (RFC 1123, section 2.1).
 fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len())
         && !label.starts_with('-')
@@ -78,7 +78,7 @@ impl fmt::Display for NodeId {
 }
 
 impl Serialize for NodeId {
-    /// As text.
+    /// Writes the name as text.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
@@ -130,7 +130,7 @@ pub enum NodeIdError {
         "a node's name is made of labels joined by dots: 1 to 63 lower-case letters, digits and inner hyphens each"
     )]
     Label,
-    /// It could be taken for an address.
+    /// The name could be mistaken for an address.
     #[error("the last label of a node's name needs a letter: an address is no name")]
     Address,
 }
@@ -139,7 +139,7 @@ debug_is_text!(NodeIdError);
 
 /// The name of a cluster: nodes of different clusters refuse each other.
 ///
-/// The rules are those of an [`AgentId`].
+/// The rules are the same as for an [`AgentId`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClusterId(AgentId);
 
@@ -147,12 +147,12 @@ impl ClusterId {
     /// Checks a name.
     ///
     /// # Errors
-    /// [`IdError`] as for an [`AgentId`].
+    /// [`IdError`], for the same reasons as for an [`AgentId`].
     pub fn new(name: &str) -> Result<Self, IdError> {
         AgentId::new(name).map(Self)
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -164,8 +164,8 @@ impl fmt::Display for ClusterId {
     }
 }
 
-/// The incarnation of a node. After each restart it is larger, by more than the number of agents that began or
-/// restarted there.
+/// The incarnation of a node. After each restart it is larger, by more than the number of starts and restarts of agents
+/// on the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIncarnation(pub u64);
 
@@ -176,27 +176,28 @@ impl fmt::Display for NodeIncarnation {
 }
 
 impl Serialize for NodeIncarnation {
-    /// As text.
+    /// Writes the number as text.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-/// The half of a [`LinkId`] that one side draws for a new link. It must be unpredictable.
+/// The half of a [`LinkId`] that one side generates for a new link. It must be unpredictable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce(pub [u8; 8]);
 
-/// The name of one link between two nodes: 128 bits, a half drawn by each side.
+/// The name of one link between two nodes: 128 bits. Each side generates one half.
 ///
-/// Both sides compute the name and compare it. Of two links between the same incarnations of two nodes, the link
-/// with the larger name stays.
+/// Both sides compute the name and compare it. Of two links between the same incarnations of two nodes, the link with
+/// the larger name stays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub [u8; 16]);
 
 impl LinkId {
     for_tests! {
         #[doc(hidden)]
-        /// Computes the link between `a` and `b` from their nonces. The order of the sides does not matter.
+        /// Computes the name of the link between `a` and `b` from their nonces. The order of the two sides does not
+        /// matter.
         #[must_use]
         fn between(a: (&NodeId, Nonce), b: (&NodeId, Nonce)) -> Self {
             let (first, second) = if a.0 <= b.0 { (a.1, b.1) } else { (b.1, a.1) };
@@ -216,7 +217,7 @@ impl fmt::Display for LinkId {
 }
 
 impl Serialize for LinkId {
-    /// As text.
+    /// Writes the name as text.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }

@@ -1,15 +1,15 @@
 //! The reasons for which a link is closed or a message is dropped.
 //!
-//! Decided here: the names under which both are counted, and the farewell to the peer. Most breaches are answered
-//! by closing without a farewell: the sender of such bytes learns nothing.
+//! Decided here: the names under which both are counted, and the farewell to the peer. After most breaches the link is
+//! closed without a farewell, so that the sender of such bytes learns nothing.
 
 use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 
-/// The reason why a link was closed, or was never made.
+/// The reason why a link was closed, or never became ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Closed {
-    /// The link was not ready within the limit after the connection was made.
+    /// The link was not ready within the time limit after the connection was made.
     #[error("the peer was not ready in time")]
     HandshakeTimeout,
     /// A frame is longer than the limit.
@@ -20,13 +20,13 @@ pub enum Closed {
         /// The limit in bytes.
         max: usize,
     },
-    /// A frame did not arrive whole within the limit.
+    /// A frame did not arrive completely within the time limit.
     #[error("a frame did not arrive whole in time")]
     FrameTimeout,
-    /// The bytes are not a frame of this protocol, or not in its one form.
+    /// The bytes are not a frame of this protocol, or are not in the only allowed form.
     #[error("malformed frame: {0}")]
     Malformed(WireError),
-    /// A frame that is not allowed at this point: any other frame before HELLO, or a second HELLO.
+    /// A frame that is not allowed at this point, such as any other frame before HELLO, or a second HELLO.
     #[error("a frame out of place")]
     Protocol,
     /// The two sides have no common version.
@@ -41,10 +41,10 @@ pub enum Closed {
     /// The peer asks for a feature that this side does not have, or lacks a feature that this side needs.
     #[error("a required feature is missing on one side")]
     Feature,
-    /// The peer is not in the table, or is not the node that its certificate names.
+    /// The peer is not in the table of peers, or its certificate contains another name.
     #[error("the peer is not in the table under the name that it uses")]
     Auth,
-    /// Another node answers than the node that this side dialled.
+    /// The node that answers is not the node that this side dialled.
     #[error("another node answers there than the one that was dialled")]
     OtherNode,
     /// A certificate is not accepted, or none was shown. Counted as `auth_failed`, or as `tls` if the peer does not
@@ -66,11 +66,11 @@ pub enum Closed {
     /// A later incarnation of the peer is known.
     #[error("a former incarnation of the peer")]
     Stale,
-    /// An earlier process with the peer's name is linked, and voters here have no disk. The later process takes no
-    /// part while the earlier one lives.
+    /// An earlier process with the peer's name is linked, and the voters of a group have no disk. The later process
+    /// takes no part while the earlier process lives.
     #[error("an earlier process of the peer's name is linked")]
     NameHeld,
-    /// The peer answered with another link's name.
+    /// The peer answered with the name of another link.
     #[error("a frame of another link")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
@@ -81,34 +81,34 @@ pub enum Closed {
         /// The number of the frame before it.
         last: u64,
     },
-    /// The peer spoke for an agent that it may not speak for, or that it never announced.
+    /// The peer sent a message for an agent for which it has no rights, or that it never announced.
     #[error("the peer spoke for an agent that it may not speak for")]
     FromNotAllowed,
-    /// The peer's agent sent a message for which its rights are too low.
+    /// The peer's agent sent a message that needs higher rights.
     #[error("the peer's agent said {kind}, which its rights do not allow")]
     Role {
         /// The [kind](crate::protocol::PeerMessage::kind) of the message.
         kind: &'static str,
     },
-    /// The peer began its groups anew more often than the limit.
+    /// The peer began its groups anew too often.
     #[error("the peer began its groups anew too often")]
     Openings,
-    /// Too many messages to agents or groups that are not here.
+    /// The peer sent too many messages to agents or groups that do not exist here.
     #[error("too many messages to agents or groups that are not here")]
     UnknownTargets,
-    /// A term that no honest peer can know.
+    /// The peer sent a term that no honest peer can know.
     #[error("a term that cannot be: {0}")]
     Term(TermFault),
-    /// The peer announced more groups or agents than the limit.
+    /// The peer announced too many groups or agents.
     #[error("more groups or agents announced than the limit")]
     TooManyAgents,
-    /// More bytes than the limit.
+    /// The peer sent more bytes than the limit allows.
     #[error("the peer sends faster than the limit")]
     Rate,
-    /// This side has more groups or agents than the peer accepts. It announces nothing that the peer would refuse.
+    /// This side has more groups or agents than the peer accepts. It announces none that the peer would refuse.
     #[error("this side has more groups or agents than the peer takes")]
     PeerLimit,
-    /// The peer does not read: its queue is full, too old, or a write took too long.
+    /// The peer does not read: the queue for it is full or too old, or a write took too long.
     #[error("the peer reads too slowly")]
     SlowPeer,
     /// The peer sent nothing for too long.
@@ -117,7 +117,7 @@ pub enum Closed {
     /// Another link to the same peer replaced this one.
     #[error("another link to the same peer replaced it")]
     Replaced,
-    /// Too many connections, in all or from one address.
+    /// Too many connections exist, in all or from one address.
     #[error("too many connections")]
     TooManyConnections,
     /// The connection ended or failed.
@@ -137,7 +137,7 @@ macro_rules! closed_table {
             /// All names, in the order of the counters.
             pub(crate) const NAMES: &[&str] = &[$($name),*];
 
-            /// Returns the name under which the reason is counted.
+            /// Returns the name under which this reason is counted.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $($pattern => $name),* }
@@ -202,14 +202,14 @@ closed_table! {
 }
 
 impl Closed {
-    /// Returns the farewell that the peer gets before the link is closed; `None`: no farewell.
+    /// Returns the farewell that the peer gets before the link is closed; `None` if it gets no farewell.
     #[must_use]
     pub(crate) const fn farewell(self) -> Option<Farewell> {
         match self {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
-            // Sent in plain text: the peer learns from bytes that are not TLS that this side has no TLS.
+            // Sent without encryption. If the peer's bytes are TLS, the peer learns that this side has no TLS.
             Self::Feature | Self::Encrypted => Some(Farewell::Feature),
             Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),
@@ -255,8 +255,8 @@ impl From<TermFault> for Closed {
     }
 }
 
-/// The reason that one side gives when it says goodbye. On the wire it is a number from 0 to 255. A number that
-/// this version does not know is [`Other`](Self::Other).
+/// The reason for a goodbye. On the wire it is a number from 0 to 255. A number that this version does not know is
+/// [`Other`](Self::Other).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Farewell {
     /// 0: the sender stops, or has removed the peer from its table.
@@ -284,7 +284,7 @@ pub enum Farewell {
 }
 
 impl Farewell {
-    /// The number on the wire.
+    /// Returns the number on the wire.
     #[must_use]
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -341,31 +341,31 @@ impl std::fmt::Display for Farewell {
     }
 }
 
-/// The reason why a message, or the roster of a group, was dropped while its link stays.
+/// The reason why a message, or the roster of a group, was dropped while its link remained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DropReason {
     /// The group is not carried here.
     UnknownGroup,
-    /// The agent is not here.
+    /// The receiver is not in this process.
     UnknownAgent,
-    /// The two sides follow different rules in that group.
+    /// The two sides follow different rules in this group.
     Mismatch,
-    /// A former incarnation of the sender.
+    /// The message is from an earlier incarnation of the sender.
     FormerIncarnation,
-    /// The sender is not a member here under its node. Either an agent of another node has the name, or the node's
-    /// agents are not members because the node followed other rules, and this is a late message of a link that was
-    /// replaced.
+    /// The sender is not a member of the group under its node. Either an agent of another node has the name; or the
+    /// node's agents are not members because the node followed other rules, and this is a late message on a link that
+    /// was replaced.
     RefusedName,
-    /// The receiver's mailbox is full, or holds as many bytes from other hosts as
-    /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows: the receiver does not keep up. Counted
-    /// once for each receiver.
+    /// The receiver's mailbox is full, or contains as many bytes from other hosts as
+    /// [`LimitsBuilder::mailbox`](super::LimitsBuilder::mailbox) allows: the receiver is too slow. Counted once for
+    /// each receiver.
     MailboxFull,
-    /// A voter named a term that is more than 2^20 above the highest term known here, and a quorum of voters has
-    /// not yet named a term as high. Either this node was cut off for long, or that voter lies.
+    /// A voter sent a term that is more than 2^20 above the highest term known here, and a quorum of voters has not yet
+    /// sent a term as high. Either this node was cut off for a long time, or that voter lies.
     UnvouchedTerm,
-    /// A message of an agent here has more items, longer texts or a longer frame than the peer accepts. It was not
-    /// sent, because the peer would close the link for it.
+    /// A message of an agent of this process has more items, longer texts or a longer frame than the peer accepts. It
+    /// was not sent, because the peer would close the link.
     TooMuchForPeer,
 }
 
@@ -382,7 +382,7 @@ impl DropReason {
         "too_much_for_peer",
     ];
 
-    /// Returns the name under which the reason is counted.
+    /// Returns the name under which this reason is counted.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -12,12 +12,12 @@ use std::{
 use bully_register::Outlook;
 use tracing::{info, warn};
 
-/// The failures of one listener in a row.
+/// The number of failures in a row of one listener.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(u32);
 
 impl Refusals {
-    /// A connection was accepted.
+    /// Notes that a connection was accepted.
     pub(crate) fn end(&mut self) {
         let failures = std::mem::take(&mut self.0);
         if failures > 0 {
@@ -25,7 +25,7 @@ impl Refusals {
         }
     }
 
-    /// An attempt to accept failed. Returns the pause before the next attempt.
+    /// Notes that an attempt to accept failed. Returns the pause before the next attempt.
     pub(crate) fn pause_after(&mut self, reason: &io::Error) -> Option<Duration> {
         // The other side has already closed this connection.
         let is_of_one = [ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset];

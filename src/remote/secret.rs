@@ -1,7 +1,7 @@
 //! A secret that all nodes of a cluster share: it proves without TLS which node connects.
 //!
-//! On loopback plain text is allowed, and any local user may connect to a loopback port. Without a secret such a
-//! stranger can claim the name of any node of the table, and report that this node's leader has ended. With a
+//! On loopback unencrypted messages are allowed, and any local user may connect to a loopback port. Without a secret
+//! such a stranger can use the name of any node of the table, and report that this node's leader has ended. With a
 //! secret, both ends of every connection prove that they know it before anything else is read. The secret itself is
 //! never sent.
 //!
@@ -21,20 +21,20 @@
 //! ```
 //!
 //! # The proof
-//! Both sides draw 32 random bytes for each connection, and send them after HELLO has named the nodes. A proof is
-//! HMAC-SHA-256, keyed by the secret, over everything that was sent until then: versions, cluster, both names, both
-//! incarnations, both nonces and so the link, both challenges, the limits; and over the role of its prover, who
-//! dialled or accepted. The side that dialled proves first. So no recorded bytes can be used again, a proof cannot
-//! be sent back to its maker or be used for another node, and a stranger that can only dial learns nothing that
-//! helps to find the secret. A peer without a secret, or with another secret, is refused and counted as `secret`,
-//! and [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven) reports it. A peer that leaves the proof out is
-//! refused as well.
+//! Both sides generate 32 random bytes for each connection, and send them after HELLO, which contains the names of the
+//! nodes. A proof is HMAC-SHA-256, with the secret as the key, over everything that was sent until then: versions,
+//! cluster, both names, both incarnations, both nonces and so the link, both challenges, the limits; and over the role
+//! of the side that proves, which dialled or accepted. The side that dialled proves first. So no recorded bytes can be
+//! used again, a proof cannot be sent back to its sender or be used for another node, and a stranger that can only dial
+//! learns nothing that helps to find the secret. A peer without a secret, or with another secret, is refused and
+//! counted as `secret`, and [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven) reports it. A peer that leaves the
+//! proof out is refused as well.
 //!
 //! # Limits of the proof
-//! Nothing is encrypted, and nothing after the handshake carries a proof. The secret proves which node is there,
-//! but not that no third node is between the two. That is enough where others can connect but cannot alter the
-//! bytes: on loopback a local user without privileges can neither read nor change another user's connections. It is
-//! not enough
+//! Nothing is encrypted, and nothing after the handshake contains a proof. The secret proves which node is at the other
+//! end, but not that no third node is between the two. That is enough if others can connect but cannot change the
+//! bytes: on loopback a local user without privileges can neither read nor change another user's connections. It is not
+//! enough
 //!
 //! - on a network: an attacker that can change packets can change the bytes after the handshake. Use TLS (feature
 //!   `tls`), and call [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) only where no other
@@ -43,13 +43,13 @@
 //!   example is `localhost` with two addresses, of which the node listens at one: the stranger can forward the
 //!   handshake, and send its own bytes afterwards. Dial the exact address at which the other node listens.
 //!
-//! All nodes have the same secret. It proves that a process belongs to the cluster, but not which node it is: a
-//! node that has the secret can use any name of the table.
+//! All nodes have the same secret. It proves that a process belongs to the cluster, but not which node the process is:
+//! a node that has the secret can use any name of the table.
 //!
 //! # How to change it
-//! During a change each node accepts two secrets, and proves both. Start every node with `new.also_accept(old)`,
-//! one after the other. When all nodes have it, start every node with the new secret alone. Until then a process
-//! that knows the old secret is accepted as a node.
+//! During a change each node accepts two secrets, and proves both. Start every node with `new.also_accept(old)`, one
+//! after the other. When all nodes run with it, start every node with the new secret alone. Until then a process that
+//! knows the old secret is accepted as a node.
 
 use std::{
     fmt,
@@ -73,7 +73,7 @@ pub struct Secret {
     former: Option<Key>,
 }
 
-/// The secret in the form that HMAC takes: padded with zeros, or hashed if it is longer.
+/// The secret in the form that HMAC needs: padded with zeros, or hashed if it is longer.
 #[derive(Clone)]
 struct Key(Zeroizing<[u8; BLOCK]>);
 
@@ -85,8 +85,8 @@ impl Secret {
     /// Longest secret, in bytes.
     pub const MAX_LEN: usize = 4 * 1024;
 
-    /// Makes a secret of these bytes. Draw them at random: a process that listens where this node dials has all the
-    /// time it wants to try secrets, and a phrase can be guessed.
+    /// Returns a secret with these bytes. Generate them at random: a process that listens at an address that this node
+    /// dials can try any number of secrets, and a phrase can be guessed.
     ///
     /// # Errors
     /// [`SecretError::TooShort`] or [`SecretError::TooLong`].
@@ -106,20 +106,20 @@ impl Secret {
         Ok(Self { key, former: None })
     }
 
-    /// Reads the secret from a file: all of it except line ends at its end.
+    /// Reads the secret from a file: all bytes except line ends at the end of the file.
     ///
-    /// Only the owner of the file may be able to read it (`chmod 600`). On systems without such permissions this is
-    /// not checked. The file is read once, during this call: a small blocking read.
+    /// Only the owner of the file may have the right to read it (`chmod 600`). On systems without such permissions this
+    /// is not checked. The file is read once, during this call: a small blocking read.
     ///
     /// # Errors
-    /// [`SecretError`].
+    /// [`SecretError`] if the file cannot be read, can be read or changed by other users, or is too short or too long.
     pub fn read_file(path: impl AsRef<Path>) -> Result<Self, SecretError> {
         let unreadable = |reason| SecretError::Unreadable {
             path: path.as_ref().to_owned(),
             reason,
         };
         let file = File::open(path.as_ref()).map_err(unreadable)?;
-        // The open file is checked, because its path could lead to another file by now.
+        // The open file is checked, because its path may lead to another file by now.
         if is_open_to_others(&file).map_err(unreadable)? {
             return Err(SecretError::OpenToOthers {
                 path: path.as_ref().to_owned(),
@@ -138,8 +138,8 @@ impl Secret {
         Self::new(&bytes)
     }
 
-    /// Accepts and proves this other secret as well, during the change from one to the other. A secret that `old`
-    /// itself accepted is not taken over. A second call replaces the first: at most two secrets are accepted.
+    /// Accepts and proves the secret `old` as well, during the change from one secret to the other. A secret that `old`
+    /// itself accepted is not accepted. A second call replaces the first: at most two secrets are accepted.
     #[must_use]
     pub fn also_accept(self, old: Self) -> Self {
         Self {
@@ -180,8 +180,8 @@ impl Key {
 impl Credential for Secret {
     fn challenge(&self) -> io::Result<Challenge> {
         let mut challenge = Challenge([0; 32]);
-        // Not from the bridge's own generator, which can be predicted: a challenge that is known in advance can be
-        // answered by a recorded proof.
+        // Not from the bridge's own generator, which can be predicted: a challenge that is known before can be answered
+        // with a recorded proof.
         getrandom::fill(&mut challenge.0).map_err(io::Error::other)?;
         Ok(challenge)
     }
@@ -201,7 +201,7 @@ impl Credential for Secret {
     }
 }
 
-/// Shows that there is a secret, and nothing of it.
+/// Shows only that there is a secret.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Secret").finish_non_exhaustive()
@@ -219,13 +219,13 @@ pub enum SecretError {
     TooShort {
         /// Its length in bytes.
         len: usize,
-        /// The shortest, in bytes.
+        /// The shortest allowed length, in bytes.
         min: usize,
     },
     /// The file is too long, so it is probably not a secret.
     #[error("a secret is no longer than {max} bytes: is this the right file?")]
     TooLong {
-        /// The longest secret, in bytes.
+        /// The longest allowed length, in bytes.
         max: usize,
     },
     /// The file cannot be read.
@@ -249,5 +249,5 @@ pub enum SecretError {
 
 debug_is_text!(SecretError);
 
-/// Room for the longest secret, line ends, and one byte that shows that a file is longer.
+/// Enough room for the longest secret, line ends, and one byte that shows that a file is too long.
 const ROOM: usize = Secret::MAX_LEN + 3;

@@ -1,7 +1,7 @@
-//! The measured distance to a peer, before any bridge runs.
+//! Measures the distance to a peer, before any bridge runs.
 //!
-//! Decided here: a connection is made and closed again, which takes one round trip, as an echo does. No byte is
-//! sent, so no peer takes this process for a node. Not here: the longest acceptable time (`config/preflight/`).
+//! Decided here: a connection is made and closed again, which takes one round trip, as an echo does. No byte is sent,
+//! so no peer mistakes this process for a node. Not here: the longest acceptable time (`config/preflight/`).
 
 use std::{io, time::Duration};
 
@@ -27,7 +27,8 @@ impl From<io::Error> for Unreached {
     }
 }
 
-/// Connects to the address for this time, at least three times. Returns the duration of each connection attempt.
+/// Connects to the address again and again for the time `within`, at least three times. Returns the time that each
+/// attempt took.
 ///
 /// # Errors
 /// [`Unreached`] if no connection could be made.

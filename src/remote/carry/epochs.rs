@@ -1,18 +1,17 @@
-//! The guard against exhausted epochs: no peer can push a group to the last epoch, in elections whose members learn of
-//! later epochs.
+//! The guard against exhausted epochs: in elections whose members learn of later epochs, no peer can push a group to
+//! the last epoch.
 //!
-//! A group can never go back from an epoch that it entered, and there are only 2^24 epochs. Decided here: which
-//! messages of a later epoch than that of the local agents are accepted. To accept such a message enters no epoch: the
-//! election asks for the decree.
-//!
+//! A group can never return from an epoch that it has entered, and there are only 2^24 epochs. Decided here: which
+//! messages are accepted if their epoch is later than the epoch of the agents of this process. To accept such a message
+//! does not enter its epoch: the election asks for the decree.
 //! | rule | what it decides |
 //! |---|---|
 //! | `one-word-goes-256-epochs` | a message that is at most 256 epochs ahead of the agents here is accepted from any peer whose role allows it |
 //! | `a-quorum-vouches` | a message that is further ahead is accepted up to the epoch that enough voters to elect a leader have named |
 //!
-//! Each epoch changes one voter. A host that was away during 256 changes may have no voter left that could vouch, so
-//! nearer epochs need none. A number that is wrong by chance is nearly always further ahead. A voter that lies needs
-//! 2^16 lies to use the epochs up, and could do more harm by voting for two leaders.
+//! Each epoch changes one voter. A host that was away during 256 changes may know no present voter that could vouch, so
+//! nearer epochs need no voter. A number that is wrong by chance is nearly always further ahead. A voter that lies
+//! needs 2^16 lies to exhaust the epochs, and could do more harm by voting for two leaders.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +22,12 @@ use crate::protocol::AgentId;
 pub(super) struct LaterEpochs(BTreeMap<AgentId, u64>);
 
 impl LaterEpochs {
-    /// Largest distance between the epoch of the agents here and an epoch that one peer alone may name.
+    /// Largest distance between the epoch of the agents of this process and an epoch that one peer alone may send.
     pub(super) const MAX_AHEAD: u64 = 1 << 8;
 
-    /// Returns whether a message of a later epoch is accepted when the agents here are in the epoch `present`. `voter`
-    /// is its sender, if their list names it as a voter, and the number of voters that elect.
+    /// Returns whether a message of a later epoch is accepted while the agents of this process are in the epoch
+    /// `present`. `voter` is the sender, if the list of these agents contains it, and the number of voters that elect a
+    /// leader.
     pub(super) fn hear(
         &mut self,
         present: u64,

@@ -23,48 +23,47 @@ use super::{GroupSink, GroupTermGuard};
 /// A group without its message type.
 pub(crate) trait Carried: Debug + Send + Sync {
     fn name(&self) -> &str;
-    /// Undoes [`open`](Self::open).
+    /// Opens the group to other hosts.
     fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError>;
-    /// Takes that back.
+    /// Closes the group to other hosts.
     fn close(&self);
-    /// Watches the members that live here. Each call of the result reads them, and `notify` is called at the first
+    /// Watches the members of this process. Each call of the result reads them, and `notify` is called at the first
     /// change after that call.
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
-    /// The requirements that the group's agents here share; `None` before there are any.
+    /// Returns the requirements that the group's agents of this process share; `None` if there are none yet.
     fn requirements(&self) -> Option<Requirements>;
-    /// The timings of its agents here.
+    /// Returns the timings of the group's agents of this process.
     fn pace(&self) -> Option<Pace>;
     /// Gives the group a reporter that knows its peers.
     fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>);
 
-    /// The route of another node into the group.
+    /// Returns the route of another node into the group.
     fn route(&self, node: &str, sink: Arc<GroupSink>) -> Arc<dyn NodeRoute>;
 }
 
-/// A callback for a name that an agent of that node has lost, with the agent that has the name now. It is called under
-/// a lock of the group: it must neither block nor use the group.
+/// A callback for a name that an agent of another node has lost. It receives the name and the agent that has the name
+/// now. It is called under a lock of the group: it must neither block nor use the group.
 pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
 
-/// The route of one other node into a group: its reports count only for its own agents; see [`Remote`].
+/// The route of one other node into a group. Its reports are valid only for this node's own agents; see [`Remote`].
 pub(crate) trait NodeRoute: Debug + Send + Sync {
     /// Notes whether the node is linked.
     fn set_up(&self, is_up: bool);
-    /// Applies the node's updates; returns the members whose names belong to others.
+    /// Applies the node's updates. Returns the members whose names belong to other agents.
     fn apply(&self, updates: Vec<Update>) -> Vec<Member>;
     fn note_leader(&self, leader: Leader);
-    /// The mailboxes of the agents here, by the present membership: for the messages of one frame. Terms in these
-    /// messages have to pass this guard.
+    /// Returns the mailboxes of the agents of this process, by the present membership, for the messages of one frame.
+    /// Terms in these messages have to pass the guard `terms`.
     fn mailboxes<'a>(&'a self, terms: &'a GroupTermGuard) -> Box<dyn Mailboxes + 'a>;
 }
 
-/// The mailboxes of a group's agents here, for messages of one node; made by
-/// [`NodeRoute::mailboxes`].
+/// The mailboxes of a group's agents of this process, for messages of one node; see [`NodeRoute::mailboxes`].
 pub(crate) trait Mailboxes {
-    /// Decodes a message, checks that its sender may send it, and hands it to all members here, or to these. It is the
-    /// only function by which a message of another host reaches a mailbox.
+    /// Decodes a message, checks that its sender may send it, and delivers it to the agents `to`, or to all members of
+    /// this process. It is the only function by which a message of another host reaches a mailbox.
     ///
-    /// Returns the number of mailboxes that took the message and of those that were full, or the reason why it was
-    /// dropped.
+    /// Returns the number of mailboxes that accepted the message and the number of full mailboxes, or the reason why
+    /// the message was dropped.
     fn deliver(
         &mut self,
         sender: &MessageSender<'_>,
@@ -72,14 +71,14 @@ pub(crate) trait Mailboxes {
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed>;
 
-    /// Returns whether a leader's heartbeat was handed over since the last call.
+    /// Returns whether a leader's heartbeat was delivered since the last call.
     fn take_beat(&mut self) -> bool;
 }
 
-/// Reads the members of a group that live here; made by [`Carried::watch`].
+/// Reads the members of a group in this process; see [`Carried::watch`].
 pub(crate) type LookAtMembers = Box<dyn Fn() -> LocalMembers + Send>;
 
-/// The members of a group that live here.
+/// The members of a group in this process.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct LocalMembers {
     /// The requirements that they share, if there are any members.

@@ -1,7 +1,7 @@
-//! The guard of one group against burnt terms, which all links of a bridge share.
+//! The guard of one group against exhausted terms, which all links of a bridge share.
 //!
-//! Decided here: a term that is already known takes no lock, because most messages name the present term; and terms
-//! of other epochs do not move the terms of this epoch, where members learn of epochs. Not here: which terms are
+//! Decided here: a term that is already known takes no lock, because most messages contain the present term; and where
+//! members learn of epochs, terms of other epochs do not change the terms of this epoch. Not here: which terms are
 //! refused; see [`TermGuard`], and [`LaterEpochs`] for later epochs.
 
 use std::{
@@ -41,13 +41,13 @@ impl fmt::Debug for WallMillis {
     }
 }
 
-/// The terms that peers may name in a group. Other rules have other terms.
+/// The terms that peers may send in a group. Other rules have other terms.
 #[derive(Debug)]
 pub(crate) struct GroupTermGuard {
     /// The clock for rules whose terms follow the wall clock.
     wall: WallMillis,
     known: Mutex<KnownTerms>,
-    /// Terms below this one are known; written under the lock only.
+    /// Terms below this number are known. It is written only under the lock.
     unknown_from: AtomicU64,
 }
 
@@ -71,7 +71,7 @@ struct AgentsHere {
 }
 
 impl KnownTerms {
-    /// Returns how far one statement may raise the term at this time.
+    /// Returns how far ahead a term of one peer may be at this time.
     fn reach(&self, wall: &WallMillis) -> TermReach {
         let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {
@@ -85,7 +85,7 @@ impl KnownTerms {
 }
 
 impl AgentsHere {
-    /// Returns the agent if its statement counts, and the number of voters that is enough.
+    /// Returns the agent if it is a voter, with the number of voters that is enough to vouch.
     fn voter<'a>(&self, from: Option<&'a AgentId>) -> Option<(&'a AgentId, usize)> {
         let (names, quorum) = self.voters.as_ref()?;
         let voter = from.filter(|from| names.contains(from))?;
@@ -94,7 +94,7 @@ impl AgentsHere {
 }
 
 impl GroupTermGuard {
-    /// Makes a guard that knows no term. This is its clock for rules whose terms follow a clock.
+    /// Creates a guard that knows no term. `wall` is its clock for rules whose terms follow the wall clock.
     pub(crate) fn new(wall: WallMillis) -> Self {
         Self {
             wall,
@@ -103,7 +103,7 @@ impl GroupTermGuard {
         }
     }
 
-    /// From now on the group follows these rules; `votes` says whether an agent here is a voter.
+    /// Sets the rules that the group follows from now on; `votes` means that an agent of this process is a voter.
     pub(crate) fn follow(&self, requirements: &Requirements, votes: bool) {
         self.count_from(requirements.rules.name(), requirements.epoch);
         let quorum = requirements.voters.map(|voters| voters.vote_quorum);
@@ -115,9 +115,9 @@ impl GroupTermGuard {
         });
     }
 
-    /// From now on the terms belong to these rules and this epoch: those of the agents here or, while there are no
-    /// agents here, those of a peer. Without this, a node without agents would take the first term of its peers'
-    /// next epoch for an absurd one.
+    /// Sets the rules and the epoch to which the terms belong from now on: those of the agents of this process or, if
+    /// it has none, those of a peer. Otherwise a node without agents would consider the first term of its peers' next
+    /// epoch absurd.
     pub(crate) fn count_from(&self, rules: &str, epoch: u64) {
         let mut known = lock(&self.known);
         let are_same = |(name, of): &(String, u64)| name == rules && *of == epoch;
@@ -130,13 +130,13 @@ impl GroupTermGuard {
         }
     }
 
-    /// Whether the terms of the group follow the wall clock.
+    /// Returns whether the terms of the group follow the wall clock.
     pub(crate) fn goes_by_clock(&self) -> bool {
         lock(&self.known).reach(&self.wall) != TermReach::Steps
     }
 
-    /// Takes the term that an agent of a peer names, or refuses it. Returns whether the message may be heard.
-    /// `from` is that agent, if it owns its name here. See [`TermGuard::hear`]; where no voters are chosen,
+    /// Accepts the term that an agent of a peer sends, or refuses it. Returns whether the message may be delivered.
+    /// `from` is that agent, if it owns its name here. See [`TermGuard::hear`]; where no list of voters exists,
     /// [`TermGuard::admit`].
     pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {
         if term.0 < self.unknown_from.load(Relaxed) {
@@ -165,8 +165,8 @@ impl GroupTermGuard {
 }
 
 impl KnownTerms {
-    /// Whether a term of another epoch may be heard, where members learn of epochs. It moves no term of this epoch.
-    /// `None` for a term of this epoch.
+    /// Returns whether a message with a term of another epoch may be delivered, where members learn of epochs. Such a
+    /// term does not change the terms of this epoch. `None` for a term of this epoch.
     fn admit_of_other_epoch(
         &mut self,
         term: Term,

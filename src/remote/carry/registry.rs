@@ -1,9 +1,9 @@
 //! The agents of a node, as its rosters and this side's groups know them: which of them are members here.
 //!
-//! Decided here: how the rosters of another host change a group. An end that is confirmed there is confirmed here; the
-//! end of a node is suspected. A name that another agent has is refused and remembered: when it becomes free, this
-//! node's agent gets it. All changes of a group in one roster are one step of the group. A group that begins anew costs
-//! nothing until it is known which agents are gone.
+//! Decided here: how the rosters of another host change a group. If an end is confirmed on that host, it is confirmed
+//! here; the end of a whole node is only suspected. If another agent has an agent's name, the agent is refused and
+//! remembered, and gets the name when the name becomes free. All changes of a group in one roster are one step of the
+//! group. If a group begins anew, its members do not change until it is known which agents are gone.
 
 use std::{
     collections::BTreeMap,
@@ -22,22 +22,22 @@ use crate::{
 
 use super::{Carried, GroupSink, Lost, NodeRoute, Outbox};
 
-/// The agents of one node, in all groups. They outlast the links to it.
+/// The agents of one node, in all groups. They outlast the links to the node.
 #[derive(Debug)]
 pub(crate) struct PeerAgents {
     /// The latest incarnation of the node that was ever linked.
     pub(crate) latest: Option<NodeIncarnation>,
-    /// The incarnation that the agents belong to.
+    /// The incarnation to which the agents belong.
     incarnation: Option<NodeIncarnation>,
-    /// The incarnation whose end its sentinel reported: later arrivals from it do not count.
+    /// The incarnation whose end its sentinel reported: later reports from it are ignored.
     told: Option<NodeIncarnation>,
-    /// The link whose rosters count: the newest link.
+    /// The link whose rosters are used: the newest link.
     link: Option<LinkId>,
     /// Time of the last link's loss, or of the peer's addition, by the bridge's clock.
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<GroupAgents>,
-    /// Whether the node refuses this process, since it knows a later process of its name.
+    /// Whether the node refuses this process because it knows a later process of the same name.
     disowns: bool,
     /// Whether an agent was refused; atomic, so that a reader without refused agents needs no lock.
     refusals: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ struct GroupAgents {
     sink: Arc<GroupSink>,
     route: Arc<dyn NodeRoute>,
     members: BTreeMap<AgentId, KnownAgent>,
-    /// Agents whose names other agents have.
+    /// Agents whose names belong to other agents.
     refused: BTreeMap<AgentId, Member>,
     /// Number of times that the group has begun anew.
     round: u64,
@@ -60,13 +60,13 @@ struct GroupAgents {
 #[derive(Clone, Copy, Debug)]
 struct KnownAgent {
     incarnation: Option<Incarnation>,
-    /// The incarnation of the node that named it last.
+    /// The incarnation of the node that reported the agent last.
     #[cfg_attr(
         not(feature = "sentinel"),
         allow(dead_code, reason = "only sentinels ask for it")
     )]
     of: Option<NodeIncarnation>,
-    /// The round in which it was named last: an agent of an earlier round is in doubt.
+    /// The round in which the agent was reported last: an agent of an earlier round may be gone.
     round: u64,
 }
 

@@ -1,8 +1,8 @@
-//! The agents for which a peer may speak, and their highest role.
+//! The agents for which a peer may send messages, and their highest role.
 //!
-//! Decided here: which names a pattern covers, and that the most generous grant counts. The rights are checked once
-//! for each agent that a peer announces; messages then name an agent by its announced number. A message must be
-//! within the rights of its sender. Not here: which node a peer is; a certificate or the peer table decides that.
+//! Decided here: which names a pattern covers, and that the most generous grant is used. The rights are checked once
+//! for each agent that a peer announces; a message then contains the announced number of its agent. A message must be
+//! within the rights of its sender. Not here: which node a peer is; a certificate or the table of peers decides that.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -11,22 +11,22 @@ use std::sync::{
 
 use crate::protocol::{MemberKind, MinimumRole};
 
-/// The highest role of the agents behind a peer. Each role includes the roles listed before it.
+/// The highest role that an agent of a peer may take. Each role includes the roles listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
-    /// Learns which agent leads. Elections without a quorum, and voters without disks, believe its report of a
-    /// later term that it has followed: their leader then takes a term above it. If it asks for other voters, the
-    /// leader refuses. Any other statement ends the link.
+    /// Learns which agent leads. Elections without a quorum, and voters without disks, believe its report of a later
+    /// term that it has followed: their leader then takes a term above it. If it asks for other voters, the leader
+    /// refuses. Any other message of an agent ends the link.
     Observer,
-    /// A voter without a score: it is also asked for its vote. If it claims to be a candidate or the leader, the
-    /// link ends, and no agent has received the claim.
+    /// A voter without a score: it is also asked for its vote. If it claims to be a candidate or the leader, the link
+    /// ends, and no agent receives the claim.
     Voter,
     /// May also be elected.
     Leader,
 }
 
 impl MayBe {
-    /// Whether this role includes the role that a message needs.
+    /// Returns whether this role includes the role that a message needs.
     #[must_use]
     pub(crate) const fn covers(self, needed: MinimumRole) -> bool {
         match needed {
@@ -36,7 +36,7 @@ impl MayBe {
         }
     }
 
-    /// Returns the role that an agent announced like this needs.
+    /// Returns the role that an agent needs if it is announced with this kind.
     #[must_use]
     pub(crate) fn needed_by(kind: MemberKind, has_score: bool) -> Self {
         match (kind, has_score) {
@@ -53,16 +53,17 @@ impl MayBe {
 pub enum AllowedNames {
     /// All names.
     All,
-    /// This name only.
+    /// Only this name.
     Exactly(String),
     /// Names that begin with this prefix.
     Prefix(String),
 }
 
 impl AllowedNames {
-    /// Reads a pattern as people write it: `*` is all, `api-*` a prefix, anything else one name.
+    /// Reads a pattern as people write it: `*` means all names, `api-*` names with a prefix, and any other text one
+    /// name.
     ///
-    /// Names never contain a `*`, so every name can be written.
+    /// Names never contain a `*`, so every name can be written as a pattern.
     #[must_use]
     pub fn pattern(text: &str) -> Self {
         match text.strip_suffix('*') {
@@ -72,7 +73,7 @@ impl AllowedNames {
         }
     }
 
-    /// Whether `name` is covered.
+    /// Returns whether `name` is covered.
     #[must_use]
     pub(crate) fn cover(&self, name: &str) -> bool {
         match self {
@@ -83,7 +84,7 @@ impl AllowedNames {
     }
 }
 
-/// The announcements that one peer may make. A new value grants nothing.
+/// The agents that one peer may announce. A new value grants nothing.
 ///
 /// ```
 /// use actix_bully::remote::{MayBe, Rights};
@@ -103,19 +104,19 @@ struct Grant {
 }
 
 impl Rights {
-    /// Grants nothing.
+    /// Returns rights that grant nothing.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Grants every agent of every group, as a leader.
+    /// Returns rights that grant every agent of every group, as a leader.
     #[must_use]
     pub fn all() -> Self {
         Self::none().grant("*", "*", MayBe::Leader)
     }
 
-    /// Adds agents of groups: `*` is all, `api-*` a prefix, anything else one name.
+    /// Adds agents of groups: `*` means all names, `api-*` names with a prefix, any other text one name.
     #[must_use]
     pub fn grant(mut self, groups: &str, agents: &str, may_be: MayBe) -> Self {
         self.0.push(Grant {
@@ -126,7 +127,7 @@ impl Rights {
         self
     }
 
-    /// Returns the highest role of an agent of a group; `None` if the peer may not speak for it at all.
+    /// Returns the highest role of an agent of a group; `None` if the peer may not send messages for it at all.
     #[must_use]
     pub(crate) fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
         let covers = |grant: &&Grant| grant.groups.cover(group) && grant.agents.cover(agent);
@@ -134,7 +135,7 @@ impl Rights {
     }
 }
 
-/// The present rights of a peer: a decree may add to them while links run.
+/// The present rights of a peer. A decree may add rights while links run.
 #[derive(Debug)]
 pub(crate) struct LiveRights {
     now: Mutex<Rights>,
@@ -160,7 +161,7 @@ impl LiveRights {
             .fetch_add(1, std::sync::atomic::Ordering::Release);
     }
 
-    /// A number that grows with each change. A caller that reads it before [`get`](Self::get) misses no change.
+    /// Returns a number that grows with each change. A caller that reads it before [`get`](Self::get) misses no change.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
     }

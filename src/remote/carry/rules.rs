@@ -6,8 +6,8 @@ use crate::protocol::{Electorate, Epochs, Requirements};
 
 use crate::remote::wire::Opening;
 
-/// The rules on which all members of a group have to agree. If two nodes differ, nothing crosses between them for that
-/// group.
+/// The rules on which all members of a group have to agree. If the rules of two nodes differ, no message of the group
+/// crosses between these nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GroupRules {
@@ -20,8 +20,8 @@ pub struct GroupRules {
 }
 
 impl GroupRules {
-    /// Returns whether agents with these rules hear agents that require `mine`: both name the same rules, or other
-    /// epochs of rules whose members learn of epochs.
+    /// Returns whether agents with these rules hear agents that require `mine`. This is so if both have the same rules,
+    /// or if they are in different epochs of rules whose members learn of epochs.
     pub(crate) fn meet(&self, mine: &Requirements) -> bool {
         let ours = Self::from(mine);
         let is_other_epoch = mine.epochs != Epochs::Apart && self.epoch != ours.epoch;

@@ -1,8 +1,8 @@
 //! The guard against exhausted terms: a peer cannot push a group to the end of the numbers.
 //!
-//! A term that was taken can never be undone, so one absurd term would end all elections of a group. Decided here: how
-//! far ahead a term may be. Each node has one guard per group, which all links share. The first term that it learns is
-//! taken as it is. The term zero does not count as a term: an agent that has just begun names it, and it is not
+//! A term that was accepted can never be undone, so one absurd term would end all elections of a group. Decided here:
+//! how far ahead a term may be. Each node has one guard per group, which all links share. The first term that it learns
+//! is accepted as it is. The term zero is not considered a term: an agent that has just begun sends it, and it is not
 //! compared with the known terms.
 //!
 //! | rule | what it decides |
@@ -12,8 +12,8 @@
 //! | `a-quorum-vouches` | a term further ahead is taken up to the term that enough voters to elect a leader have named |
 //!
 //! If a group held more elections while this node was cut off, a quorum took part in them, and all of these voters know
-//! the term. Lying voters that are fewer than a quorum cannot make the guard take a term above the highest term that an
-//! honest voter named. Until enough voters have named the term, it is ignored, and the links stay. Without a list of
+//! the term. Lying voters that are fewer than a quorum cannot make the guard accept a term above the highest term that
+//! an honest voter sent. Until enough voters have sent the term, it is ignored, and the links stay. Without a list of
 //! voters no quorum can vouch: restart such a node within reach of the group, and it learns the group's term first.
 
 use std::{collections::BTreeMap, fmt};
@@ -24,56 +24,57 @@ use crate::protocol::{AgentId, Term};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermGuard {
     highest: Option<Term>,
-    /// The highest term that each voter has named among those that were too far ahead. There are at most as many
-    /// entries as voters in this node's own configuration.
+    /// The highest term that each voter has sent among those that were too far ahead. There are at most as many entries
+    /// as voters in this node's own configuration.
     words: BTreeMap<AgentId, Term>,
     reach: TermReach,
 }
 
-/// How far ahead a single peer may name a term.
+/// The limit for a term that a single peer sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TermReach {
-    /// Terms are counted: up to 2^20 above the highest known term, and the first term is taken as it is.
+    /// Terms are counted: a term may be up to 2^20 above the highest known term, and the first term is accepted as it
+    /// is.
     #[default]
     Steps,
-    /// Terms follow the wall clock: up to this term, or one above the highest known term.
+    /// Terms follow the wall clock: a term may be up to this term, or one above the highest known term.
     Clock(Term),
-    /// As `Clock`, at a node without a voter: it asks no voter, so it never hears a quorum. A term is taken if `Steps`
-    /// or `Clock` allows it.
+    /// As `Clock`, at a node without a voter: it asks no voter, so it never hears a quorum. A term is accepted if
+    /// `Steps` or `Clock` allows it.
     ClockOrSteps(Term),
 }
 
 impl TermGuard {
     /// Largest distance of a peer's term above the highest known term: 2^20 elections.
     pub const MAX_JUMP: u64 = 1 << 20;
-    /// The last term that is ever taken: 2^32 before the end of the numbers.
+    /// The last term that is ever accepted: 2^32 before the end of the numbers.
     pub const LAST: Term = Term(u64::MAX - (1 << 32));
 
-    /// A guard that knows no term.
+    /// Returns a guard that knows no term.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The highest term known.
+    /// Returns the highest known term.
     #[must_use]
     pub fn highest(&self) -> Option<Term> {
         self.highest
     }
 
-    /// Notes a term that is known to be the group's.
+    /// Notes a term that is certainly the group's.
     pub fn note(&mut self, term: Term) {
         if term > Term::ZERO {
             self.highest = self.highest.max(Some(term));
         }
     }
 
-    /// Sets how far ahead a single peer may name a term from now on.
+    /// Sets how far ahead a term of a single peer may be from now on.
     pub(crate) const fn set_reach(&mut self, reach: TermReach) {
         self.reach = reach;
     }
 
-    /// The last term for which one peer is enough; `None` if one peer is enough for any term.
+    /// Returns the last term for which one peer is enough; `None` if one peer is enough for any term.
     fn last_within(&self) -> Option<Term> {
         let known = self.highest;
         let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));
@@ -84,7 +85,7 @@ impl TermGuard {
         }
     }
 
-    /// Takes a peer's term, or refuses it.
+    /// Accepts a peer's term, or refuses it.
     ///
     /// # Errors
     /// [`TermFault`]: close the link. Nothing has changed.
@@ -100,8 +101,8 @@ impl TermGuard {
         Ok(())
     }
 
-    /// Takes the term that a voter names, or notes it for this voter until `quorum` voters have named terms as high.
-    /// Returns whether the term was taken. Call it only for voters of this node's own configuration.
+    /// Accepts the term that a voter sends, or notes it for this voter until `quorum` voters have sent terms as high.
+    /// Returns whether the term was accepted. Call it only for voters of this node's own configuration.
     ///
     /// # Errors
     /// [`TermFault::Last`]: close the link. Nothing has changed.
@@ -117,8 +118,8 @@ impl TermGuard {
         Ok(self.admit(term).is_ok())
     }
 
-    /// Takes the term that another agent names in a group whose voters are known; returns whether it was taken. This
-    /// agent vouches for no term.
+    /// Accepts the term that another agent sends in a group whose voters are known. Returns whether it was accepted.
+    /// This agent does not vouch for a term.
     ///
     /// # Errors
     /// [`TermFault::Last`]: close the link. Nothing has changed.
@@ -150,7 +151,7 @@ pub enum TermFault {
     Jump {
         /// The term.
         term: Term,
-        /// The highest known.
+        /// The highest known term.
         known: Term,
     },
 }

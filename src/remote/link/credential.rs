@@ -1,11 +1,11 @@
-//! The proof that two nodes give each other in the handshake when no certificate proves the node.
+//! The proof that two nodes give each other in the handshake if no certificate proves the node.
 //!
-//! Decided here: the content of a proof. Not here: how it is computed (`Secret`, with the feature `secret`), and
-//! when it is required ([`Handshake`](crate::remote::Handshake)).
+//! Decided here: the content of a proof. Not here: how it is computed (`Secret`, with the feature `secret`), and when
+//! it is required ([`Handshake`](crate::remote::Handshake)).
 //!
-//! A proof covers everything that both sides have sent before it: two HELLOs (versions, cluster, names,
-//! incarnations, nonces, and so the link) and two CONDITIONS (a fresh challenge of each side). It names the role of
-//! its prover:
+//! A proof covers everything that both sides have sent before it: two HELLOs (versions, cluster, names, incarnations,
+//! nonces, and so the link) and two CONDITIONS (a fresh challenge of each side). It contains the role of the side that
+//! proves:
 //! - a recorded handshake has other challenges, so no part of it can be used again;
 //! - the two roles have different proofs, so a node's own proof cannot be sent back to it;
 //! - of two nodes one has dialled the other: a third node that dials both and forwards their frames finds that both
@@ -13,8 +13,8 @@
 
 use std::{fmt, io};
 
-/// Random bytes that a side draws for one connection, to be bound into the proof that it requires. They must be
-/// unpredictable and never drawn twice.
+/// Random bytes that a side generates for one connection. The proof that it requires has to cover them. They must be
+/// unpredictable and never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Challenge(pub [u8; 32]);
 
@@ -23,11 +23,11 @@ pub struct Challenge(pub [u8; 32]);
 pub struct Proof(pub [u8; 32]);
 
 impl Proof {
-    /// Most proofs in one READY: one for each secret during a change of secrets.
+    /// Largest number of proofs in one READY: one for each secret during a change of secrets.
     pub const MOST: usize = 2;
 }
 
-/// The digest of 32 bytes that only one incarnation of a node knows, and that are revealed at its end.
+/// The digest of 32 bytes that only one incarnation of a node knows, and that are revealed after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EndDigest(pub [u8; 32]);
 
@@ -35,17 +35,18 @@ pub struct EndDigest(pub [u8; 32]);
 ///
 /// `Debug` must not show the secret.
 pub trait Credential: fmt::Debug + Send + Sync {
-    /// Draws a challenge for one connection.
+    /// Generates a challenge for one connection.
     ///
     /// # Errors
-    /// If the system has no randomness. The connection is given up.
+    /// An error if the system has no randomness. Then the connection is given up.
     fn challenge(&self) -> io::Result<Challenge>;
 
     /// Returns this side's proofs of a statement, at most [`Proof::MOST`]. The other side has to accept one of
     /// them.
     fn prove(&self, statement: &[u8]) -> Vec<Proof>;
 
-    /// Whether one of these proofs proves the statement. The time must not depend on how much of a proof is right.
+    /// Returns whether one of these proofs proves the statement. The time must not depend on how much of a proof is
+    /// right.
     fn accepts(&self, statement: &[u8], proofs: &[Proof]) -> bool;
 }
 

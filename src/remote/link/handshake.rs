@@ -43,7 +43,7 @@ use crate::remote::{
     wire::{self, Allowance, Bounds, Features, Frame, Hello, LinkConditions, Versions},
 };
 
-/// The node on this side: the same for all its connections.
+/// The node on this side. It is the same for all connections of the node.
 #[derive(Clone, Debug)]
 pub struct Introduction {
     /// Its name.
@@ -63,7 +63,7 @@ pub struct Introduction {
 }
 
 impl Introduction {
-    /// Makes an introduction with the versions and features of this release.
+    /// Returns an introduction with the versions and features of this release.
     #[must_use]
     pub fn new(node: NodeId, cluster: ClusterId, incarnation: NodeIncarnation) -> Self {
         Self {
@@ -78,12 +78,12 @@ impl Introduction {
     }
 }
 
-/// The data that this side has of a node that says HELLO and that may connect.
+/// The data of this side about a node that sends HELLO and may connect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acquaintance {
     /// The rights of the node: the agents that it may announce.
     pub rights: Rights,
-    /// The latest incarnation of it that was ever met, if any.
+    /// The latest incarnation of the node that this side ever met, if any.
     pub latest: Option<NodeIncarnation>,
     /// The incarnation of it that is linked, if no later incarnation may replace it while it lives. Two such
     /// incarnations would be two voters without a disk under one name.
@@ -158,7 +158,7 @@ pub struct Established {
 }
 
 impl Handshake {
-    /// Begins: writes HELLO to `out`.
+    /// Begins a handshake: writes HELLO to `out`.
     ///
     /// `dialled` is the node that should answer, if this side made the connection. `since` is the time at which the
     /// connection was made: TLS counts towards the limit.
@@ -209,14 +209,14 @@ impl Handshake {
         self
     }
 
-    /// Time at which the handshake fails if it has not ended.
+    /// Returns the time at which the handshake fails if it has not ended.
     #[cfg(feature = "testkit")]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Takes the body of a frame; appends the answer to `out`.
+    /// Handles the body of a frame; appends the answer to `out`.
     ///
     /// `look_up` is called once, for a node that passed all other checks. It returns `None` if the node is not in the
     /// table, or is not the one that the connection's certificate names.

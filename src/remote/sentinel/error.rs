@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use bully_register::Outlook;
 
-/// The reason why this node has no sentinel. The node's lease decides, as without the feature.
+/// The reason why this node has no sentinel. The lease decides, as without the feature.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SentinelError {
@@ -26,10 +26,10 @@ pub enum SentinelError {
         "the sentinel's process cannot be started ({0}): {advice}", advice = Advice(.0, "look whether /proc is mounted, and whether the program may be executed")
     )]
     Start(#[source] io::Error),
-    /// The random bytes could not be drawn.
+    /// The random bytes could not be generated.
     #[error("no random bytes for a sentinel: {0}")]
     Random(#[source] getrandom::Error),
-    /// The sentinel takes no more orders: it has probably ended. Start another sentinel, with new bytes.
+    /// The sentinel accepts no more orders: it has probably ended. Start another sentinel, with new bytes.
     #[error("the sentinel takes no orders ({0}): start another one")]
     Pipe(#[source] io::Error),
     /// The order is not valid.
@@ -59,21 +59,21 @@ impl fmt::Display for Advice<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrderError {
-    /// More peers than a sentinel tells.
+    /// The order has more peers than a sentinel can inform.
     #[error("{len} peers are more than the {max} that a sentinel tells")]
     TooManyPeers {
         /// Number of peers.
         len: usize,
-        /// Most peers allowed.
+        /// The largest allowed number of peers.
         max: usize,
     },
-    /// The stated length is not that of any order.
+    /// The length in the order is not the length of any order.
     #[error("an order to a sentinel says a length that no order has")]
     Length,
     /// The form of the order is unknown.
     #[error("an order to a sentinel is malformed")]
     Malformed,
-    /// The bytes of one incarnation were given for another one. A notice would end the wrong incarnation.
+    /// The bytes of one incarnation were given for another incarnation. A notice would end the wrong incarnation.
     #[error("the secret of one incarnation was given for another one: draw new bytes")]
     SecretUsedTwice,
 }

@@ -5,9 +5,9 @@
 //!     └────── orders, by a pipe ──────┘              one UDP datagram, four times
 //! ```
 //!
-//! A process that is killed sends nothing, and its peers cannot know whether it is dead or silent: in quorum mode
-//! they wait for its lease. The kernel of its own host knows. The sentinel waits for the kernel's report and
-//! forwards it. That is safe because a process without threads leads nothing and starts nothing.
+//! A process that is killed sends nothing, and its peers cannot know whether it has ended or is only silent: in quorum
+//! mode they wait for its lease to expire. The kernel of its own host knows it. The sentinel waits for the kernel's
+//! report and forwards it. This is safe because a process without threads leads nothing and starts nothing.
 //!
 //! # How it is used
 //! Add one line at the top of a plain `main`, before any runtime, and one line to the bridge:
@@ -137,23 +137,23 @@ for_tests! {
 
 /// A sentinel of this process, for one bridge ([`BridgeBuilder::sentinel`](crate::remote::BridgeBuilder::sentinel)).
 ///
-/// Dropping it ends the sentinel without a notice. The end of its bridge does the same.
+/// A drop ends the sentinel without a notice. The end of its bridge does the same.
 #[derive(Debug)]
 pub struct Sentinel {
     driver: Box<dyn SentinelDriver>,
 }
 
 impl Sentinel {
-    /// Starts a sentinel. Call it first in a plain `main`, before any runtime and any output: a sentinel is the
-    /// program itself, started again with the same arguments, and in that process this call never returns.
+    /// Starts a sentinel. Call it first in a plain `main`, before any runtime and any output: a sentinel is the same
+    /// program, started again with the same arguments, and in that process this call never returns.
     ///
     /// # Errors
-    /// [`SentinelError`]: no sentinel runs, and the lease decides.
+    /// [`SentinelError`]. Then no sentinel runs, and the lease decides.
     pub fn start() -> Result<Self, SentinelError> {
         start()
     }
 
-    /// Makes a sentinel that a driver runs instead of a process of the operating system.
+    /// Returns a sentinel that `driver` runs, instead of a process of the operating system.
     #[cfg(feature = "testkit")]
     pub fn driven_by(driver: impl SentinelDriver + 'static) -> Self {
         Self {
@@ -167,17 +167,17 @@ impl Sentinel {
         self.driver.id()
     }
 
-    /// Gives it an order. The newest order holds.
+    /// Gives the sentinel an order, which replaces the earlier order.
     pub(crate) fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
         self.driver.order(order)
     }
 
-    /// Whether it has ended. Then start another sentinel, with new bytes.
+    /// Returns whether the sentinel has ended. If so, start another sentinel, with new bytes.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.driver.has_ended()
     }
 
-    /// Starts another sentinel in its place, which has no order yet.
+    /// Starts another sentinel in place of this one. It has no order yet.
     pub(crate) fn restart(&mut self) -> Result<(), SentinelError> {
         self.driver.restart()
     }
@@ -196,17 +196,17 @@ pub trait SentinelDriver: Debug + Send {
     /// Returns the id of the process.
     fn id(&self) -> u32;
 
-    /// Gives an order. The newest order holds.
+    /// Gives an order, which replaces the earlier order.
     ///
     /// # Errors
-    /// [`SentinelError::Order`] for an order that it would not understand, [`SentinelError::Pipe`] if it does not
-    /// read any more.
+    /// [`SentinelError::Order`] for an order that the sentinel would not understand, [`SentinelError::Pipe`] if it no
+    /// longer reads.
     fn order(&mut self, order: &Watched) -> Result<(), SentinelError>;
 
-    /// Whether it has ended.
+    /// Returns whether the sentinel has ended.
     fn has_ended(&mut self) -> bool;
 
-    /// Starts another sentinel in its place.
+    /// Starts another sentinel in place of this one.
     ///
     /// # Errors
     /// [`SentinelError`]; nothing was changed.

@@ -19,7 +19,7 @@ pub struct NoticeSecret(pub(super) [u8; Self::LEN]);
 impl NoticeSecret {
     pub(super) const LEN: usize = 32;
 
-    /// Draws a secret.
+    /// Generates a secret.
     ///
     /// # Errors
     /// [`SentinelError::Random`] if the system has no random bytes.
@@ -29,20 +29,20 @@ impl NoticeSecret {
         Ok(Self(bytes))
     }
 
-    /// Makes a secret for tests: one byte repeated.
+    /// Returns a secret for tests: one byte repeated.
     #[cfg(any(test, feature = "testkit"))]
     #[must_use]
     pub const fn of(byte: u8) -> Self {
         Self([byte; Self::LEN])
     }
 
-    /// Returns the digest that the peers get beforehand.
+    /// Returns the digest that the peers receive before the end.
     #[must_use]
     pub fn digest(&self) -> EndDigest {
         EndDigest(Sha256::digest(self.0).into())
     }
 
-    /// Whether the digest is that of these bytes. The comparison takes the same time for both results.
+    /// Returns whether the digest belongs to these bytes. The comparison takes the same time for both results.
     #[must_use]
     pub fn has(&self, digest: EndDigest) -> bool {
         digest.0.ct_eq(&self.digest().0).into()
@@ -56,12 +56,12 @@ impl fmt::Debug for NoticeSecret {
     }
 }
 
-/// "This incarnation of this node has ended."
+/// The statement "This incarnation of this node has ended."
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndNotice {
     /// The node.
     pub node: NodeId,
-    /// The incarnation that has ended. No other incarnation is meant.
+    /// The incarnation that has ended. The notice is about no other incarnation.
     pub incarnation: NodeIncarnation,
     /// The proof.
     pub secret: NoticeSecret,

@@ -1,7 +1,8 @@
-//! Decides which notices a bridge believes: any host can send it datagrams.
+//! Decides which notices a bridge believes, because any host can send datagrams to it.
 //!
-//! A digest is noted when an authenticated link gives it. A notice counts if it names a node that gave a digest,
-//! exactly the incarnation for which the node gave it, and the bytes of which it is the digest. A notice counts once.
+//! A digest is noted when it arrives over an authenticated link. A notice is believed if it contains a node that gave a
+//! digest, exactly the incarnation for which the node gave it, and the bytes whose digest it is. It is believed only
+//! once.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +16,16 @@ pub enum NoticeRefused {
     /// It is not a notice.
     #[error("it is no notice of a sentinel")]
     Malformed,
-    /// No node of that name gave a digest.
+    /// No node with this name gave a digest.
     #[error("it names a node that said of no sentinel")]
     UnknownNode,
-    /// It names an incarnation other than the known one.
+    /// It contains another incarnation than the known one.
     #[error("it names another incarnation of that node")]
     OtherIncarnation,
     /// The bytes do not match the digest that was given.
     #[error("its bytes are wrong: it is forged, or of a former sentinel")]
     WrongBytes,
-    /// The notice is known already.
+    /// The notice was already received.
     #[error("it was heard before")]
     Replayed,
 }
@@ -44,10 +45,10 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Notes the digest that a node gave over an authenticated link, which belongs to that incarnation. It replaces the
-    /// node's former digest: of a former incarnation, or of a former sentinel.
+    /// Notes the digest that a node gave for this incarnation over an authenticated link. It replaces the node's
+    /// earlier digest, of an earlier incarnation or an earlier sentinel.
     ///
-    /// The caller gives names of configured peers only, so that there are never more entries than peers.
+    /// The caller passes only names of configured peers, so there are never more entries than peers.
     pub fn note(&mut self, node: &NodeId, incarnation: NodeIncarnation, digest: EndDigest) {
         let has_ended = self
             .given
@@ -61,15 +62,15 @@ impl Notices {
         self.given.insert(node.clone(), given);
     }
 
-    /// Forgets a node that is not a peer any more, or that links without a digest.
+    /// Forgets a node that is no longer a peer, or that was linked without a digest.
     pub fn forget(&mut self, node: &NodeId) {
         self.given.remove(node);
     }
 
-    /// Handles a datagram; returns the node and its incarnation that have certainly ended.
+    /// Handles a datagram. Returns the node, and its incarnation that has certainly ended.
     ///
     /// # Errors
-    /// [`NoticeRefused`]: the datagram changes nothing; count it.
+    /// [`NoticeRefused`]: the datagram changes nothing. Count it.
     pub fn hear(&mut self, datagram: &[u8]) -> Result<(NodeId, NodeIncarnation), NoticeRefused> {
         let notice = EndNotice::decode(datagram).ok_or(NoticeRefused::Malformed)?;
         let given = self.given.get_mut(&notice.node);

@@ -3,8 +3,8 @@
 //! ```text
 //!   length, 2 bytes · incarnation, 8 · secret, 32 · length of the name, 1 · name · peers: 4 or 6, address, port
 //! ```
-//! An order replaces the whole order before it. An order that was cut short by the node's end has no effect. An
-//! order is never longer than a pipe takes in one piece, so that two orders never mix.
+//! An order replaces the whole order before it. If the end of the node cuts an order short, the order has no effect. An
+//! order is never longer than a pipe takes in one piece, so two orders never mix.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -16,12 +16,12 @@ use crate::remote::{NodeId, NodeIncarnation};
 pub struct Watched {
     /// The notice.
     pub notice: EndNotice,
-    /// Addresses at which the bridges of the peers receive it.
+    /// Addresses at which the bridges of the peers receive the notice.
     pub peers: Vec<SocketAddr>,
 }
 
 impl Watched {
-    /// Most peers that a sentinel tells; a bridge is right for a few dozen hosts.
+    /// Largest number of peers that a sentinel informs; a bridge suits a few dozen hosts.
     pub const MOST_PEERS: usize = 128;
     /// Longest order in bytes: every pipe takes this many in one piece (`PIPE_BUF`).
     const MAX_LEN: usize = 4096;
@@ -29,7 +29,7 @@ impl Watched {
     /// Writes the frame.
     ///
     /// # Errors
-    /// [`OrderError::TooManyPeers`] with more than [`MOST_PEERS`](Self::MOST_PEERS).
+    /// [`OrderError::TooManyPeers`] if there are more than [`MOST_PEERS`](Self::MOST_PEERS).
     pub fn encode(&self) -> Result<Vec<u8>, OrderError> {
         let Self { notice, peers } = self;
         if peers.len() > Self::MOST_PEERS {

@@ -5,9 +5,9 @@ use super::{OrderError, Watched};
 /// An event for a sentinel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEvent {
-    /// The node orders a notice for its end, with the receivers.
+    /// The node orders the notice for its end, with the receivers.
     Ordered(Watched),
-    /// The node's end of the pipe is closed. The node may live on, so this does not mean its end.
+    /// The node's end of the pipe is closed. The node may still run, so this is not its end.
     PipeClosed,
     /// The kernel reports that no thread of the node is left.
     NodeEnded,
@@ -31,11 +31,11 @@ pub struct NodeWatch {
 }
 
 impl NodeWatch {
-    /// Takes an event and returns the next task.
+    /// Handles an event, and returns the next task.
     ///
     /// # Errors
-    /// [`OrderError::SecretUsedTwice`] if an order would use the bytes of one incarnation for another. The sentinel
-    /// has to leave: it cannot know which of them is right.
+    /// [`OrderError::SecretUsedTwice`] if an order would use the bytes of one incarnation for another incarnation. The
+    /// sentinel has to end: it cannot know which of the two is right.
     pub fn on(&mut self, event: WatchEvent) -> Result<SentinelTask, OrderError> {
         match event {
             WatchEvent::Ordered(next) => {

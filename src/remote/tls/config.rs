@@ -1,8 +1,7 @@
 //! The certificates and the key of a node, and the queries about them.
 //!
-//! Decided here: every existing configuration is fit for use, and a failed reload changes nothing. Not here: the
-//! checks of fitness ([`identity`](super::identity)), and the use by a connection
-//! ([`handshake`](super::handshake)).
+//! Decided here: every existing configuration can be used, and a failed reload changes nothing. Not here: the checks of
+//! the parts ([`identity`](super::identity)), and their use by a connection ([`handshake`](super::handshake)).
 
 use std::{
     fmt,
@@ -28,9 +27,9 @@ use super::{
 /// Certificates, key and authorities for mutual TLS between bridges.
 ///
 /// Made by [`builder`](Self::builder), which checks all parts. A clone is the same configuration: a
-/// [`reload`](Self::reload) of one clone changes all, for connections that begin after it.
+/// [`reload`](Self::reload) of one clone changes all clones, for connections that begin after it.
 ///
-/// The node's name is read from its certificate. It has to equal the name that the bridge is given.
+/// The node's name is read from its certificate. It must be the name of the bridge's node.
 ///
 /// ```no_run
 /// use actix_bully::remote::tls::TlsConfig;
@@ -61,15 +60,15 @@ impl TlsConfig {
         TlsConfigBuilder::default()
     }
 
-    /// Returns the node that the own certificate names. It never changes.
+    /// Returns the node whose name the own certificate contains. It never changes.
     pub fn node(&self) -> &NodeId {
         &self.shared.node
     }
 
-    /// Checks that the own certificate is that of this node.
+    /// Checks that the own certificate belongs to this node.
     ///
     /// # Errors
-    /// [`TlsError::OtherNode`] if it names another one.
+    /// [`TlsError::OtherNode`] if it contains the name of another node.
     pub fn check_node(&self, node: &NodeId) -> Result<(), TlsError> {
         if self.node() == node {
             return Ok(());
@@ -80,15 +79,15 @@ impl TlsConfig {
         })
     }
 
-    /// Reads all files again, for connections that begin from now on. Existing connections stay. Parts that were
-    /// given as bytes stay as they are.
+    /// Reads all files again, for connections that begin from now on. Existing connections stay. Parts that were given
+    /// as bytes do not change.
     ///
-    /// A bridge calls this before each handshake if the files have changed. Call it to know at once whether new
-    /// files fit. It reads up to three small files: on a slow disk call it from a blocking task.
+    /// A bridge calls this before each handshake if the files have changed. Call it to know at once whether new files
+    /// can be used. It reads up to three small files: on a slow disk call it from a blocking task.
     ///
     /// # Errors
-    /// As [`TlsConfigBuilder::build`], and [`TlsError::OtherNode`] if the new certificate names another node. Then
-    /// nothing is changed.
+    /// The errors of [`TlsConfigBuilder::build`], and [`TlsError::OtherNode`] if the new certificate contains the name
+    /// of another node. Then nothing is changed.
     pub fn reload(&self) -> Result<(), TlsError> {
         let mut read = self.sources();
         *read = ReadSources::new(read.sources.clone());
@@ -98,7 +97,7 @@ impl TlsConfig {
     /// Uses other files or bytes from now on. Otherwise it works as [`reload`](Self::reload).
     ///
     /// # Errors
-    /// As [`reload`](Self::reload). Then nothing is changed.
+    /// The errors of [`reload`](Self::reload). Then nothing is changed.
     pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
         let new = ReadSources::new(by.sources()?);
         let mut read = self.sources();
@@ -108,9 +107,10 @@ impl TlsConfig {
         Ok(())
     }
 
-    /// Returns the expiry of the own certificate, or of one of its intermediate certificates if that is earlier.
+    /// Returns the time at which the own certificate expires, or one of its intermediate certificates if that is
+    /// earlier.
     ///
-    /// From then on handshakes fail in both directions. Existing links stay.
+    /// From this time on handshakes fail in both directions. Existing links stay.
     pub fn expires_at(&self) -> SystemTime {
         let end = Duration::from_secs(self.identity().expires.as_secs());
         // A date that is too late for the system's clock becomes the latest representable date.
@@ -121,7 +121,7 @@ impl TlsConfig {
             .unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    /// Whether the own certificate expires within this time, or has expired. Seven days is a good time for a
+    /// Returns whether the own certificate expires within this time, or has expired. Seven days is a good time for a
     /// warning.
     pub fn expires_within(&self, time: Duration) -> bool {
         let now = UnixTime::now().as_secs();
@@ -175,22 +175,22 @@ pub struct TlsConfigBuilder {
 }
 
 impl TlsConfigBuilder {
-    /// A PEM file with the certificates of your own authorities. Each holder of a certificate from one of them is a
-    /// node. The authorities of the operating system do not count.
+    /// Sets a PEM file with the certificates of your own authorities. Each holder of a certificate from one of them is
+    /// a node. The authorities of the operating system are not used.
     pub fn authorities_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.authorities
             .make("authorities_file", PemSource::file(path));
         self
     }
 
-    /// The authorities as PEM bytes.
+    /// Sets the authorities as PEM bytes.
     pub fn authorities_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities
             .make("authorities_pem", PemSource::bytes(pem));
         self
     }
 
-    /// A PEM file with the node's own certificate first, and then all intermediate certificates, without the
+    /// Sets a PEM file with the node's own certificate first, and then all intermediate certificates, without the
     /// certificate of the authority.
     pub fn certificate_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.certificate
@@ -198,21 +198,20 @@ impl TlsConfigBuilder {
         self
     }
 
-    /// The own certificate and the intermediate certificates as PEM bytes.
+    /// Sets the own certificate and the intermediate certificates as PEM bytes.
     pub fn certificate_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificate
             .make("certificate_pem", PemSource::bytes(pem));
         self
     }
 
-    /// A PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1
-    /// or PKCS #1.
+    /// Sets a PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1 or PKCS #1.
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.key.make("key_file", PemSource::file(path));
         self
     }
 
-    /// The private key as PEM bytes. They are wiped when the configuration is dropped.
+    /// Sets the private key as PEM bytes. They are wiped when the configuration is dropped.
     pub fn key_pem(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.key.make("key_pem", PemSource::bytes(pem));
         self
@@ -221,8 +220,8 @@ impl TlsConfigBuilder {
     /// Reads and checks all parts.
     ///
     /// # Errors
-    /// [`TlsError`] names the part that is missing, unreadable, expired, not valid yet, or does not fit the others,
-    /// with advice.
+    /// [`TlsError`] contains the part that is missing, unreadable, expired, not valid yet, or does not fit the other
+    /// parts, with advice.
     pub fn build(self) -> Result<TlsConfig, TlsError> {
         let read = ReadSources::new(self.sources()?);
         let identity = LoadedIdentity::load(&read.sources)?;

@@ -57,15 +57,15 @@ pub enum TlsError {
         /// The fault of the certificate.
         detail: TlsDetail,
     },
-    /// A certificate given as an authority's may not issue others.
+    /// A certificate was given as the certificate of an authority, but may not issue certificates.
     #[error(
         "certificate {position} of the certificate authorities is not an authority's: give the one that issued the nodes' certificates"
     )]
     NotAnAuthority {
-        /// Its place in the PEM, from 1.
+        /// Its position in the PEM, from 1.
         position: usize,
     },
-    /// The own certificate, or one between it and the authority, has expired.
+    /// The own certificate, or a certificate between it and the authority, has expired.
     #[error(
         "the own certificate, or its issuer, expired {ago:?} ago: issue a new one, or set the clock"
     )]
@@ -73,18 +73,18 @@ pub enum TlsError {
         /// Time since the expiry.
         ago: Duration,
     },
-    /// The own certificate, or one between it and the authority, is from the future.
+    /// The own certificate, or a certificate between it and the authority, is not valid yet.
     #[error("the own certificate, or its issuer, is valid only in {after:?}: is the clock right?")]
     NotYetValid {
         /// Time until it is valid.
         after: Duration,
     },
-    /// No authority that is trusted here issued the own certificate.
+    /// No authority that this side trusts has issued the own certificate.
     #[error(
         "the own certificate was not issued by any of the certificate authorities: give the one that did, and all intermediate certificates after the own one"
     )]
     UnknownIssuer,
-    /// The own certificate does not serve both ends of a connection.
+    /// The own certificate does not allow both ends of a connection.
     #[error(
         "the own certificate does not allow {usage}: issue it with both serverAuth and clientAuth, or without extended key usages"
     )]
@@ -92,19 +92,19 @@ pub enum TlsError {
         /// The missing usage.
         usage: TlsUsage,
     },
-    /// The own certificate does not name one node.
+    /// The own certificate does not contain the name of exactly one node.
     #[error(
         "the own certificate names no node, as {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
     )]
     Name(#[source] NameFault),
-    /// The own certificate names another node.
+    /// The own certificate contains the name of another node.
     #[error(
         "the own certificate is that of node {found}, but this is {node}: give its own one, or call the node {found}"
     )]
     OtherNode {
-        /// The node that the certificate names.
+        /// The node whose name the certificate contains.
         found: NodeId,
-        /// The node that it should name.
+        /// The node whose name it should contain.
         node: NodeId,
     },
     /// The TLS library refuses the configuration.

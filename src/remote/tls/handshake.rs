@@ -30,15 +30,15 @@ use super::{
 };
 
 impl TlsConfig {
-    /// The handshake of the listener. The peer has to show a certificate of a trusted authority that names exactly
-    /// one node, and `is_peer` has to accept that node.
+    /// Runs the handshake of the listener. The peer has to show a certificate of a trusted authority that contains the
+    /// name of exactly one node, and `is_peer` has to accept that node.
     ///
-    /// The handshake has no deadline: it waits for ever for a silent peer, so the caller has to drop it when the
-    /// time for the whole handshake is over.
+    /// The handshake has no deadline: it waits for ever for a silent peer, so the caller has to drop it after the time
+    /// for the whole handshake.
     ///
     /// # Errors
-    /// [`TlsRefusal`] has the reason. The peer gets a TLS alert at most; a node that is only not configured here
-    /// can get a goodbye by [`TlsRefusal::close_with`].
+    /// [`TlsRefusal`] contains the reason. The peer gets at most a TLS alert. A node that is refused only because it is
+    /// not configured here can get a goodbye by [`TlsRefusal::close_with`].
     pub async fn accept<S>(
         &self,
         stream: S,
@@ -54,14 +54,14 @@ impl TlsConfig {
         }
     }
 
-    /// The handshake of the dialler. The peer has to show a certificate of a trusted authority that names exactly
-    /// this node.
+    /// Runs the handshake of the dialler. The peer has to show a certificate of a trusted authority that contains
+    /// exactly the name of this node.
     ///
-    /// The handshake has no deadline, as in [`accept`](Self::accept). Its success does not mean that the peer
-    /// accepts this node: a refusal comes with the first read.
+    /// The handshake has no deadline, as in [`accept`](Self::accept). Its success does not mean that the peer accepts
+    /// this node: a refusal arrives with the first read.
     ///
     /// # Errors
-    /// [`TlsRefusal`] has the reason.
+    /// [`TlsRefusal`] contains the reason.
     pub async fn connect<S>(&self, stream: S, node: &NodeId) -> Result<TlsStream<S>, TlsRefusal<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,

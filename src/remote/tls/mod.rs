@@ -39,17 +39,16 @@
 //! Revocation lists are not used. Remove an unwanted node from the peers: that ends its link at once. For the rest,
 //! use certificates that live for weeks rather than years.
 //!
-//! Certificates depend on the wall clock, elections never do. A clock that jumps can refuse new connections, but it
-//! ends no existing connection.
+//! Certificates depend on the wall clock, elections never do. If a clock jumps, new connections may be refused, but no
+//! existing connection ends.
 //!
 //! # Secrets
 //! No type here shows a key by `Debug` or in an error. Copies of the key in this crate are wiped after use. The
 //! library's own working copy lasts as long as the configuration, and this crate cannot wipe the bytes that the
 //! library's PEM reader leaves in memory: protect core dumps and swap.
 //!
-//! # Without certificates
-//! On loopback a shared secret (feature `secret`) also proves which node is there, and needs less maintenance; it
-//! encrypts nothing. A bridge that has both asks for both.
+//! On loopback a shared secret (feature `secret`) also proves which node is at the other end, and needs less
+//! maintenance; it encrypts nothing. A bridge that has both requires both.
 //!
 //! # Certificates for a trial
 //! In a checkout, `cargo run --manifest-path examples/certificates/Cargo.toml -- DIR node-a node-b` makes an
@@ -71,10 +70,10 @@
 //!
 //! The authority signs the names in the request: check them first.
 //!
-//! Rename the new files into place: a bridge reads them before its next handshake. A certificate and a key that do
-//! not fit together are not used, and logged at `warn`. Check [`TlsConfig::expires_within`] in time;
-//! [`TlsConfig::reload`] tells whether new files fit. To change the authority, list the old and the new authority
-//! everywhere, then change the certificates, then remove the old authority.
+//! Rename the new files into place: a bridge reads them before its next handshake. If a certificate and a key do not
+//! belong together, they are not used, and this is logged at `warn`. Check [`TlsConfig::expires_within`] in time; the
+//! result of [`TlsConfig::reload`] shows whether new files can be used. To change the authority, list the old and the
+//! new authority everywhere, then change the certificates, then remove the old authority.
 
 mod certificate;
 mod config;

@@ -1,6 +1,6 @@
-//! The node that a certificate names.
+//! The node whose name a certificate contains.
 //!
-//! Decided here: a certificate names a node if it has exactly one subject alternative name, and that is a DNS name
+//! Decided here: a certificate names a node if it has exactly one subject alternative name, and this name is a DNS name
 //! and the valid name of a node. Not here: whether the certificate can be trusted, which the handshake has decided
 //! before, and which nodes may connect.
 
@@ -10,10 +10,10 @@ use crate::remote::NodeId;
 
 use super::certificate::{CertificateFacts, SubjectName};
 
-/// Most names of a refused certificate that the security log gets.
+/// Largest number of names of a refused certificate that the security log gets.
 const TOLD: usize = 4;
 
-/// The reason why a certificate names no node.
+/// The reason why a certificate does not name a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {

@@ -1,7 +1,6 @@
 //! The reasons for which a connection was refused, for counters and for the security log, never for the peer.
 //!
-//! Decided here: which failures count as the same. Not here: where a failure is counted, and how often it is
-//! logged.
+//! Decided here: which failures have the same reason. Not here: where a failure is counted, and how often it is logged.
 
 use std::{fmt, io};
 
@@ -22,17 +21,17 @@ pub enum TlsReason {
     Protocol,
     /// The peer showed no certificate.
     NoCertificate,
-    /// The peer's certificate is not from an authority that is trusted here.
+    /// The peer's certificate is not from an authority that this side trusts.
     UnknownIssuer,
     /// The peer's certificate, or one of its issuers', has expired.
     Expired,
-    /// The peer's certificate, or one of its issuers', is from the future.
+    /// The peer's certificate, or a certificate of one of its issuers, is not valid yet.
     NotYetValid,
-    /// The peer's certificate does not allow this end of a connection.
+    /// The peer's certificate does not allow the use at this end of a connection.
     Usage,
-    /// The peer's certificate is damaged, or not the peer's own.
+    /// The peer's certificate is damaged, or belongs to another node.
     Certificate,
-    /// The peer's certificate names no node, or another one than was dialled.
+    /// The peer's certificate names no node, or another node than the one that was dialled.
     Name,
     /// The peer's certificate is in order, but its node is not a configured peer.
     Stranger,
@@ -44,7 +43,7 @@ pub enum TlsReason {
     OwnCertificate,
     /// The peer refused this node, and does not give the reason.
     RefusedByPeer,
-    /// The connection ended before the handshake did.
+    /// The connection ended before the handshake.
     Lost,
     /// The peer broke the rules of TLS.
     Violation,
@@ -74,8 +73,8 @@ impl TlsReason {
         }
     }
 
-    /// Returns the reason why a [`TlsStream`](super::TlsStream) could not be read or written; `None` if TLS was not
-    /// the reason.
+    /// Returns the reason why a [`TlsStream`](super::TlsStream) could not be read or written; `None` if the reason is
+    /// not TLS.
     ///
     /// The dialler needs it: in TLS 1.3 its handshake ends before the other side has judged its certificate, so the
     /// refusal arrives at the first read.
@@ -84,7 +83,7 @@ impl TlsReason {
         Some(Self::of_tls(error))
     }
 
-    /// Whether the reason is about the identity of the peer, and so belongs in the security log.
+    /// Returns whether the reason is about the identity of the peer, so that it belongs in the security log.
     pub const fn is_about_identity(self) -> bool {
         matches!(
             self,
@@ -99,7 +98,7 @@ impl TlsReason {
         )
     }
 
-    /// Returns the reason under which the bridge counts it.
+    /// Returns the reason under which the bridge counts this refusal.
     pub const fn closed(self) -> Closed {
         Closed::Certificate(match self {
             Self::NoCertificate => CertificateFault::NotShown,
@@ -188,7 +187,7 @@ impl fmt::Display for TlsReason {
     }
 }
 
-/// A refused connection and the reason. It stays open until this is dropped.
+/// A refused connection and the reason. The connection stays open until this value is dropped.
 pub struct TlsRefusal<S> {
     reason: TlsReason,
     names: Vec<String>,
@@ -233,9 +232,10 @@ impl<S> TlsRefusal<S> {
         self.reason
     }
 
-    /// Returns the first DNS names of the peer's certificate, at most four, if the rest of it was trusted.
+    /// Returns the first DNS names of the peer's certificate, at most four, if the certificate was trusted in all other
+    /// respects.
     ///
-    /// They come from an authority that is trusted here. Log them with care nevertheless: quoted.
+    /// They come from an authority that this side trusts. Nevertheless write them into a log only in quotes.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -248,7 +248,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> TlsRefusal<S> {
     /// system discard the goodbye.
     ///
     /// # Errors
-    /// If the bytes cannot be sent. The connection is closed all the same.
+    /// An error if the bytes cannot be sent. The connection is closed anyway.
     pub async fn close_with(self, goodbye: &[u8]) -> io::Result<()> {
         match self.stream {
             Left::Encrypted(mut stream) => {

@@ -1,8 +1,8 @@
 //! Renewal of certificates: a handshake uses the files that are on the disk when it begins.
 //!
-//! Decided here: when files are read anew. A set of files that does not fit changes nothing and is reported once. A
-//! certificate and its key are two files, and a handshake may see the new version of one and the old version of the
-//! other.
+//! Decided here: when files are read again. If the files do not fit together, nothing is changed, and this is reported
+//! once. A certificate and its key are two files, so a handshake may see the new version of one and the old version of
+//! the other.
 
 use std::sync::{PoisonError, TryLockError};
 

@@ -14,7 +14,7 @@ use crate::remote::{
 
 use super::{TlsConfig, TlsReason, TlsRefusal, TlsStream, refusal::Left};
 
-/// Time before a certificate's end from which on the bridge warns of it.
+/// Time before a certificate's end at which the bridge begins to warn.
 const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 type TlsOutcome = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>>;

@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::remote::NodeId;
 
-/// An encrypted stream to a peer that has proved to be this node.
+/// An encrypted stream to a peer that has proved its name.
 ///
-/// If it is dropped without `shutdown`, the peer reads an unexpected end, and cannot tell it from a cut.
+/// If it is dropped without `shutdown`, the peer sees an unexpected end, which looks like a connection that was cut.
 pub struct TlsStream<S> {
     inner: tokio_rustls::TlsStream<S>,
     peer: NodeId,
@@ -24,12 +24,12 @@ impl<S> TlsStream<S> {
         Self { inner, peer }
     }
 
-    /// Returns the node at the other end, by the certificate shown on this connection.
+    /// Returns the node at the other end, by the certificate that it showed on this connection.
     pub const fn peer(&self) -> &NodeId {
         &self.peer
     }
 
-    /// Returns the stream below.
+    /// Returns the stream below TLS.
     pub fn get_ref(&self) -> &S {
         self.inner.get_ref().0
     }

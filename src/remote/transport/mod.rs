@@ -1,8 +1,9 @@
-//! How bytes get to another host: the demands of a bridge on its network.
+//! How bytes get to another host: the requirements of a bridge on its network.
 //!
-//! A bridge dials and accepts streams by a [`Transport`]. The default is [`Tcp`]. A network of your own implements the
-//! trait and is given to [`BridgeBuilder::transport`](super::BridgeBuilder::transport). The crate `actix-bully-zenoh` is one
-//! for networks of zenoh; with the feature `testkit`, `Pipes` is one in memory, with partitions.
+//! A bridge dials and accepts streams by a [`Transport`]. The default is [`Tcp`]. For a network of your own, implement
+//! the trait and give it to [`BridgeBuilder::transport`](super::BridgeBuilder::transport). The crate
+//! `actix-bully-zenoh` is a transport for networks of zenoh; with the feature `testkit`, `Pipes` is a transport in
+//! memory, with partitions.
 //!
 //! # The promises of a transport
 //!
@@ -16,11 +17,12 @@
 //! | a listener of [`open`](Transport::open) | it fails where no other host may read the streams and they would leave this host | plain text leaves the host: the bridge judges only addresses that it is given |
 //! | everything | a dropped future or stream leaves nothing behind; no call blocks its thread | elections on the same thread are late |
 //!
-//! A transport promises nothing about who is at the other end. The bridge encrypts with its own TLS, and proves names with
-//! TLS or a secret, over every transport alike. The [`Limits`](super::Limits) of the bridge bound the bytes of a peer.
+//! A transport promises nothing about the process at the other end. The bridge encrypts with its own TLS, and proves
+//! names with TLS or a secret, in the same way over every transport. The [`Limits`](super::Limits) of the bridge bound
+//! the bytes of a peer.
 //!
-//! Deadlines are the bridge's: it drops a future that takes too long. All futures of a transport run on the thread of the
-//! bridge, and need not be `Send`.
+//! The bridge sets all deadlines: it drops a future that takes too long. All futures of a transport run on the thread
+//! of the bridge, and need not be `Send`.
 //!
 //! # Example
 //! A network in memory, whose addresses are any text:
@@ -98,8 +100,8 @@
 //! # }
 //! ```
 //!
-//! Decided here: the contract. `Security` may wrap each stream and prove the node at its other end. Not here: the
-//! bytes that cross (`remote::wire`), and when a bridge dials (`bridge::peers`).
+//! Decided here: the contract. `Security` may wrap each stream and prove the node at its other end. Not here: the bytes
+//! that cross (`remote::wire`), and when a bridge dials (`bridge::peers`).
 
 #[cfg(feature = "testkit")]
 mod pipes;
@@ -127,98 +129,101 @@ pub use tcp::Tcp;
 /// A network, as one bridge uses it. The [page](self) has its promises.
 ///
 /// A transport needs three methods: [`dial`](Self::dial), [`listen`](Self::listen) and
-/// [`is_loopback`](Self::is_loopback). The defaults of the others suit a network without names, datagrams and counters of
-/// its own.
+/// [`is_loopback`](Self::is_loopback). The default implementations of the other methods suit a network that has no
+/// names, datagrams or counters of its own.
 pub trait Transport: Debug + Send + Sync {
     /// Begins to work for a bridge that starts. The bridge calls it once, before every other method, and not again when
-    /// its actor restarts after a crash. It may wait for some milliseconds, as a bind does.
+    /// its actor restarts after a crash. It may block for some milliseconds, as a bind does.
     ///
-    /// A network that has its own place to listen returns the listener here, and the bridge refuses an address of
-    /// [`BridgeBuilder::listen`](super::BridgeBuilder::listen). The bridge cannot judge such a place: where
+    /// A network with its own place to listen returns the listener here, and then the bridge refuses an address of
+    /// [`BridgeBuilder::listen`](super::BridgeBuilder::listen). The bridge cannot judge such a place: if
     /// [`may_be_read`](StartingBridge::may_be_read) is false, the network has to fail unless its streams stay on this
-    /// host. Default: nothing, and the bridge calls [`listen`](Self::listen) if it has an address.
+    /// host. Default: returns `None`, and the bridge calls [`listen`](Self::listen) if it has an address.
     ///
     /// # Errors
-    /// Any. The start of the bridge fails with [`BridgeError::Transport`](super::BridgeError::Transport), and drops the
-    /// transport.
+    /// Any error. The start of the bridge fails with [`BridgeError::Transport`](super::BridgeError::Transport), and the
+    /// transport is dropped.
     fn open(&self, _bridge: &StartingBridge<'_>) -> io::Result<Option<Box<dyn Listener>>> {
         Ok(None)
     }
 
-    /// Connects to an address. A name in it is resolved anew each time.
+    /// Connects to an address. A host name in the address is resolved again each time.
     ///
     /// The bridge drops the future after [`Limits::handshake`](super::LimitsBuilder::handshake) (default: 3 s), and dials again
     /// after a growing pause.
     ///
     /// # Errors
-    /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) says that the host is there and no process listens: the
-    /// bridge takes it for the end of the process, and suspects its agents. After
-    /// [`ConnectionReset`](io::ErrorKind::ConnectionReset) and [`ConnectionAborted`](io::ErrorKind::ConnectionAborted) it
-    /// dials again in a moment. After every other kind nothing is known about the process.
+    /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the host answers and no process listens: the
+    /// bridge considers the process ended, and suspects its agents. After
+    /// [`ConnectionReset`](io::ErrorKind::ConnectionReset) and [`ConnectionAborted`](io::ErrorKind::ConnectionAborted)
+    /// the bridge dials again in a moment. Any other kind of error proves nothing about the process.
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>>;
 
-    /// Listens at an address; must not wait.
+    /// Listens at an address. This method must not wait.
     ///
     /// # Errors
-    /// When the address is not one of this host, is in use, or is none.
+    /// An error if the address is not valid, is not an address of this host, or is in use.
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>>;
 
-    /// Whether bytes for this address, or that arrive there, need no encryption: they do not leave this host, or the
-    /// network itself protects them. An address for which it is `false` is refused at the start, unless the bridge has TLS
-    /// or [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext). In doubt `false`.
+    /// Returns whether bytes that are sent to this address, or arrive at it, need no encryption: they do not leave this
+    /// host, or the network itself protects them. An address for which it is `false` is refused at the start, unless
+    /// the bridge has TLS or [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext). If in doubt, return
+    /// `false`.
     fn is_loopback(&self, address: &str) -> bool;
 
-    /// The address by which a peer is dialled; `given` is the address of the [`Peer`](super::Peer). `None`: it is not
-    /// dialled, and has to dial this node. Default: `given`. A network that finds nodes by their names returns the name.
+    /// Returns the address at which a peer is dialled; `given` is the address of the [`Peer`](super::Peer). `None`
+    /// means that the peer is not dialled, and has to dial this node. Default: `given`. A network that finds nodes by
+    /// their names returns the name.
     fn address_of(&self, _node: &NodeId, given: Option<String>) -> Option<String> {
         given
     }
 
-    /// The hosts behind an address, as [`IncomingStream::from`] would name them. Connections from these hosts have slots
-    /// of their own, which a flood from other hosts cannot take. Default: none is known.
+    /// Returns the hosts behind an address, as in [`IncomingStream::from`]. Connections from these hosts have slots of
+    /// their own, which many connections from other hosts cannot take. Default: no known hosts.
     fn hosts<'a>(&'a self, _address: &'a str) -> Pending<'a, Vec<String>> {
         Box::pin(future::ready(Ok(Vec::new())))
     }
 
-    /// The addresses behind one, at which a datagram reaches the bridge that listens there. A sentinel (feature
-    /// `sentinel`) sends its notices by UDP to these. Default: none is known, and sentinels tell nothing.
+    /// Returns the socket addresses behind an address at which a datagram reaches the bridge that listens there. A
+    /// sentinel (feature `sentinel`) sends its notices by UDP to these addresses. Default: no known addresses, so that
+    /// sentinels send no notices.
     fn addresses<'a>(&'a self, _address: &'a str) -> Pending<'a, Vec<SocketAddr>> {
         Box::pin(future::ready(Ok(Vec::new())))
     }
 
-    /// Hears datagrams at an address where a bridge of this host listens; see [`addresses`](Self::addresses). Default:
-    /// there are none.
+    /// Receives datagrams at an address at which a bridge of this host listens; see [`addresses`](Self::addresses).
+    /// Default: `None`, the network has no datagrams.
     ///
     /// # Errors
-    /// When the address is in use.
+    /// An error if the address is in use.
     fn hear(&self, _at: SocketAddr) -> io::Result<Option<Box<dyn Datagrams>>> {
         Ok(None)
     }
 
-    /// How much the network delivered since the start that belonged to no connection. A bridge adds it to its
-    /// [counters](super::BridgeCounts). Default: nothing, which is right for a network of connections.
+    /// Returns how many packets the network has delivered since the start that belonged to no connection. A bridge adds
+    /// them to its [counters](super::BridgeCounts). Default: none, which is right for a network that carries streams.
     fn refused(&self) -> RefusedPackets {
         RefusedPackets::default()
     }
 }
 
-/// A bridge that starts, as its [`Transport`] sees it.
+/// A starting bridge, as its [`Transport`] sees it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct StartingBridge<'a> {
     /// The name of its node.
     pub node: &'a NodeId,
-    /// Its cluster. A network that several clusters share keeps them apart by it.
+    /// Its cluster. If several clusters share a network, the network separates them by this name.
     pub cluster: &'a ClusterId,
     /// The address of [`BridgeBuilder::listen`](super::BridgeBuilder::listen), if it has one.
     pub listen: Option<&'a str>,
-    /// Whether others may read the streams: the bridge encrypts them, or its
+    /// Whether others may be able to read the streams: the bridge encrypts them, or its
     /// [`dangerous_plaintext`](super::BridgeBuilder::dangerous_plaintext) was called.
     pub may_be_read: bool,
 }
 
 impl<'a> StartingBridge<'a> {
-    /// A bridge without an address to listen at, and without encryption: for the tests of a transport.
+    /// Returns a bridge without an address to listen at, and without encryption, for the tests of a transport.
     pub const fn new(node: &'a NodeId, cluster: &'a ClusterId) -> Self {
         Self {
             node,
@@ -229,47 +234,50 @@ impl<'a> StartingBridge<'a> {
     }
 }
 
-/// Where connections come in. Dropping it ends the listening.
+/// Accepts connections. A drop ends the listening.
 pub trait Listener: Send {
-    /// The address that others dial, if it is one of a socket.
+    /// Returns the address that other hosts dial; `None` if it is not the address of a socket.
     fn local_addr(&self) -> Option<SocketAddr>;
 
-    /// The next connection. Dropping the future loses none.
+    /// Waits for the next connection. If the future is dropped, no connection is lost.
     ///
     /// # Errors
-    /// When a connection could not be taken, as where no file descriptor is left. The bridge tries again after 100 ms.
+    /// An error if a connection could not be accepted, for example because no file descriptor is left. The bridge tries
+    /// again after 100 ms.
     fn accept(&mut self) -> Pending<'_, IncomingStream>;
 }
 
-/// Where datagrams come in.
+/// Receives datagrams.
 pub trait Datagrams: Send {
-    /// Receives the next one, as far as it fits, and returns its length in bytes. Dropping the future loses none.
+    /// Receives the next datagram, as far as it fits, and returns its length in bytes. If the future is dropped, no
+    /// datagram is lost.
     ///
     /// # Errors
-    /// When nothing can be received any more. The bridge hears no datagrams from then on.
+    /// An error if no more datagrams can be received. The bridge receives no datagrams from then on.
     fn receive<'a>(&'a mut self, into: &'a mut [u8]) -> Pending<'a, usize>;
 }
 
-/// How often a network delivered something that belonged to no connection, by the counters of the bridge.
+/// The number of packets that a network has delivered although they belonged to no connection, by the counters of the
+/// bridge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedPackets {
     /// Packets of a wrong form: `packet_malformed`.
     pub malformed: u64,
-    /// Packets of no connection, as late ones are: `packet_stray`.
+    /// Packets that belong to no connection, for example because they are late: `packet_stray`.
     pub stray: u64,
-    /// Connections for which there was no room, or that existed already: `packet_refused`.
+    /// Connections for which there was no room, or that already existed: `packet_refused`.
     pub connections: u64,
-    /// Announcements of hosts that were none, or too many: `token_refused`.
+    /// Announcements of hosts that were not valid, or too many: `token_refused`.
     pub tokens: u64,
 }
 
-/// A connection that came in.
+/// An accepted connection.
 pub struct IncomingStream {
-    /// Its bytes.
+    /// The bytes of the connection, in both directions.
     pub stream: Box<dyn Stream>,
-    /// The other host, without a port: for logs and limits. A host has to have one name; a name that the host itself
-    /// chooses lets a stranger take the slots of that name.
+    /// The other host, without a port: for logs and limits. A host must have only one such name. If the host itself
+    /// could choose the name, a stranger could take the slots of another host's name.
     pub from: String,
 }
 
@@ -281,40 +289,40 @@ impl Debug for IncomingStream {
     }
 }
 
-/// Bytes in both directions: implemented for every type that has the four traits. Dropping it closes the connection.
+/// Bytes in both directions: implemented for every type that has the four traits. A drop closes the connection.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Work of a network that takes time: a future that runs on the bridge's own thread.
+/// An operation of a network that takes time: a future that runs on the bridge's own thread.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
 
 /// Wraps each stream: encrypts it, and proves the node at the other end.
 pub(crate) trait Security: Debug + Send + Sync {
-    /// Secures a connection that this bridge dialled, to that node.
+    /// Secures a connection that this bridge has dialled, to the node `node`.
     fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a>;
 
-    /// Secures a connection that came in; `is_peer` decides which nodes may connect.
+    /// Secures an accepted connection; `is_peer` returns which nodes may connect.
     fn inbound<'a>(
         &'a self,
         stream: Box<dyn Stream>,
         is_peer: &'a dyn Fn(&NodeId) -> bool,
     ) -> Securing<'a>;
 
-    /// The node that this side can prove to be: the bridge has to have its name.
+    /// Returns the node whose name this side can prove. The bridge must have the same name.
     fn vouches_for(&self) -> &NodeId;
 
-    /// Returns the fault for which reading from a secured stream failed, if the fault is one of its security.
+    /// Returns the reason why a read from a secured stream failed, if its security is the reason.
     fn fault(&self, error: &io::Error) -> Option<Closed>;
 
-    /// Returns the expiry of the proof, if that is soon. Called at the start, and each hour.
+    /// Returns the time at which the proof expires, if that is soon. Called at the start, and each hour.
     fn expires_soon(&self) -> Option<SystemTime>;
 }
 
 /// A stream that is being secured, or the reason why it is refused.
 pub(crate) type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
 
-/// The stream inside, and the node at its other end, as proved.
+/// The secured stream, and the proved node at its other end.
 pub(crate) type Secured = (Box<dyn Stream>, NodeId);
 
 /// A stream that is refused.
@@ -325,7 +333,7 @@ pub(crate) struct Unsecured {
     pub(crate) detail: &'static str,
     /// The names that the other end showed, as far as they can be trusted.
     pub(crate) names: Vec<String>,
-    /// The stream on which the other end still listens, and its farewell; `None` as the farewell: the stream only
-    /// ends.
+    /// The stream on which the other end still listens, and its farewell. With `None` as the farewell, the stream ends
+    /// without a farewell.
     pub(crate) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
 }

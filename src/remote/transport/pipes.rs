@@ -1,7 +1,8 @@
-//! Pipes in memory: a network for tests, with cuts and partitions, that obeys a paused clock.
+//! Pipes in memory: a network for tests, with cuts and partitions, that works with a paused clock.
 //!
-//! Decided here: the behaviour of a broken network at both ends. A cut connection ends at once, as when a process
-//! is killed. A partition ends nothing: writes succeed, but no bytes arrive until it heals; a dial across it waits.
+//! Decided here: how a broken network behaves at both ends. A cut connection ends at once, as when a process is killed.
+//! A partition ends no connection: writes succeed, but no bytes arrive until the partition heals; a dial across it
+//! waits.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +20,7 @@ use tokio::{
 
 use super::{IncomingStream, Listener, Pending, Stream, Transport};
 
-/// A network in memory. Clones are the same network.
+/// A network in memory. All clones are the same network.
 ///
 /// ```
 /// use actix_bully::remote::transport::{Pipes, Transport};
@@ -54,7 +55,7 @@ struct Net {
 /// The present effect of the network on one end of a connection.
 #[derive(Debug)]
 struct Half {
-    /// Bytes travel from the first host to the second.
+    /// The direction of the bytes: from the first host to the second.
     way: (String, String),
     is_held: bool,
     is_cut: bool,
@@ -63,7 +64,7 @@ struct Half {
 }
 
 impl Pipes {
-    /// Makes a network without faults.
+    /// Returns a network without faults.
     pub fn new() -> Self {
         Self::default()
     }
@@ -76,19 +77,19 @@ impl Pipes {
         }
     }
 
-    /// From now on nothing crosses between the two hosts, and nothing is lost. No side is told.
+    /// Holds back all bytes between the two hosts from now on. No byte is lost, and neither side is informed.
     pub fn partition(&self, a: &str, b: &str) {
         self.partition_one_way(a, b);
         self.partition_one_way(b, a);
     }
 
-    /// From now on bytes of `from` do not arrive at `to`, and nothing is lost.
+    /// Holds back the bytes from `from` to `to` from now on. No byte is lost.
     pub fn partition_one_way(&self, from: &str, to: &str) {
         self.lock().held.insert((from.to_owned(), to.to_owned()));
         self.update();
     }
 
-    /// Ends a partition: the held bytes arrive.
+    /// Ends a partition: the bytes that were held back arrive.
     pub fn heal(&self, a: &str, b: &str) {
         let mut net = self.lock();
         net.held.remove(&(a.to_owned(), b.to_owned()));
@@ -98,7 +99,7 @@ impl Pipes {
         self.0.healed.notify_waiters();
     }
 
-    /// Breaks all connections between two hosts, so that both ends know. They may dial again.
+    /// Breaks all connections between two hosts, and both ends notice it. They may dial again.
     pub fn cut(&self, a: &str, b: &str) {
         let between = |(from, to): &(String, String)| from == a && to == b || from == b && to == a;
         for half in self.halves() {
@@ -169,7 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A host on a network in memory. Addresses are any text.
+/// A host on a network in memory. An address is any text.
 #[derive(Clone, Debug)]
 pub struct PipeHost {
     pipes: Pipes,

@@ -1,9 +1,9 @@
-//! Dials a host that has several addresses, as RFC 8305 does: one after the other, without a wait for the end of an
-//! attempt.
+//! Dials a host that has several addresses, as RFC 8305 does: one address after the other, without waiting for the end
+//! of an attempt.
 //!
-//! Decided here: if an attempt has failed, or has not succeeded within [`STEP`], the next attempt begins beside it;
-//! the first success ends all other attempts; and the error if all fail. So an address that never answers costs a
-//! quarter of a second, and not the whole time limit.
+//! Decided here: if an attempt has failed, or has not succeeded within [`STEP`], the next attempt begins beside it; the
+//! first success ends all other attempts; and the error if all fail. So an address that never answers costs a quarter
+//! of a second, and not the whole time limit.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -39,8 +39,8 @@ pub(super) async fn race<T, F: Future<Output = io::Result<T>>>(
     }
 }
 
-/// Orders the addresses so that the two families alternate, beginning with the family of the first: often a whole
-/// family is unreachable.
+/// Orders the addresses so that the two families alternate, beginning with the family of the first address: often a
+/// whole family is unreachable.
 fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let first = addresses.first().map(SocketAddr::is_ipv6);
     let (one, other): (Vec<_>, Vec<_>) = addresses
@@ -84,7 +84,7 @@ const OUT_OF_REACH: [io::ErrorKind; 3] = [
 ];
 /// Time before the next attempt begins: the delay that RFC 8305 recommends.
 const STEP: Duration = Duration::from_millis(250);
-/// Most addresses of a name that are tried: more do not fit into the time for a handshake.
+/// Largest number of addresses of a name that are tried: more do not fit into the time for a handshake.
 const MOST: usize = 8;
 
 #[cfg(test)]

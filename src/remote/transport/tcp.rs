@@ -1,9 +1,8 @@
 //! TCP sockets.
 //!
-//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, the length of
-//! the queue of new connections, and that the operating system gives up on bytes that are not acknowledged
-//! (`TCP_USER_TIMEOUT`, on Linux): a write into a cut cable fails after 2 s, and would otherwise succeed for
-//! minutes.
+//! Decided here: how a name with several addresses is dialled ([`race`]), no delay for small writes, the length of the
+//! queue of new connections, and that the operating system gives up bytes that are not acknowledged
+//! (`TCP_USER_TIMEOUT`, on Linux): a write into a cut cable fails after 2 s, and would otherwise succeed for minutes.
 
 use std::{
     io,
@@ -19,7 +18,7 @@ use super::{
     resolve::{Ask, ask_the_system, resolve},
 };
 
-/// Longest queue of connections that wait to be accepted (Linux; less if the host allows less). If the queue is
+/// Longest queue of connections that wait to be accepted (Linux; shorter if the host allows less). If the queue is
 /// full, some further diallers believe that they are connected, and receive nothing.
 #[cfg(target_os = "linux")]
 const BACKLOG: i32 = 1_024;
@@ -27,7 +26,7 @@ const BACKLOG: i32 = 1_024;
 /// TCP, the default network of a bridge.
 #[derive(Clone, Copy, Debug)]
 pub struct Tcp {
-    /// Longest time for which sent bytes may stay unacknowledged, in whole milliseconds; 0: the system decides.
+    /// Longest time for which sent bytes may remain unacknowledged, in whole milliseconds; 0: the system decides.
     /// Default: 2 s. Linux only.
     pub user_timeout: Duration,
 }

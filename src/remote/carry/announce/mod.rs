@@ -1,9 +1,10 @@
-//! The announcements of one link: the local agents that the other side knows, and the changes that it has to be told.
+//! The announcements of one link: the local agents that the other side knows, and the changes that it still has to
+//! receive.
 //!
 //! Decided here: the order of announcements and messages. An agent is announced before its first message, and its end
-//! is announced after its last one. So changes are taken together with the waiting messages, and come in two parts, one
-//! before and one after the messages. Also decided here: a free number is not given to another agent soon. A message to
-//! the former agent may still be on its way, such as a vote that it asked for.
+//! is announced after its last message. So changes are taken together with the waiting messages, and are written in two
+//! parts, one before and one after the messages. Also decided here: a number that became free is not given to another
+//! agent soon, because a message to the former agent may still be on its way, such as a vote that it asked for.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -17,7 +18,7 @@ use crate::{
 
 use super::LocalMembers;
 
-/// The agents of one group that live here, as the other side knows them.
+/// The agents of one group in this process, as the other side knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
     /// The requirements that were sent when the group was opened on this link.

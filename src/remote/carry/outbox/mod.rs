@@ -1,10 +1,10 @@
-//! The queue of messages for one node: any thread fills it, and the writer of its link empties it.
+//! The queue of messages for one node: any thread adds messages, and the writer of the link takes them.
 //!
 //! Decided here: the limits of a queue. Its bytes are bounded. A repeated message replaces the earlier message of its
-//! kind from the same sender to the same receivers; any other message is sent, or its loss is counted. Above the limit
-//! the newest message is lost. If the peer takes nothing, the link is closed instead, and all waiting messages are
-//! lost. Messages of applications may use half of the queue, elections have the rest: so an agent that sends too much
-//! does not end the link. Messages outlast a link that is lost and made again at once; without a link for
+//! kind from the same sender to the same receivers; any other message is sent, or its loss is counted. If the queue is
+//! full, the newest message is lost. If the peer takes no bytes, the link is closed instead, and all waiting messages
+//! are lost. Messages of applications may use half of the queue, and elections have the rest: so an agent that sends
+//! too much does not end the link. Messages outlast a link that is lost and made again at once; without a link for
 //! [`Limits::queue_time`] they are out of date.
 
 use std::{
@@ -33,10 +33,10 @@ use crate::{
 /// The queue towards one node.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Most bytes that may wait.
+    /// Largest number of bytes that may wait.
     most: AtomicUsize,
     time: Duration,
-    /// Time after which a peer that takes nothing counts as slow.
+    /// Time without progress after which a peer is considered slow.
     grace_period: Duration,
     queue: Mutex<OutboxQueue>,
     /// Notifies the writer that there is a message to send.
@@ -48,7 +48,7 @@ pub(crate) struct Outbox {
     /// Whether the peer is to be told of an earlier process with its name.
     has_twin: AtomicBool,
     lost: AtomicU64,
-    /// Number of lost messages that the peer would not take, unless they are counted elsewhere already.
+    /// Number of lost messages that the peer would not accept, unless they are already counted elsewhere.
     refused: AtomicU64,
     /// Deepest nesting of a message that this node takes: the types of a cluster are the same at all nodes.
     depth: u8,
@@ -63,7 +63,7 @@ struct OutboxQueue {
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
     state: QueueState,
-    /// The link that takes the messages out, now or last, and its start.
+    /// The link that takes the messages, or the last such link, and its start.
     by: Option<(LinkId, Instant)>,
     /// Start of the time in which the link waits for the peer to take written bytes.
     stalled: Option<Instant>,
@@ -103,8 +103,8 @@ impl Outbox {
         }
     }
 
-    /// Keeps the queue to the peer's limits from now on: no message that the peer would not take, and no more bytes
-    /// than it takes in time.
+    /// Limits the queue to the peer's limits from now on: no message that the peer would not accept, and no more bytes
+    /// than it accepts in time.
     pub(crate) fn keep_to(&self, limits: &Limits, theirs: Allowance) {
         self.most.store(most(limits, theirs), Relaxed);
         self.lock().bounds = theirs.bounds;
@@ -115,7 +115,7 @@ impl Outbox {
         self.wake.notify_one();
     }
 
-    /// Makes the writer ask the peer whether it is there.
+    /// Makes the writer ask the peer whether it is still present.
     pub(crate) fn verify(&self) {
         self.is_in_question.store(true, Relaxed);
         self.wake();
@@ -126,7 +126,7 @@ impl Outbox {
         self.is_in_question.swap(false, Relaxed)
     }
 
-    /// Makes the writer tell the peer that an earlier process uses its name.
+    /// Makes the writer inform the peer that an earlier process uses its name.
     pub(crate) fn tell_of_twin(&self) {
         self.has_twin.store(true, Relaxed);
         self.wake();
@@ -149,7 +149,7 @@ impl Outbox {
         }
     }
 
-    /// Number of messages that were lost here: too old, or over the limit.
+    /// Returns the number of messages that were lost here: too old, or over the limit.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Relaxed)
     }
@@ -159,18 +159,18 @@ impl Outbox {
         self.lost.fetch_add(messages, Relaxed);
     }
 
-    /// Counts a message that the peer would not take: it is lost here, and the link stays.
+    /// Counts a message that the peer would not accept: it is lost here, and the link stays.
     pub(crate) fn count_refused(&self) {
         self.lost.fetch_add(1, Relaxed);
         self.refused.fetch_add(1, Relaxed);
     }
 
-    /// Returns the number of such messages since the last call.
+    /// Returns the number of messages counted by [`count_refused`](Self::count_refused) since the last call.
     pub(crate) fn take_refused(&self) -> u64 {
         self.refused.swap(0, Relaxed)
     }
 
-    /// Lets this link take the messages out from now on.
+    /// Lets the link `by` take the messages from now on.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
         // Messages that a former link left behind use space.
@@ -182,7 +182,7 @@ impl Outbox {
         }
     }
 
-    /// Notes that this link is lost. The waiting messages go over the next link, if it is made in time.
+    /// Notes that the link `by` is lost. The waiting messages go over the next link, if it is ready in time.
     pub(crate) fn unlink(&self, by: LinkId) {
         let mut queue = self.lock();
         if queue.state != QueueState::Closed && queue.by.is_some_and(|(link, _)| link == by) {
@@ -206,7 +206,7 @@ impl Outbox {
         self.drop_all(&mut queue);
     }
 
-    /// Closes the queue: the node is not a peer any more.
+    /// Closes the queue: the node is no longer a peer.
     pub(crate) fn close(&self) {
         let mut queue = self.lock();
         queue.state = QueueState::Closed;
@@ -217,7 +217,7 @@ impl Outbox {
     /// their place.
     ///
     /// # Errors
-    /// [`Outdated`] if the oldest message has waited for too long on this link: the peer does not keep up.
+    /// [`Outdated`] if the oldest message has waited too long on this link: the peer is too slow.
     pub(crate) fn take(&self, by: LinkId, empty: Batch) -> Result<Batch, Outdated> {
         let mut queue = self.lock();
         if queue.by.is_none_or(|(link, _)| link != by) {
@@ -230,7 +230,7 @@ impl Outbox {
         Ok(mem::replace(&mut queue.messages, empty))
     }
 
-    /// Checks the queue, and takes nothing.
+    /// Checks the queue, and takes no messages.
     ///
     /// # Errors
     /// As [`take`](Self::take).
@@ -238,8 +238,8 @@ impl Outbox {
         self.judge(&self.lock())
     }
 
-    /// Checks whether the peer keeps up. The time that a message waited before this link does not count: among many
-    /// messages at least one always grows too old before a new link can take it, so no link would ever last.
+    /// Checks whether the peer is fast enough. Only the time on this link is counted: among many messages at least one
+    /// always grows too old before a new link can take it, so otherwise no link would last.
     fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
         let waits = |(oldest, (_, linked)): (&Queued, _)| oldest.since.max(linked).elapsed();
         let waits = queue.messages.oldest().zip(queue.by).map(waits);
@@ -399,8 +399,8 @@ pub(crate) use batch::Batch;
 pub(crate) use queued::{Queued, Receivers};
 pub(crate) use sink::GroupSink;
 
-/// Most bytes in a queue. An agent behind a full queue, and behind the bytes that are being written, is still heard in
-/// time.
+/// Returns the largest number of bytes in a queue. An agent whose message is at the end of a full queue is still heard
+/// in time.
 fn most(limits: &Limits, theirs: Allowance) -> usize {
     let in_time = pace::within(limits, theirs, limits.ping_after());
     let frame = limits.frame().saturating_add(MARGIN);
