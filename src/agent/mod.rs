@@ -74,6 +74,7 @@ mod expiry;
 mod failing;
 mod guard;
 mod handle;
+mod kept_prospects;
 mod lead;
 mod lead_futures;
 mod leadership;

@@ -11,11 +11,12 @@ use std::{
     time::Duration,
 };
 
-use crate::protocol::{MemberKind, Preemption, Prospects, Time, Timings, VotersEvent};
+use crate::protocol::{MemberKind, Prospects, Time, Timings, VotersEvent};
 
 use super::{
     diagnosis::ScheduleSigns,
     failing::FailingWork,
+    kept_prospects::KeptProspects,
     saving::StoreFailure,
     strain::{Renewal, Strain, is_standstill},
     work::WorkSigns,
@@ -65,52 +66,6 @@ pub(super) struct VitalSigns {
     pub(super) schedules: Option<Box<ScheduleSigns>>,
     /// Recent writes, late renewals and standstills. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
-}
-
-/// The prospects of an agent. An agent usually has only a policy, which needs no memory of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum KeptProspects {
-    Idle(Option<Preemption>),
-    Other(Box<Prospects>),
-}
-
-impl Default for KeptProspects {
-    fn default() -> Self {
-        Self::Idle(None)
-    }
-}
-
-impl From<Prospects> for KeptProspects {
-    fn from(prospects: Prospects) -> Self {
-        if prospects.is_idle() {
-            Self::Idle(prospects.preemption)
-        } else {
-            Self::Other(Box::new(prospects))
-        }
-    }
-}
-
-impl KeptProspects {
-    pub(super) fn get(&self) -> Prospects {
-        match self {
-            Self::Idle(preemption) => Prospects {
-                preemption: *preemption,
-                ..Prospects::default()
-            },
-            Self::Other(prospects) => Prospects::clone(prospects),
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn edit(&mut self) -> &mut Prospects {
-        if let Self::Idle(_) = self {
-            *self = Self::Other(Box::new(self.get()));
-        }
-        match self {
-            Self::Other(prospects) => prospects,
-            Self::Idle(_) => unreachable!("just replaced"),
-        }
-    }
 }
 
 impl Assumptions {
