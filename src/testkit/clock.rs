@@ -1,4 +1,4 @@
-//! Clocks for tests: of a runtime whose time is virtual, so that no host can suspend it.
+//! Clocks for tests, for a runtime whose time is virtual, so that no host can suspend it.
 
 use std::{
     sync::{
@@ -15,35 +15,35 @@ use crate::{
 
 /// The time of a paused runtime, accepted where a clock has to count a suspended host.
 ///
-/// Only a test knows that its runtime is paused. With a runtime that is not, leases are unsafe on
-/// a host that may be suspended: use a [`BootClock`](crate::clock::BootClock).
+/// Only a test knows that its runtime is paused. In a runtime that is not paused, leases by this clock are unsafe on a
+/// host that may be suspended: use a [`BootClock`](crate::clock::BootClock).
 ///
 /// Clones are the same clock.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualClock {
     runtime: RuntimeClock,
-    /// How far it was turned on, in nanoseconds.
+    /// Time by which the clock was advanced, in nanoseconds.
     ahead: Arc<AtomicU64>,
 }
 
 impl VirtualClock {
-    /// A clock that begins now.
+    /// Returns a clock that begins now.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Advances this clock, as if its host had been suspended for the time `by`: a span that this clock measures and
-    /// that is shorter has run out, and no timer has fired. The runtime's time and other clocks stay as they are.
+    /// Advances this clock, as if its host had been suspended for the time `by`: every shorter time that this clock
+    /// measures has ended, and no timer has fired. The runtime's time and other clocks do not change.
     pub fn skip(&self, by: Duration) {
         let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
-        // It ends at the last instant that there is, and never begins anew.
+        // The clock stops at the last instant. It does not start at zero again.
         let turned = |ahead: u64| Some(ahead.saturating_add(by));
         self.ahead.fetch_update(Relaxed, Relaxed, turned).ok();
     }
 }
 
 impl From<RuntimeClock> for VirtualClock {
-    /// The same time, for a caller that knows that the runtime is paused.
+    /// Returns the same time, for a caller that knows that the runtime is paused.
     fn from(clock: RuntimeClock) -> Self {
         Self {
             runtime: clock,
@@ -68,12 +68,12 @@ impl Clock for VirtualClock {
 pub struct VirtualWallClock {
     began: WallTime,
     passed: RuntimeClock,
-    /// In milliseconds.
+    /// Time by which the clock was set ahead, in milliseconds.
     ahead: Arc<AtomicI64>,
 }
 
 impl VirtualWallClock {
-    /// A clock that shows this time now.
+    /// Returns a clock that shows the time `now` at present.
     pub fn new(now: WallTime) -> Self {
         Self {
             began: now,
@@ -82,7 +82,7 @@ impl VirtualWallClock {
         }
     }
 
-    /// Another host's clock: the same time now, and set by itself.
+    /// Returns the clock of another host: it shows the same time at present, and is set separately.
     #[must_use]
     pub fn another(&self) -> Self {
         let ahead = AtomicI64::new(self.ahead.load(Relaxed));

@@ -1,7 +1,7 @@
-//! Expectations of a test for an agent's events.
+//! Expectations of a test about an agent's events.
 //!
 //! Decided here: an expectation that is not met reports the events that came instead. No event is examined twice: each
-//! expectation begins behind the event that met the one before.
+//! expectation begins after the event that met the expectation before.
 
 use std::{fmt, time::Duration};
 
@@ -17,7 +17,8 @@ use crate::{
     protocol::{AgentId, Election, Event, Time},
 };
 
-/// The events of one agent, in their order. The first one is its present state, if it leads or follows a leader.
+/// The events of one agent, in their order. The first event is the agent's present state, if it leads or follows a
+/// leader.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,7 +43,7 @@ pub struct EventLog {
     _listener: Addr<EventListener>,
 }
 
-/// An event, and when it came, counted from the beginning of the [`EventLog`].
+/// An event with the time of its arrival, counted from the beginning of the [`EventLog`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoggedEvent {
@@ -56,7 +57,7 @@ impl EventLog {
     /// Begins to listen to an agent.
     ///
     /// # Errors
-    /// [`CommandError::Ended`] when the agent left or ended for good.
+    /// [`CommandError::Ended`] if the agent has left its group or has ended, for good.
     pub fn of<E: Election>(agent: &ElectionHandle<E>) -> Result<Self, CommandError> {
         let (into, events) = unbounded();
         let clock = RuntimeClock::new();
@@ -69,10 +70,11 @@ impl EventLog {
         })
     }
 
-    /// Waits for the first event that meets `is_it`, and skips the events before it. `what` names it in the error.
+    /// Waits for the first event for which `is_it` is true, and skips the events before it. `what` describes the event
+    /// in the error.
     ///
     /// # Errors
-    /// [`Unexpected`] when no such event came within the time.
+    /// [`Unexpected`] if no such event came within the time.
     pub async fn expect(
         &mut self,
         within: Duration,
@@ -92,7 +94,7 @@ impl EventLog {
     /// Waits for the given time, and takes the events that come.
     ///
     /// # Errors
-    /// [`Unexpected`] as soon as one of them meets `is_it`; it is the last one of [`Unexpected::came`].
+    /// [`Unexpected`] as soon as `is_it` is true for an event; this event is the last one of [`Unexpected::came`].
     pub async fn expect_none(
         &mut self,
         within: Duration,
@@ -114,7 +116,7 @@ impl EventLog {
         })
     }
 
-    /// The events that have come and were not looked at yet.
+    /// Returns the events that have come and were not examined yet.
     pub fn take(&mut self) -> Vec<LoggedEvent> {
         std::iter::from_fn(|| self.events.try_recv().ok()).collect()
     }
@@ -142,7 +144,7 @@ pub struct Unexpected {
     pub agent: AgentId,
     /// The expected event.
     pub expected: String,
-    /// Within which time.
+    /// The time within which it was expected.
     pub within: Duration,
     /// The events that came in that time.
     pub came: Vec<LoggedEvent>,

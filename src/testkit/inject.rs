@@ -1,6 +1,6 @@
-//! Faults of agents and bridges, to be had on purpose.
+//! Faults of agents and bridges, caused on purpose.
 //!
-//! Only a build with the feature `testkit` knows these messages. In production, the address of an agent or a bridge
+//! Only a build with the feature `testkit` has these messages. In production, the address of an agent or a bridge
 //! cannot be used to crash or hang it.
 
 use std::{fmt, future::Future, panic::resume_unwind, pin::Pin};
@@ -14,16 +14,16 @@ use crate::{agent::Agent, protocol::Election, remote::RemoteBridge};
 #[rtype(result = "()")]
 #[non_exhaustive]
 pub enum Inject {
-    /// The agent panics, without the noise of a panic.
+    /// The agent panics; the panic prints nothing.
     Crash,
     /// The agent stops at once, without handing over.
     Stop,
-    /// The agent handles nothing, neither messages nor timers, until this has ended.
+    /// The agent handles neither messages nor timers until this future has ended.
     Hang(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
 impl Inject {
-    /// See [`Inject::Hang`].
+    /// Returns [`Inject::Hang`] with this future.
     pub fn hang(until: impl Future<Output = ()> + Send + 'static) -> Self {
         Self::Hang(Box::pin(until))
     }
@@ -51,7 +51,7 @@ impl<E: Election> Handler<Inject> for Agent<E> {
     }
 }
 
-/// Makes a bridge's actor panic: links are made anew, and no member is reported as gone.
+/// Makes a bridge's actor panic: links are made again, and no member is reported as gone.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
 pub struct CrashBridge;

@@ -1,8 +1,9 @@
 //! A store in memory that counts as durable, for groups that reach other hosts of a test.
 //!
-//! Decided here: a test may declare its store durable. An agent that keeps votes in memory is refused where other hosts
-//! rely on them, since its process takes them along. The hosts of a test are all in one process, and the store outlives
-//! each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can contain this store).
+//! Decided here: a test may declare its store durable. An agent that keeps votes in memory is refused if other hosts
+//! rely on the votes, since they are lost with its process. The hosts of a test are all in one process, and the store
+//! outlives each of them. Not here: a disk that fails ([`FaultyStore`](super::FaultyStore), which can contain this
+//! store).
 
 use std::fmt::Debug;
 
@@ -11,14 +12,14 @@ use crate::{
     store::{Generation, Incarnations, MemoryStore, Saving, StoreError, TermStore},
 };
 
-/// A [`MemoryStore`] that agents behind a bridge accept: [`Pipes`](crate::remote::transport::Pipes) connect the
-/// hosts of a test, and their stores outlive them. Clones share the record: keep one, and give a clone to each
-/// start of that agent.
+/// A [`MemoryStore`] that agents behind a bridge accept: [`Pipes`](crate::remote::transport::Pipes) connect the hosts
+/// of a test, and their stores outlive them. All clones share the record: keep one, and give a clone to each start of
+/// the agent.
 #[derive(Clone, Debug)]
 pub struct KeptStore<D>(MemoryStore<D>);
 
 impl<D: Clone> KeptStore<D> {
-    /// An empty store.
+    /// Returns an empty store.
     pub fn new() -> Self {
         Self::default()
     }

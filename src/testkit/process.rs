@@ -1,9 +1,9 @@
 //! A process of a test: everything that was started inside of it is frozen together, and killed together.
 //!
 //! Decided here: a process is a set of tasks that one task polls, or does not poll. An actor of actix is a task, so the
-//! application's actors, timers and futures stop with the agent, as they do when a host is suspended or a process is
-//! sent SIGSTOP. Not here: the reaction of the others to the silence, and the clock of a frozen agent when it runs
-//! again (it has gone on).
+//! application's actors, timers and futures stop with the agent, as they do when a host is suspended or a process
+//! receives SIGSTOP. Not here: how other processes react to the silence, and the clock of a frozen agent when it runs
+//! again (the clock has continued).
 
 use std::{
     cell::{RefCell, RefMut},
@@ -15,8 +15,8 @@ use std::{
 
 use tokio::task::LocalSet;
 
-/// A process of a test; see the [example](#example). Clones are the same process. It is killed when the last clone is
-/// dropped.
+/// A process of a test; see the [example](#example). All clones are the same process. It is killed when the last clone
+/// is dropped.
 ///
 /// Start everything by [`run`](Self::run), on the System's own thread: an actor or task that was started on another
 /// arbiter, on a thread or with `Arbiter::current().spawn(..)` does not belong to the process.
@@ -96,7 +96,7 @@ impl ProcessState {
 }
 
 impl Process {
-    /// A process in which nothing runs yet.
+    /// Returns a process in which nothing runs yet.
     ///
     /// # Panics
     /// Outside of a System, as every start of an actor does.
@@ -110,8 +110,8 @@ impl Process {
         Self(Rc::new(ProcessOwner(state)))
     }
 
-    /// Calls `start` inside of the process: the actors and local tasks that it starts belong to it. In a frozen process
-    /// they wait; in a killed process they never run.
+    /// Calls `start` inside of the process: the actors and local tasks that it starts belong to the process. In a
+    /// frozen process they wait; in a killed process they never run.
     pub fn run<R>(&self, start: impl FnOnce() -> R) -> R {
         if matches!(self.state().tasks, Tasks::Busy) {
             return start(); // this is called inside of it
@@ -127,7 +127,7 @@ impl Process {
         made
     }
 
-    /// Nothing in it goes on from now on, and none of its timers is noticed, until [`resume`](Self::resume).
+    /// Freezes the process: nothing in it runs, and none of its timers is noticed, until [`resume`](Self::resume).
     pub fn freeze(&self) {
         self.state().is_frozen = true;
     }
@@ -138,7 +138,7 @@ impl Process {
         self.0.wake();
     }
 
-    /// Returns whether it stands still.
+    /// Returns whether the process is frozen.
     pub fn is_frozen(&self) -> bool {
         self.state().is_frozen
     }

@@ -1,5 +1,4 @@
-//! A store with a bad disk, for tests of the driver, and of applications that want to see the behaviour of their
-//! agents.
+//! A store with a bad disk, for tests of the driver, and for applications that test how their agents behave.
 
 use std::{
     io,
@@ -13,7 +12,7 @@ use crate::{
     store::{Generation, Incarnations, Saving, StoreError, StoreIdentity, TermStore},
 };
 
-/// A store whose saves fail or take time when a test asks for it; until then it behaves as the store inside.
+/// A store whose saves fail or take time when a test requests it; until then it behaves like the store inside.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,7 +47,7 @@ enum FaultyDisk {
 }
 
 impl<S> FaultyStore<S> {
-    /// Makes a store that works as the store inside.
+    /// Returns a store that behaves like the store inside.
     pub fn new(inner: S) -> Self {
         Self {
             inner,
@@ -57,24 +56,24 @@ impl<S> FaultyStore<S> {
         }
     }
 
-    /// Makes the n-th save from now fail before anything is written, and all later saves as well. The next save is the
-    /// first; 0 is taken for 1.
+    /// Makes the n-th save from now, and all later saves, fail before anything is written. The next save is the first;
+    /// 0 means 1.
     pub fn fail_at(&self, save: u32) {
         *self.disk() = FaultyDisk::Wearing(save.saturating_sub(1));
     }
 
     /// Makes saves fail from now on because the disk is full, before anything is written, until
-    /// [`make_room`](Self::make_room). Saved data can be loaded.
+    /// [`make_room`](Self::make_room). Saved data can still be loaded.
     pub fn fill(&self) {
         self.refuse(io::ErrorKind::StorageFull);
     }
 
-    /// Does the same with any error, such as a temporary one.
+    /// Makes saves fail in the same way with any error, such as a temporary one.
     pub fn refuse(&self, kind: io::ErrorKind) {
         *self.disk() = FaultyDisk::Refuses(kind);
     }
 
-    /// Saves work again after [`fill`](Self::fill) and [`refuse`](Self::refuse).
+    /// Makes saves work again after [`fill`](Self::fill) and [`refuse`](Self::refuse).
     pub fn make_room(&self) {
         let mut disk = self.disk();
         if matches!(*disk, FaultyDisk::Refuses(_)) {
@@ -82,17 +81,17 @@ impl<S> FaultyStore<S> {
         }
     }
 
-    /// Saves wait from now on, before anything is written, until [`release`](Self::release).
+    /// Makes saves wait from now on, before anything is written, until [`release`](Self::release).
     pub fn hold(&self) {
         self.held.send_replace(true);
     }
 
-    /// Lets saves go on, including the saves that waited.
+    /// Lets saves continue, including the saves that wait.
     pub fn release(&self) {
         self.held.send_replace(false);
     }
 
-    /// The store inside.
+    /// Returns the store inside.
     pub fn inner(&self) -> &S {
         &self.inner
     }

@@ -1,13 +1,13 @@
 //! A System whose time is virtual.
 //!
-//! Time passes only when nothing else is left to do, so that an hour of elections takes a moment. It begins at a whole
+//! Time passes only when nothing else is left to do, so an hour of elections takes a moment. It begins at a whole
 //! millisecond, so that two runs are the same. Keep everything on its one thread: another arbiter, a socket or a
-//! blocking task has real time.
+//! blocking task uses real time.
 
 use actix_rt::{System, SystemRunner};
 use tokio::runtime::Builder;
 
-/// A System whose clock is paused.
+/// Returns a System whose clock is paused.
 ///
 /// ```
 /// use actix_bully::testkit::{cluster::Cluster, virtual_system};
@@ -22,7 +22,7 @@ use tokio::runtime::Builder;
 /// ```
 ///
 /// # Panics
-/// When the operating system refuses a resource that every runtime needs.
+/// If the operating system refuses a resource that every runtime needs.
 pub fn virtual_system() -> SystemRunner {
     #[expect(clippy::expect_used, reason = "without a runtime there is no test")]
     System::with_tokio_rt(|| {
@@ -34,7 +34,7 @@ pub fn virtual_system() -> SystemRunner {
     })
 }
 
-/// For the attribute of a test.
+/// The System for the attribute of a test.
 ///
 /// ```
 /// #[actix_rt::test(system = "actix_bully::testkit::VirtualSystem")]
@@ -46,7 +46,7 @@ pub fn virtual_system() -> SystemRunner {
 pub struct VirtualSystem;
 
 impl VirtualSystem {
-    /// See [`virtual_system`]; the attribute calls it.
+    /// Returns a [`virtual_system`]; the attribute calls this function.
     #[expect(
         clippy::new_ret_no_self,
         reason = "the attribute wants a System from a function of that name"

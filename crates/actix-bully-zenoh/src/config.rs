@@ -9,7 +9,7 @@ use actix_bully::config::{Config, ConfigError, Starter, ZenohSettings};
 
 use super::{ZenohError, ZenohOptions, ZenohTransport};
 
-/// A checked configuration, whose network is zenoh if it has the section `zenoh`; otherwise it is the same as
+/// Returns a checked configuration. Its network is zenoh if it has the section `zenoh`; otherwise the result is that of
 /// [`Config::starter`]. Nothing is started and no session is opened.
 ///
 /// ```no_run
@@ -26,7 +26,8 @@ use super::{ZenohError, ZenohOptions, ZenohTransport};
 /// ```
 ///
 /// # Errors
-/// [`ConfigError`], as [`Config::check`], and for an endpoint that is none or that others could read.
+/// [`ConfigError`], for the reasons of [`Config::check`], or for an endpoint that is not valid or that others could
+/// read.
 ///
 /// ```
 /// use actix_bully::config::Config;
@@ -52,7 +53,7 @@ pub fn starter(config: &Config) -> Result<Starter, ConfigError> {
     Ok(starter.zenoh(ZenohTransport::new(options)))
 }
 
-/// A client of routers does nothing else.
+/// Checks that a client of routers has no other endpoints.
 fn check_ways(zenoh: &ZenohSettings) -> Result<(), ConfigError> {
     let beside = [
         ("zenoh.listen", &zenoh.listen),

@@ -2,11 +2,11 @@
 
 use std::{io, time::Duration};
 
-/// Why a bridge does not start over zenoh. Nothing was changed.
+/// The reason why a bridge does not start over zenoh. Nothing was changed.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ZenohError {
-    /// An endpoint of another form.
+    /// An endpoint does not have the required form.
     #[error(
         "the endpoint {endpoint:?} is none: write tcp/HOST:PORT or quic/HOST:PORT, without options"
     )]
@@ -14,7 +14,7 @@ pub enum ZenohError {
         /// The endpoint.
         endpoint: String,
     },
-    /// zenoh's own TLS over TCP.
+    /// An endpoint uses zenoh's own TLS over TCP.
     #[error(
         "{endpoint} is refused: links of zenoh over TLS break and lose messages (eclipse-zenoh/zenoh#2557); use quic/ with the same certificates, or tcp/ under this bridge's own .tls(..)"
     )]
@@ -22,7 +22,7 @@ pub enum ZenohError {
         /// The endpoint.
         endpoint: String,
     },
-    /// Messages would cross a network that others can read.
+    /// Messages would cross a network on which others can read them.
     #[error(
         "{endpoint} is not known to be of this host, and nothing is encrypted: use quic/ with certificates or .tls(..), or call .dangerous_plaintext() if no other process is on that network"
     )]
@@ -30,24 +30,24 @@ pub enum ZenohError {
         /// The endpoint.
         endpoint: String,
     },
-    /// QUIC without certificates.
+    /// An endpoint uses QUIC, and no certificates are set.
     #[error("{endpoint} needs certificates: call .certificates(..)")]
     NoCertificates {
         /// The endpoint.
         endpoint: String,
     },
-    /// No endpoint at all.
+    /// No endpoint is set.
     #[error(
         "no endpoint: a peer needs .listen(..) or .connect(..), a client the .connect(..) of a router"
     )]
     NoEndpoint,
-    /// A client that listens.
+    /// A client has an endpoint to listen at.
     #[error("a client of a router listens nowhere: leave .listen({endpoint:?}) out, or be a peer")]
     ClientListens {
         /// The endpoint.
         endpoint: String,
     },
-    /// The bridge was to listen for itself as well.
+    /// The bridge has an address to listen at besides zenoh.
     #[error(
         "a bridge over zenoh listens by zenoh alone: leave the bridge's .listen({address:?}) out"
     )]
@@ -55,13 +55,13 @@ pub enum ZenohError {
         /// The address.
         address: String,
     },
-    /// No thread for the session.
+    /// The thread for the session cannot be started.
     #[error("no thread for the zenoh session: {0}")]
     Thread(#[source] io::Error),
-    /// zenoh refuses the session, as when an address is in use or a certificate cannot be read.
+    /// zenoh refuses the session, for example because an address is in use or a certificate cannot be read.
     #[error("no zenoh session: {0}")]
     Open(#[source] io::Error),
-    /// zenoh does not answer.
+    /// zenoh has not opened the session in time.
     #[error("no zenoh session within {limit:?}: do the names of all endpoints resolve?")]
     Late {
         /// Time for which the start waited.

@@ -16,10 +16,10 @@
 //! delivers has the same limits and checks as the data of a socket.
 //!
 //! # When to use it
-//! Use it where hosts come and go without fixed addresses, or sit in several subnets that only routers join. It costs
+//! Use it if hosts come and go without fixed addresses, or are in several subnets that only routers connect. It costs
 //! about 270 crates, 10 to 15 threads and 12 to 14 MiB a process. For up to about thirty hosts that know each other's
-//! addresses, the bridge's own TCP costs less. Every bridge is still linked with every peer that it is given: with many
-//! hosts, let a few of them vote and the others observe. Rust 1.89 suffices, as for actix-bully.
+//! addresses, the bridge's own TCP costs less. Every bridge is still linked with each of its peers: with many hosts,
+//! let a few of them vote and the others observe. Rust 1.89 is enough, as for actix-bully.
 //!
 //! ```no_run
 //! use actix_bully::{Group, remote::{Peer, RemoteBridge}};

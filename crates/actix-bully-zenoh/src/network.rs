@@ -38,9 +38,9 @@ use super::{
 
 /// A zenoh network, as one bridge uses it; the argument of [`BridgeBuilder::transport`].
 ///
-/// It listens by zenoh alone: a bridge with an address to listen at is refused. Peers are found by their names. The
-/// start of the bridge opens the session, and waits for it for 10 s at most; a client does not wait. The session is
-/// closed with the bridge.
+/// It listens only through zenoh: a bridge with an address to listen at is refused. Peers are found by their names. The
+/// start of the bridge opens the session, and waits for the session for 10 s at most; a client does not wait. The
+/// session is closed with the bridge.
 ///
 /// A start that fails is a [`BridgeError::Transport`] with a [`ZenohError`] inside:
 ///
@@ -63,12 +63,12 @@ use super::{
 #[derive(Debug)]
 pub struct ZenohTransport {
     options: ZenohOptions,
-    /// There once it is open.
+    /// The switchboard, as soon as the network is open.
     board: OnceLock<Arc<Switchboard>>,
 }
 
 impl ZenohTransport {
-    /// Makes a network with these options. The bridge opens it.
+    /// Returns a network with these options. The bridge opens it.
     pub const fn new(options: ZenohOptions) -> Self {
         Self {
             options,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{ZenohError, error::text};
 
-/// Options for the part of a bridge in a zenoh network: a peer that is linked with others, or a client of routers.
+/// Options of a bridge in a zenoh network: it is a peer that is linked with other peers, or a client of routers.
 ///
 /// Endpoints are `tcp/HOST:PORT` or `quic/HOST:PORT`. `tcp/` may leave the loopback only if the bridge has `.tls(..)`
 /// or [`dangerous_plaintext`](actix_bully::remote::BridgeBuilder::dangerous_plaintext). A wrong endpoint is refused at
@@ -49,12 +49,13 @@ struct Certificates {
 }
 
 impl ZenohOptions {
-    /// A peer, which is linked with every other peer: within a subnet.
+    /// Returns the options of a peer, which is linked with every other peer: for hosts of one subnet.
     pub const fn peer() -> Self {
         Self::of(SessionMode::Peer)
     }
 
-    /// A client, which is linked with one router at a time: across subnets. The bridge starts with or without a router.
+    /// Returns the options of a client, which is linked with one router at a time: for hosts of several subnets. The
+    /// bridge starts with or without a router.
     pub const fn client() -> Self {
         Self::of(SessionMode::Client)
     }
@@ -68,7 +69,7 @@ impl ZenohOptions {
         }
     }
 
-    /// Adds an endpoint where others connect to this peer. Default: none.
+    /// Adds an endpoint at which others connect to this peer. Default: none.
     pub fn listen(mut self, endpoint: &str) -> Self {
         self.listen.push(endpoint.to_owned());
         self

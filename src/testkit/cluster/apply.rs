@@ -28,12 +28,12 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// Carries out a command, and records it. Each has a method as well: `apply(&"crash 5".parse()?)` is `crash("5")`.
-    /// A `settle` after which the cluster is not settled returns no error here.
+    /// Carries out a command, and records it. Each command also has a method: `apply(&"crash 5".parse()?)` is
+    /// `crash("5")`. A `settle` after which the cluster is not settled returns no error here.
     ///
     /// # Errors
-    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Twice`] when it names an agent
-    /// twice.
+    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Twice`] if the command contains an
+    /// agent twice.
     pub async fn apply(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         let command = &self.in_full(command)?;
         match command {
@@ -91,7 +91,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// The same for a command that does not wait: it is over with the first poll.
+    /// Carries out a command that does not wait: it ends with the first poll.
     pub(super) fn at_once(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         self.apply(command).now_or_never().unwrap_or(Ok(()))
     }

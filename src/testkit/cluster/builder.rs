@@ -78,7 +78,7 @@ pub(super) struct AgentPlan<E: Election> {
 }
 
 impl<E: Election> Cluster<E> {
-    /// A cluster of any election.
+    /// Begins a cluster of any election.
     pub fn with_config(config: E::Config) -> ClusterBuilder<E> {
         ClusterBuilder {
             config,
@@ -107,7 +107,7 @@ impl<E: Election> Cluster<E> {
 }
 
 impl Cluster {
-    /// A cluster of a bully election with its [default rules](BullyConfig::default).
+    /// Begins a cluster of a bully election with its [default rules](BullyConfig::default).
     pub fn builder() -> ClusterBuilder {
         let mut builder = Self::with_config(AnyConfig::default());
         builder.basis = Basis::Defaults;
@@ -129,23 +129,23 @@ impl<E: Election> ClusterBuilder<E> {
         self.plan(name, MemberKind::Voter, Some(score.into()))
     }
 
-    /// Adds an observer: an agent that learns which agent leads, and never votes.
+    /// Adds an observer: an agent that never votes, and only learns which agent leads.
     pub fn observer(self, name: &str) -> Self {
         self.plan(name, MemberKind::Observer, None)
     }
 
-    /// Adds an agent that answers, but is never elected.
+    /// Adds a witness: an agent that votes, but is never elected.
     pub fn witness(self, name: &str) -> Self {
         self.plan(name, MemberKind::Voter, None)
     }
 
-    /// Begins the random numbers of the network and of all agents. Default: 0.
+    /// Sets the seed of the random numbers of the network and of all agents. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Sets the faults of the network. Default: none, messages arrive at once.
+    /// Sets the faults of the network. Default: none; then messages arrive at once.
     pub fn network(mut self, conditions: Conditions) -> Self {
         self.conditions = conditions;
         self
@@ -164,14 +164,14 @@ impl<E: Election> ClusterBuilder<E> {
     }
 
     /// Sets the longest time that [`Cluster::settle`] waits. Default: longer than the worst case of the timings; 30 s
-    /// where an election has none.
+    /// for an election without a worst case.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets the number of voters that a side of the network needs to elect. A side with fewer voters is settled when no
-    /// agent leads there. Default: 0; in quorum mode the quorum.
+    /// Sets the number of voters that a side of the network needs to elect a leader. A side with fewer voters is
+    /// settled if no agent leads on it. Default: 0; in quorum mode the quorum.
     pub fn needs_voters(mut self, least: usize) -> Self {
         self.least = Some(least);
         self
@@ -180,7 +180,7 @@ impl<E: Election> ClusterBuilder<E> {
     /// Starts all agents on the current arbiter, in virtual time if its System is virtual.
     ///
     /// # Errors
-    /// [`ClusterError`], and no agent runs.
+    /// [`ClusterError`]. Then no agent runs.
     ///
     /// # Panics
     /// Outside of the System's event loop, as every start of an actor does.
@@ -264,11 +264,11 @@ impl<E: Election> ClusterBuilder<E> {
     }
 }
 
-/// The order of calls does not matter but for [`quorum`](Self::quorum), which counts the voters. Contradicting calls
-/// are refused at the start.
+/// The order of the calls does not matter, except for [`quorum`](Self::quorum), which uses the voters that were added
+/// before it. Calls that contradict each other are refused at the start.
 impl ClusterBuilder {
-    /// Turns the quorum mode on: at most one agent believes that it leads. The voters are the agents that have been
-    /// added by now, witnesses among them. An agent that joins later is an observer, or a learner, which
+    /// Turns the quorum mode on: at most one agent considers itself leader. The voters are the agents that have been
+    /// added before this call, including witnesses. An agent that joins later is an observer, or a learner, which
     /// [`change_voters`](Cluster::change_voters) makes a voter.
     pub fn quorum(self) -> Self {
         let voters = self
@@ -279,7 +279,7 @@ impl ClusterBuilder {
         self.set(|choices| choices.choose(Mode::Quorum(ids)))
     }
 
-    /// Makes the voters diskless: each loses its record when it restarts. Without [`quorum`](Self::quorum) it is
+    /// Makes the voters diskless: each voter loses its record when it restarts. Without [`quorum`](Self::quorum) it is
     /// refused.
     pub fn diskless(self) -> Self {
         self.set(|choices| choices.is_diskless = true)
@@ -290,17 +290,18 @@ impl ClusterBuilder {
         self.set(|choices| choices.timings = Some(timings))
     }
 
-    /// The plain ASTRA rules ([`astra`](crate::elections::astra)). An agent has to [`campaign`](Cluster::campaign).
+    /// Uses the plain ASTRA rules ([`astra`](crate::elections::astra)). An agent has to
+    /// [`campaign`](Cluster::campaign).
     pub fn astra(self) -> Self {
         self.set(|choices| choices.choose(Mode::Astra))
     }
 
-    /// Sets when a leader gives way to an agent of higher rank. Default: at once; in quorum mode after 10 s.
+    /// Sets when an agent of a higher rank replaces a live leader. Default: at once; in quorum mode after 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.set(|choices| choices.preemption = Some(preemption))
     }
 
-    /// Sets all rules of the available mode at once. It cannot be combined with a call that sets one of them.
+    /// Sets all rules of the available mode at once. It cannot be combined with a call that sets one of these rules.
     pub fn rules(self, rules: BullyConfig) -> Self {
         self.set(|choices| choices.choose(Mode::Config(Arc::new(rules))))
     }

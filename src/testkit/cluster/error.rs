@@ -19,7 +19,7 @@ pub enum ClusterError {
     /// An agent cannot be started.
     #[error("{name} cannot be started: {source}")]
     Start {
-        /// The name asked for.
+        /// The name that was requested.
         name: String,
         /// The reason.
         #[source]
@@ -33,12 +33,12 @@ pub enum ClusterError {
         /// The error of the application.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The application started another agent than the agent that was added.
+    /// The application started another agent than the one that was added.
     #[error("the start of {expected} gave back the agent {found}: call each by its own name")]
     OtherAgent {
-        /// The name that was added.
+        /// The name of the agent that was added.
         expected: String,
-        /// The name of the agent.
+        /// The name of the agent that was started.
         found: AgentId,
     },
     /// Two agents would have the same name.
@@ -47,68 +47,68 @@ pub enum ClusterError {
         /// The name.
         name: AgentId,
     },
-    /// No agent has that name.
+    /// No agent has this name.
     #[error("there is no agent {name:?} here, but {known}")]
     Unknown {
-        /// The name asked for.
+        /// The name that was requested.
         name: String,
         /// The agents of the cluster.
         known: AgentNames,
     },
-    /// An agent is named twice, and cannot be on two sides.
+    /// A command contains an agent twice; an agent cannot be on two sides.
     #[error("{name} is named twice: name each agent once")]
     Twice {
         /// The agent.
         name: AgentId,
     },
-    /// It is down.
+    /// The agent is down.
     #[error("{name} is down: restart it first")]
     Down {
         /// The agent.
         name: AgentId,
     },
-    /// It is down, and comes back by itself.
+    /// The agent is down, and its supervisor will restart it.
     #[error("{name} is down and will be restarted by its supervisor: let time pass")]
     Restarting {
         /// The agent.
         name: AgentId,
     },
-    /// It runs.
+    /// The agent runs.
     #[error("{name} is up: crash or stop it first")]
     Up {
         /// The agent.
         name: AgentId,
     },
-    /// It hangs.
+    /// The agent hangs.
     #[error("{name} hangs: resume it first")]
     Hung {
         /// The agent.
         name: AgentId,
     },
-    /// It does not hang.
+    /// The agent does not hang.
     #[error("{name} does not hang: there is nothing to resume")]
     NotHung {
         /// The agent.
         name: AgentId,
     },
-    /// It does not lead.
+    /// The agent does not lead.
     #[error("{name} does not lead; these consider themselves leader: {believers}")]
     NotLeading {
         /// The agent.
         name: AgentId,
-        /// The agents that do.
+        /// The agents that lead.
         believers: AgentNames,
     },
-    /// Its leadership has no end.
+    /// The leadership of the agent has no end.
     #[error("the leadership of {name} does not run out: its election has no lease")]
     NoLease {
         /// The agent.
         name: AgentId,
     },
-    /// This election has no voters to choose.
+    /// This election has no list of voters that could be changed.
     #[error("this election has no list of voters to change: only a quorum with disks has one")]
     NoVoters,
-    /// It left, but not politely.
+    /// The agent left, but not in an orderly way.
     #[error("{name} has left without a proper end: {source}")]
     Leave {
         /// The agent.
@@ -117,10 +117,10 @@ pub enum ClusterError {
         #[source]
         source: LeaveError,
     },
-    /// A network cannot be like that.
+    /// The conditions of a network are not valid.
     #[error("the network cannot be like that: {0}")]
     Conditions(#[from] ConditionsError),
-    /// It is not settled which agent leads.
+    /// The cluster is not settled.
     #[error(transparent)]
     NotSettled(#[from] NotSettled),
 }
@@ -130,7 +130,7 @@ pub enum ClusterError {
 pub struct AgentNames(Vec<AgentId>);
 
 impl AgentNames {
-    /// The names.
+    /// Returns the names.
     pub fn as_slice(&self) -> &[AgentId] {
         &self.0
     }
@@ -142,7 +142,7 @@ impl FromIterator<AgentId> for AgentNames {
     }
 }
 
-/// Writes a list, of which only the beginning is shown.
+/// Writes the first names of the list.
 impl fmt::Display for AgentNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {

@@ -1,7 +1,7 @@
-//! The verbs of a cluster for the network between its agents.
+//! The methods of a cluster for the network between its agents.
 //!
-//! A message's fate is decided when it is sent: a message under way when a cut begins still arrives. Not here: the effect
-//! of each verb (`apply.rs`).
+//! A message's fate is decided when it is sent: a message that is on its way when a cut begins still arrives. Not here:
+//! the effect of each method (`apply.rs`).
 
 use super::{Cluster, ClusterError, journal::open};
 use crate::{
@@ -11,11 +11,11 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// Separates sides that do not reach each other. Agents that no side names are on one more side. This replaces an
-    /// earlier partition.
+    /// Separates the agents into sides that do not reach each other. Agents on none of the given sides are together on
+    /// one more side. This replaces an earlier partition.
     ///
     /// # Errors
-    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] when an agent is on two sides.
+    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] if an agent is on two sides.
     pub fn partition<S, N>(
         &mut self,
         sides: impl IntoIterator<Item = S>,
@@ -29,19 +29,19 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Partition(sides))
     }
 
-    /// Cuts the link between two agents.
+    /// Cuts the link between two agents, in both directions.
     ///
     /// # Errors
-    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] when they are the same.
+    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] if both names are the same agent.
     pub fn cut(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
         let (one, other) = (self.id(one)?, self.id(other)?);
         self.at_once(&RecordedCommand::Cut(one, other))
     }
 
-    /// Cuts the messages from the first agent to the second; the way back stays.
+    /// Cuts the messages from the first agent to the second. The other direction does not change.
     ///
     /// # Errors
-    /// As [`cut`](Self::cut).
+    /// The errors of [`cut`](Self::cut).
     pub fn cut_one_way(&mut self, from: &str, to: &str) -> Result<(), ClusterError> {
         let (from, to) = (self.id(from)?, self.id(to)?);
         self.at_once(&RecordedCommand::CutOneWay(from, to))
@@ -55,16 +55,16 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Isolate(self.id(name)?))
     }
 
-    /// Mends the link between two agents, both ways; a partition or an isolation stays.
+    /// Mends the link between two agents, in both directions. A partition or an isolation remains.
     ///
     /// # Errors
-    /// As [`cut`](Self::cut).
+    /// The errors of [`cut`](Self::cut).
     pub fn mend(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
         let (one, other) = (self.id(one)?, self.id(other)?);
         self.at_once(&RecordedCommand::Mend(one, other))
     }
 
-    /// Ends the isolation of an agent; a cut or a partition stays.
+    /// Ends the isolation of an agent. A cut or a partition remains.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -72,7 +72,7 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Rejoin(self.id(name)?))
     }
 
-    /// Ends every partition, cut and isolation. Delays and losses stay.
+    /// Ends every partition, cut and isolation. Delays and losses remain.
     pub fn heal(&mut self) {
         // The command names no agent, so no agent can be missing.
         self.at_once(&RecordedCommand::Heal).ok();
@@ -90,7 +90,7 @@ impl<E: Election> Cluster<E> {
         open(&self.journal).network.conditions()
     }
 
-    /// Everything else that can be done to the [network](Network). Not recorded.
+    /// Changes the [network](Network) in any other way. The change is not recorded.
     pub fn with_network<R>(&mut self, change: impl FnOnce(&mut Network) -> R) -> R {
         let mut journal = open(&self.journal);
         journal.acted();

@@ -31,22 +31,22 @@
 //! pass through one actor, which loses, delays and records them.
 //!
 //! # Messages of applications
-//! The messages of the agents' applications ([`Messages`](crate::leader::Messages), and layers on them: a
-//! [`LeaderProxy`](crate::leader::LeaderProxy), schedules) meet the same faults: an isolated agent receives none and
-//! reaches no other agent. They arrive at most once and in order, as over a bridge, whatever faults the agents' own
-//! messages meet. In the trace and for [`Network::ignore`](crate::testkit::faults::Network::ignore) their kind is
-//! `application`; [`settle`](Cluster::settle) does not wait for them.
+//! The messages of the agents' applications ([`Messages`](crate::leader::Messages), and what is built on them: a
+//! [`LeaderProxy`](crate::leader::LeaderProxy), schedules) are subject to the same faults: an isolated agent receives
+//! none and reaches no other agent. They arrive at most once and in order, as over a bridge, whatever faults change the
+//! agents' own messages. In the trace and for [`Network::ignore`](crate::testkit::faults::Network::ignore) their kind
+//! is `application`; [`settle`](Cluster::settle) does not wait for them.
 //!
 //! # Virtual time
-//! A cluster makes no runtime. In a System whose clock is paused it runs in virtual time: waiting costs nothing, and
-//! two runs with the same seed have the same trace, byte for byte. The feature `testkit` has such a System. On the real
-//! clock the order of events depends on the clock.
+//! A cluster creates no runtime. In a System whose clock is paused it runs in virtual time: a wait costs nothing, and
+//! two runs with the same seed have the same trace, byte for byte. The feature `testkit` has such a System. By the real
+//! clock the order of events varies.
 //!
 //! # Where to go next
 //! `wiring.rs` puts agents that an application wires into a cluster, `register.rs` the register of a lease. `apply.rs`
-//! carries out commands, `verbs.rs` and `links.rs` have a method for each, `voters.rs` has the list of a quorum;
-//! `parcel.rs` is a message under way, `settle.rs` defines when a cluster is settled, `repeat.rs` repeats a recorded
-//! run. The example `cluster` offers all of that as text.
+//! carries out commands, `verbs.rs` and `links.rs` have a method for each command, `voters.rs` has the list of a
+//! quorum; `parcel.rs` is a message on its way, `settle.rs` defines when a cluster is settled, `repeat.rs` repeats a
+//! recorded run. The example `cluster` offers all of this as text.
 
 mod agent;
 mod apply;
@@ -99,15 +99,14 @@ use crate::{
 
 /// Agents of one election in this process; see the [module's page](self).
 ///
-/// Agents are named as they were named when they were added; a number `n` stands for `agent-n`.
-/// Dropping the cluster stops them.
+/// An agent has the name with which it was added; a number `n` means `agent-n`. A drop of the cluster stops the agents.
 #[derive(Debug)]
 pub struct Cluster<E: Election = AnyBully> {
     config: E::Config,
     policy: RestartPolicy,
     seed: u64,
     timeout: Duration,
-    /// Number of voters that a side needs to elect.
+    /// Number of voters that a side needs to elect a leader.
     least: usize,
     /// The register that a side needs as well: it keeps the lease, and follows no agent.
     register: Option<AgentId>,
@@ -122,13 +121,13 @@ pub struct Cluster<E: Election = AnyBully> {
 }
 
 impl<E: Election> Cluster<E> {
-    /// The wall clock of all hosts, to be set: an agent reads it when it starts.
+    /// Returns the wall clock of all hosts, to set it: an agent reads it when it starts.
     pub const fn wall_clock(&self) -> &VirtualWallClock {
         &self.wall
     }
 
-    /// Returns the handle of that agent, as an application would hold it. After a [`restart`](Self::restart) it is
-    /// another handle.
+    /// Returns the handle of this agent, as an application would have it. After a [`restart`](Self::restart) the agent
+    /// has another handle.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -136,7 +135,7 @@ impl<E: Election> Cluster<E> {
         self.find(name).map(|agent| &agent.handle)
     }
 
-    /// The leader as far as that agent knows; none if it is down.
+    /// Returns the leader as far as this agent knows; `None` if the agent is down or knows no leader.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -144,17 +143,17 @@ impl<E: Election> Cluster<E> {
         self.find(name).map(|agent| agent.handle.leader())
     }
 
-    /// The group that the agents are in, for messages that no agent sent.
+    /// Returns the group of the agents, for messages that no agent sent.
     pub fn group(&self) -> &Group<E::Message> {
         &self.group
     }
 
-    /// Returns the trace so far. The newest events may be missing until something is awaited.
+    /// Returns the trace so far. The newest events may be missing until the caller awaits something.
     pub fn trace(&self) -> Trace {
         open(&self.journal).trace.clone()
     }
 
-    /// The time since the cluster was started.
+    /// Returns the time since the cluster was started.
     pub fn now(&self) -> Time {
         open(&self.journal).now()
     }

@@ -1,7 +1,8 @@
-//! A cluster whose agents hold a lease: their register is one more member, which can be cut off, crash and come back.
+//! A cluster whose agents hold a lease: their register is one more member, which can be cut off, crash and be
+//! restarted.
 //!
-//! Decided here: the register is an agent that the cluster makes, in memory. It keeps its records through a crash, as a
-//! database does. Questions of agents to it take the way of all messages. Not here: its answers
+//! Decided here: the register is an agent that the cluster creates, in memory. It keeps its records through a crash, as
+//! a database does. The questions of the agents to it cross the network like all other messages. Not here: its answers
 //! ([`lease::Simulated`](crate::elections::lease::Simulated)), and when such a cluster has settled (`judge.rs`).
 
 use std::sync::Arc;
@@ -15,11 +16,12 @@ use crate::{
 };
 
 impl Cluster<Simulated> {
-    /// A cluster of agents that hold a lease, around a register in memory. `change` gets the rules, which begin as
-    /// those of [`LeaseConfig::new`]. The register is the member `register`, so it can be isolated, cut off and crashed
-    /// like an agent. A side of the network that does not reach it has no leader once the lease is over.
+    /// Begins a cluster of agents that hold a lease, around a register in memory. `change` receives the rules of
+    /// [`LeaseConfig::new`] and may change them. The register is the member `register`, so it can be isolated, cut off
+    /// and crashed like an agent. A side of the network that does not reach it has no leader after the end of the
+    /// lease.
     ///
-    /// Agents of an application's own making ([`wired`](ClusterBuilder::wired)) take their register themselves:
+    /// Agents that an application starts ([`wired`](ClusterBuilder::wired)) set their register by themselves:
     /// [`lease`](crate::agent::BullyBuilder::lease).
     ///
     /// ```

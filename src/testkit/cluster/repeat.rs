@@ -1,7 +1,8 @@
 //! Saves a run as a recording, and repeats a recording as a run.
 //!
-//! Decided here: a command is given at its moment in the recording, whatever made the time pass then. A command of the
-//! recording that is refused ends the run. Not here: the contents of a recording ([`record`](crate::record)).
+//! Decided here: a command is given at its moment in the recording, whatever made the time pass in the recorded run. If
+//! a command of the recording is refused, the run ends. Not here: the contents of a recording
+//! ([`record`](crate::record)).
 
 use actix::clock::sleep;
 
@@ -13,15 +14,15 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// Returns the run until now as a recording, under this name of the election. The newest events may be missing
-    /// until something is awaited. The recording says that it was made in virtual time;
+    /// Returns the run so far as a recording; `protocol` is the name of the election in it. The newest events may be
+    /// missing until the caller awaits something. The recording contains that it was made in virtual time;
     /// [`header_mut`](Recording::header_mut) changes that.
     pub fn recording(&self, protocol: &str) -> Recording {
         let journal = open(&self.journal);
         journal.trace.to_recording(protocol, journal.now())
     }
 
-    /// Lets time pass until then, counted from the start of the cluster.
+    /// Lets time pass until `at`, counted from the start of the cluster.
     pub async fn wait_until(&self, at: Time) {
         let left = at.since(self.clock.now());
         if !left.is_zero() {
@@ -33,7 +34,7 @@ impl<E: Election> Cluster<E> {
     /// with a cluster that begins as the recorded one did, the run is the same.
     ///
     /// # Errors
-    /// [`ClusterError`] of a command that is refused; those before it were given.
+    /// [`ClusterError`] of the first command that is refused; the commands before it were given.
     pub async fn repeat(&mut self, recording: &Recording) -> Result<(), ClusterError> {
         for entry in recording.entries() {
             if let What::Command(command) = &entry.what {

@@ -1,9 +1,9 @@
-//! Waits until it is settled which agents lead, and returns the cost or the obstacle.
+//! Waits until the cluster is settled, and returns the cost or the obstacle.
 //!
 //! Decided here: *settled* means that on each side of the network the running agents agree on one of them, that this
-//! agent believes it leads and no other agent there does, and that no message of an election is under way. A side on
-//! which no agent may be elected, or with too few voters, is settled without a leader. Not here: how that is found out
-//! (`judge.rs`).
+//! agent considers itself leader and no other agent of the side does, and that no message of an election is on its way.
+//! A side on which no agent may be elected, or with too few voters, is settled without a leader. Not here: how this is
+//! found out (`judge.rs`).
 
 use std::{fmt, time::Duration};
 
@@ -16,11 +16,11 @@ use crate::{
     record::{RecordedCommand, RecordedSide, What},
 };
 
-/// The agents that lead, and the time and messages since the last command to the cluster.
+/// The leaders of a settled cluster, and the time and messages since the last command to the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settled {
-    /// The sides of the network; one unless it is separated. Agents that are down or hang are on no side.
+    /// The sides of the network; one side unless the network is separated. Agents that are down or hang are on no side.
     pub sides: Vec<Side>,
     /// Time until the last agent changed its leader.
     pub took: Duration,
@@ -29,7 +29,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// The leaders, one for each side that has one.
+    /// Returns the leaders, one for each side that has a leader.
     pub fn leaders(&self) -> impl Iterator<Item = &AgentId> {
         self.sides.iter().filter_map(|side| side.leader.as_ref())
     }
@@ -43,7 +43,7 @@ impl Settled {
         }
     }
 
-    /// The leader, if there is exactly one.
+    /// Returns the leader, if there is exactly one.
     pub fn leader(&self) -> Option<&AgentId> {
         let mut leaders = self.leaders();
         leaders.next().filter(|_| leaders.next().is_none())
@@ -63,13 +63,13 @@ impl fmt::Display for Settled {
     }
 }
 
-/// Agents that run and reach each other, some perhaps by others only.
+/// Agents that run and reach each other, some of them perhaps only through other agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Side {
     /// The agents of this side.
     pub agents: Vec<AgentId>,
-    /// The leader that they follow; `None` where no agent may be elected, or too few vote.
+    /// The leader that they follow; `None` if no agent may be elected, or too few agents vote.
     pub leader: Option<AgentId>,
     /// The term of that leadership.
     pub term: Term,
@@ -85,42 +85,42 @@ impl From<&Side> for RecordedSide {
     }
 }
 
-/// It is not settled which agent leads.
+/// The cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not settled within {waited:?}: {obstacle}")]
 #[non_exhaustive]
 pub struct NotSettled {
     /// Time for which the call waited.
     pub waited: Duration,
-    /// The obstacle at the end.
+    /// The obstacle at the end of the wait.
     pub obstacle: Obstacle,
 }
 
-/// An obstacle to a settlement.
+/// The reason why a cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
     /// Something happened a moment ago.
     Busy,
-    /// Messages of an election are under way.
+    /// Messages of an election are on their way.
     UnderWay {
         /// Their number.
         messages: usize,
     },
-    /// These agents hold an election, or wait for the outcome of one.
+    /// These agents hold an election, or wait for its outcome.
     Electing(AgentNames),
     /// A leader is handing over.
     Draining(AgentNames),
-    /// These agents know no leader, though one of them could be elected.
+    /// These agents know no leader, although one of them could be elected.
     Leaderless(AgentNames),
-    /// These follow an agent that is not there, or that they do not hear.
+    /// These agents follow an agent that is not there, or whose messages do not reach them.
     Astray {
         /// The agent.
         agents: AgentNames,
         /// The agent that they follow.
         leader: AgentId,
     },
-    /// These reach each other and do not follow the same leader.
+    /// These agents reach each other and do not follow the same leader.
     Divided(AgentNames),
 }
 
@@ -147,10 +147,10 @@ impl fmt::Display for Obstacle {
 }
 
 impl<E: Election> Cluster<E> {
-    /// Waits until it is settled which agents lead.
+    /// Waits until the cluster is settled.
     ///
-    /// Time and messages are counted from the last command to the cluster. Returns a moment after the last event; that
-    /// moment does not count.
+    /// Time and messages are counted from the last command to the cluster. The call returns a moment after the last
+    /// event; that moment is not counted.
     ///
     /// # Errors
     /// [`NotSettled`] when the cluster does not settle within a time that follows from the timings, see

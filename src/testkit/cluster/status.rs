@@ -1,4 +1,4 @@
-//! The agents and what each believes, as rows and as an aligned table.
+//! The agents and the state of each, as rows and as an aligned table.
 
 use std::{fmt, time::Duration};
 
@@ -11,42 +11,42 @@ use crate::protocol::{AgentId, Election, Incarnation, Leader, MemberKind, Role, 
 pub struct AgentStatus {
     /// Its name.
     pub name: AgentId,
-    /// Voter or observer, which a learner is too.
+    /// Voter or observer. A learner is shown as an observer.
     pub kind: MemberKind,
     /// Its score; `None` while it cannot be elected.
     pub score: Option<Score>,
-    /// Whether it is there at all.
+    /// Whether it runs, hangs or is down.
     pub condition: Condition,
     /// Whether all its links are cut, by [`isolate`](Cluster::isolate).
     pub isolated: bool,
     /// Its role.
     pub role: Role,
-    /// The highest term it has seen in this incarnation.
+    /// The highest term that it has seen in this incarnation.
     pub term: Term,
-    /// The leader that it follows, or itself.
+    /// The leader that it follows, or the agent itself.
     pub leader: Option<Leader>,
-    /// Whether it believes that it leads, at this moment.
+    /// Whether it considers itself leader at this moment.
     pub leads: bool,
     /// Its present incarnation, or the last one.
     pub incarnation: Incarnation,
-    /// Time for which it still leads without another acknowledgement; `None` where it does not lead, or where its
+    /// Time for which it will still lead without another acknowledgement; `None` if it does not lead, or if its
     /// leadership has no end.
     pub lease_left: Option<Duration>,
 }
 
-/// All agents of a cluster, at one moment; written as a table.
+/// All agents of a cluster at one moment. As text it is a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterStatus(Vec<AgentStatus>);
 
 impl ClusterStatus {
-    /// The agents, in the order in which they joined.
+    /// Returns the agents, in the order in which they joined.
     pub fn agents(&self) -> &[AgentStatus] {
         &self.0
     }
 }
 
 impl<E: Election> Cluster<E> {
-    /// The agents, and what each believes.
+    /// Returns the agents, with the state of each.
     pub fn status(&self) -> ClusterStatus {
         let list = self.list();
         let row = |agent: &super::agent::ClusterAgent<E>| {
@@ -72,7 +72,7 @@ impl<E: Election> Cluster<E> {
         ClusterStatus(self.agents.iter().map(row).collect())
     }
 
-    /// The agents that consider themselves leader, in the order of the cluster.
+    /// Returns the agents that consider themselves leader, in the order of the cluster.
     pub fn believers(&self) -> Vec<AgentId> {
         let believers = self.agents.iter().filter(|agent| agent.handle.is_leader());
         believers.map(|agent| agent.id().clone()).collect()

@@ -1,7 +1,7 @@
-//! The verbs of a cluster for its agents, by name.
+//! The methods of a cluster for its agents, by name.
 //!
-//! Decided here: each verb is a [command](RecordedCommand), and how names become full. Not here: the effects
-//! (`apply.rs`), and the verbs for the network (`links.rs`).
+//! Decided here: each method is a [command](RecordedCommand), and how names become full. Not here: the effects
+//! (`apply.rs`), and the methods for the network (`links.rs`).
 
 use super::{AgentNames, Cluster, ClusterError, agent::ClusterAgent, builder::refused};
 use crate::{
@@ -13,19 +13,19 @@ use crate::{
 impl<E: Election> Cluster<E> {
     // ---- an end, and a new beginning ---------------------------------------------------------
 
-    /// Makes an agent panic; all others learn of it. It stays down until [`restart`](Self::restart), unless the cluster
-    /// is [supervised](super::ClusterBuilder::supervised). The panic prints nothing.
+    /// Makes an agent panic; all other agents learn of it. It stays down until [`restart`](Self::restart), unless the
+    /// cluster is [supervised](super::ClusterBuilder::supervised). The panic prints nothing.
     ///
     /// # Errors
-    /// [`ClusterError`] when no agent of that name runs.
+    /// [`ClusterError`] if no agent of this name runs.
     pub async fn crash(&mut self, name: &str) -> Result<(), ClusterError> {
         self.crash_all([name]).await
     }
 
-    /// Several agents panic at the same moment.
+    /// Makes several agents panic at the same moment.
     ///
     /// # Errors
-    /// As [`crash`](Self::crash), and no agent has panicked; [`ClusterError::Twice`].
+    /// The errors of [`crash`](Self::crash), and [`ClusterError::Twice`]. After an error no agent has panicked.
     pub async fn crash_all<N: AsRef<str>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
@@ -33,18 +33,18 @@ impl<E: Election> Cluster<E> {
         self.apply(&RecordedCommand::Crash(self.ids(names)?)).await
     }
 
-    /// An agent stops at once, without handing over.
+    /// Stops an agent at once, without handing over.
     ///
     /// # Errors
-    /// As [`crash`](Self::crash); [`ClusterError::Hung`].
+    /// The errors of [`crash`](Self::crash), and [`ClusterError::Hung`].
     pub async fn stop(&mut self, name: &str) -> Result<(), ClusterError> {
         self.stop_all([name]).await
     }
 
-    /// Several agents stop at the same moment.
+    /// Stops several agents at the same moment.
     ///
     /// # Errors
-    /// As [`stop`](Self::stop), and no agent has stopped; [`ClusterError::Twice`].
+    /// The errors of [`stop`](Self::stop), and [`ClusterError::Twice`]. After an error no agent has stopped.
     pub async fn stop_all<N: AsRef<str>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
@@ -52,7 +52,7 @@ impl<E: Election> Cluster<E> {
         self.apply(&RecordedCommand::Stop(self.ids(names)?)).await
     }
 
-    /// An agent that is down begins a new incarnation, with the score it had last.
+    /// Starts a new incarnation of an agent that is down, with its last score.
     ///
     /// # Errors
     /// [`ClusterError::Up`], [`ClusterError::Restarting`], [`ClusterError::Unknown`].
@@ -60,42 +60,42 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Restart(self.id(name)?))
     }
 
-    /// An agent hangs: it handles neither messages nor timers. Returns when it does.
+    /// Makes an agent hang: it handles neither messages nor timers. Returns when the agent hangs.
     ///
     /// # Errors
-    /// [`ClusterError`] when no agent of that name runs; [`ClusterError::Hung`].
+    /// [`ClusterError`] if no agent of this name runs; [`ClusterError::Hung`].
     pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Hang(self.id(name)?)).await
     }
 
-    /// Freezes all of an agent's process, including everything that the application has started in it. An agent that
-    /// the cluster makes hangs.
+    /// Freezes the whole process of an agent, including everything that the application has started in it. An agent
+    /// that the cluster itself starts only hangs.
     ///
     /// # Errors
-    /// As [`hang`](Self::hang).
+    /// The errors of [`hang`](Self::hang).
     pub async fn freeze(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Freeze(self.id(name)?)).await
     }
 
-    /// An agent's process ends at once with all that runs in it, frozen or not. An agent of the cluster's own
-    /// making stops.
+    /// Ends the process of an agent at once with all that runs in it, frozen or not. An agent that the cluster itself
+    /// starts only stops.
     ///
     /// # Errors
-    /// As [`crash`](Self::crash).
+    /// The errors of [`crash`](Self::crash).
     pub async fn kill(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Kill(self.id(name)?)).await
     }
 
     /// Ends the leadership of an agent at this moment by its own clock, as if its host had been suspended for the rest
-    /// of the lease: it does not lead any more, and finds that out with its next step.
+    /// of the lease: the agent no longer leads, and finds this out at its next step.
     ///
     /// # Errors
-    /// [`ClusterError::NotLeading`]; [`ClusterError::NoLease`] where a leadership lasts until it is lost.
+    /// [`ClusterError::NotLeading`]; [`ClusterError::NoLease`] if a leadership has no end in time.
     pub fn expire(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Expire(self.id(name)?))
     }
 
-    /// A hung or frozen agent goes on, late for everything.
+    /// Lets a hung or frozen agent continue, late for everything.
     ///
     /// # Errors
     /// [`ClusterError::NotHung`], [`ClusterError::Unknown`].
@@ -105,26 +105,26 @@ impl<E: Election> Cluster<E> {
 
     // ---- coming and going --------------------------------------------------------------------
 
-    /// A new agent joins.
+    /// Adds a new agent.
     ///
     /// # Errors
-    /// [`ClusterError::Taken`]; [`ClusterError::Start`] when its name breaks the rules.
+    /// [`ClusterError::Taken`]; [`ClusterError::Start`] if its name breaks the rules.
     pub fn join(&mut self, name: &str, score: impl Into<Score>) -> Result<(), ClusterError> {
         self.admit(name, MemberKind::Voter, Some(score.into()))
     }
 
-    /// A new agent joins that answers, but is never elected.
+    /// Adds a new witness: an agent that votes, but is never elected.
     ///
     /// # Errors
-    /// As [`join`](Self::join).
+    /// The errors of [`join`](Self::join).
     pub fn join_witness(&mut self, name: &str) -> Result<(), ClusterError> {
         self.admit(name, MemberKind::Voter, None)
     }
 
-    /// Makes a new observer join: an agent that learns which agent leads, and never votes.
+    /// Adds a new observer: an agent that never votes, and only learns which agent leads.
     ///
     /// # Errors
-    /// As [`join`](Self::join).
+    /// The errors of [`join`](Self::join).
     pub fn join_observer(&mut self, name: &str) -> Result<(), ClusterError> {
         self.admit(name, MemberKind::Observer, None)
     }
@@ -141,18 +141,18 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Join { agent, kind, score })
     }
 
-    /// An agent hands over if it leads, and leaves for good.
+    /// Lets an agent leave for good. If it leads, it hands over first.
     ///
     /// # Errors
-    /// [`ClusterError`] when no agent of that name runs; [`ClusterError::Leave`] when it took too
-    /// long, and then it has left nevertheless.
+    /// [`ClusterError`] if no agent of this name runs; [`ClusterError::Leave`] if it took too long; the agent has left
+    /// even then.
     pub async fn leave(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Leave(self.id(name)?)).await
     }
 
     // ---- commands -----------------------------------------------------------------------------
 
-    /// Gives an agent another score; an agent that is down gets it for its next incarnation.
+    /// Gives an agent another score. An agent that is down gets the score for its next incarnation.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -160,7 +160,7 @@ impl<E: Election> Cluster<E> {
         self.rate(name, Some(score.into()))
     }
 
-    /// An agent becomes ineligible; if it leads, it hands over.
+    /// Makes an agent ineligible; if it leads, it hands over.
     ///
     /// # Errors
     /// [`ClusterError::Unknown`].
@@ -173,20 +173,21 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Score { agent, score })
     }
 
-    /// Makes the leader hand over, to that agent if one is named. The leader is not a candidate for a while.
+    /// Makes the leader hand over, to the agent `to` if it is given. During its cool-down the former leader lets other
+    /// agents go first.
     ///
     /// # Errors
-    /// [`ClusterError::NotLeading`]; [`ClusterError`] when one of the two agents does not run; [`ClusterError::Twice`]
-    /// when both are the same.
+    /// [`ClusterError::NotLeading`]; [`ClusterError`] if one of the two agents does not run; [`ClusterError::Twice`] if
+    /// both are the same.
     pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
         let (agent, to) = (self.id(name)?, to.map(|to| self.id(to)).transpose()?);
         self.at_once(&RecordedCommand::StepDown { agent, to })
     }
 
-    /// An agent holds an election.
+    /// Makes an agent hold an election.
     ///
     /// # Errors
-    /// [`ClusterError`] when no agent of that name runs.
+    /// [`ClusterError`] if no agent of this name runs.
     pub fn campaign(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Campaign(self.id(name)?))
     }

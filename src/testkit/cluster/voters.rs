@@ -1,6 +1,6 @@
 //! The voters of a quorum, and changes of them while the agents run.
 //!
-//! Decided here: which agent is asked, that nothing waits for the answer, and which agents count as voters now. Not
+//! Decided here: which agent is asked, that the call does not wait for the answer, and which agents are voters now. Not
 //! here: the steps of a change ([`epoch`](crate::elections::quorum::epoch)).
 
 use std::time::Duration;
@@ -13,13 +13,13 @@ use crate::{
 };
 
 impl<E: Election> Cluster<E> {
-    /// Changes the voters of a quorum, one at a time: adds an agent that has [joined](Self::join), removes one, or puts
-    /// one in the place of another. Any agent that runs is asked, the leader if there is one. The outcome is an event
-    /// in the trace, and [`settle`](Self::settle) waits for the next leader.
+    /// Changes the voters of a quorum, one voter at a time: adds an agent that has [joined](Self::join), removes a
+    /// voter, or replaces a voter by an agent. The leader is asked or, without a leader, any agent that runs. The
+    /// outcome is an event in the trace, and [`settle`](Self::settle) waits for the next leader.
     ///
     /// # Errors
-    /// [`ClusterError::NoVoters`] where the election has no list of voters; [`ClusterError::Unknown`];
-    /// [`ClusterError::Down`] when no agent runs.
+    /// [`ClusterError::NoVoters`] if the election has no list of voters; [`ClusterError::Unknown`];
+    /// [`ClusterError::Down`] if no agent runs.
     pub fn change_voters(&mut self, change: VoterChange) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::ChangeVoters(change))
     }

@@ -1,4 +1,4 @@
-//! Agents that an application wires: its options, its actors around them, each agent in a process of its own.
+//! Agents that an application wires: with its options and its actors, each agent in a process of its own.
 //!
 //! Decided here: the parts that a cluster adds to such an agent (its group, clock, store and record), and the parts
 //! that end together with a process.
@@ -29,25 +29,25 @@ pub struct Wiring<E: Election> {
 }
 
 impl<E: Election> Wiring<E> {
-    /// The name that the agent has to have.
+    /// Returns the name that the agent must have.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the cluster's group, for actors beside the agent that join it.
+    /// Returns the cluster's group, for actors beside the agent that join the group.
     pub fn group(&self) -> &Group<E::Message> {
         &self.group
     }
 
-    /// The process in which the closure runs, and all that it starts.
+    /// Returns the process in which the closure runs, with all that it starts.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
     /// Makes the builder's agent an agent of the cluster: in its group, by its clock, in its trace, and with a store
     /// that outlives the process unless its voters have no disk. All other options are the builder's: score, election,
-    /// restart policy. Options that are set afterwards count, such as another store. The agent may have more
-    /// subscribers, but not another parent, group or clock.
+    /// restart policy. Options that are set afterwards replace these, for example another store. The agent may have
+    /// more subscribers, but not another parent, group or clock.
     pub fn prepare(&self, agent: AgentBuilder<E>) -> AgentBuilder<E> {
         let agent = agent
             .join(&self.group)
@@ -97,14 +97,14 @@ impl<E: Election> fmt::Debug for Making<E> {
 
 impl<E: Election> super::ClusterBuilder<E> {
     /// Adds an agent that the application starts, with its actors. `start` is called in a [`Process`] of the agent's
-    /// own, with the cluster and at each [`restart`](Cluster::restart) of the process. It has to return the handle of
-    /// an agent that [`Wiring::prepare`] was applied to.
+    /// own: when the cluster starts, and at each [`restart`](Cluster::restart) of the process. It has to return the
+    /// handle of an agent that was prepared by [`Wiring::prepare`].
     ///
-    /// After a [`crash`](Cluster::crash), such an agent comes back by its own restart policy, behind the same handle.
-    /// [`freeze`](Cluster::freeze) stops all of its process, and [`kill`](Cluster::kill) ends it.
+    /// After a [`crash`](Cluster::crash), such an agent is restarted by its own restart policy, behind the same handle.
+    /// [`freeze`](Cluster::freeze) stops its whole process, and [`kill`](Cluster::kill) ends it.
     ///
-    /// The cluster's own settings decide whether the cluster has [settled](Cluster::settle). Where the agents have
-    /// other settings, set [`timeout`](Self::timeout) and [`needs_voters`](Self::needs_voters).
+    /// The cluster's own settings decide whether the cluster has [settled](Cluster::settle). If the agents have other
+    /// settings, set [`timeout`](Self::timeout) and [`needs_voters`](Self::needs_voters).
     ///
     /// # Examples
     /// ```
