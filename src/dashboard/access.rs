@@ -1,8 +1,9 @@
 //! Decides which callers may command through the page.
 //!
 //! Decided here: all checks of a request before its body is read. A page of another origin can make a browser send a
-//! request, but neither with our header nor with our origin (cross-site request forgery). A foreign host name that
-//! resolves to this host's loopback address is not a name of loopback (DNS rebinding). Not here: the commands.
+//! request, but neither with the header of this page nor with its origin (cross-site request forgery). A foreign host
+//! name that resolves to this host's loopback address is not a name of loopback (DNS rebinding). Not here: the
+//! commands.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -28,7 +29,8 @@ pub(crate) struct CommandSender<'a> {
     pub(crate) host: Option<&'a str>,
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) authorization: Option<&'a [u8]>,
-    /// Relation of the sending page's site to this server, as the browser states it: `Sec-Fetch-Site`.
+    /// How the site of the page that sends the request relates to this server, as the browser reports it:
+    /// `Sec-Fetch-Site`.
     pub(crate) site: Option<&'a str>,
 }
 
@@ -93,7 +95,7 @@ impl CommandSender<'_> {
     }
 
     /// Refuses a request from a page of another site. A browser without `Sec-Fetch-Site` sends the origin of such a
-    /// page if the page could read the answer.
+    /// page if that page could read the answer.
     pub(crate) fn must_not_be_foreign(&self) -> Result<(), AccessError> {
         let is_foreign = match self.site {
             Some(site) => site != "same-origin" && site != "none",
@@ -111,13 +113,13 @@ impl CommandSender<'_> {
             .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
     }
 
-    /// Whether the caller is on this host, and addresses it by a name of loopback.
+    /// Returns whether the caller is on this host, and addresses it by a name of loopback.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.is_some_and(|peer| peer.ip().is_loopback()) && self.host.is_some_and(is_loopback)
     }
 }
 
-/// Whether a `Host` header names loopback.
+/// Returns whether a `Host` header contains a name of loopback.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or(rest, |(name, _)| name),

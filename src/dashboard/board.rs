@@ -1,8 +1,8 @@
 //! The state that is shown at present, and the frames that each viewer has not read.
 //!
 //! Decided here: a frame is written once for all viewers, a viewer begins with a snapshot, and a viewer that is too
-//! slow for the frames begins again with another snapshot. A publisher never waits for a viewer. Not here: the
-//! contents of a frame (`change.rs`), how many are kept (`frames.rs`), and the right to view (`viewers.rs`).
+//! slow for the frames begins again with another snapshot. A publisher never waits for a viewer. Not here: the contents
+//! of a frame (`change.rs`), how many frames are kept (`frames.rs`), and the right to view (`viewers.rs`).
 
 use std::{
     collections::VecDeque,
@@ -27,14 +27,14 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Board {
     inner: Mutex<BoardContent>,
-    /// Grows with each frame.
+    /// The number of frames so far.
     version: watch::Sender<u64>,
     began: Instant,
 }
 
 #[derive(Debug)]
 struct BoardContent {
-    /// Prefix of the names of its events.
+    /// Prefix of the names of the board's events.
     prefix: &'static str,
     head: Head,
     moment: PageMoment,
@@ -80,7 +80,7 @@ pub(crate) struct Snapshot<'a> {
     pub(crate) elections: &'a [Said],
 }
 
-/// A viewer's slot. It is freed when the viewer ends.
+/// The slot of a viewer. It is freed when the viewer ends.
 #[derive(Debug)]
 pub(crate) struct Place {
     number: u64,
@@ -93,7 +93,7 @@ impl Board {
         Self::with_prefix("", head)
     }
 
-    /// Makes a second board for the same stream, whose events have names of their own.
+    /// Returns a second board for the same stream. Its events have other names.
     #[cfg(feature = "testkit")]
     pub(crate) fn beside() -> Self {
         Self::with_prefix("beside-", Head::default())
@@ -134,7 +134,7 @@ impl Board {
         self.wake();
     }
 
-    /// Shows a new moment and the entries since the last moment; `more` messages were not kept.
+    /// Shows a new moment and the entries since the last moment; `more` is the number of messages that were not kept.
     pub(crate) fn publish(&self, moment: PageMoment, said: Vec<Said>, more: u64) {
         let now = self.now();
         let mut inner = self.open();
@@ -197,7 +197,7 @@ impl Board {
             return Some(inner.snapshot());
         };
         let frames: Vec<&Bytes> = frames.collect();
-        // A viewer that keeps up gets the shared frame, not a copy of it.
+        // A viewer that is up to date gets the shared frame, not a copy of it.
         let text = match frames.as_slice() {
             [one] => Bytes::clone(one),
             several => {
@@ -216,13 +216,14 @@ impl Board {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Returns the age of the board. A viewer is slow by the time of the server, not by that of the agents.
+    /// Returns the age of the board. Whether a viewer is slow is judged by the time of the server, not by the time of
+    /// the agents.
     fn now(&self) -> Duration {
         now().saturating_duration_since(self.began)
     }
 
     fn open(&self) -> MutexGuard<'_, BoardContent> {
-        // A panic leaves no change half done, so poisoning can be ignored.
+        // A panic leaves no change incomplete, so the lock may be used after a panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -287,7 +288,7 @@ impl BoardContent {
             elections: self.elections.make_contiguous(),
         };
         let written = frame(name, &snapshot).or_else(|_| {
-            // If the snapshot is too long, it has no log. A moment is bounded by itself.
+            // If the snapshot is too long, it is written without the log. A moment has limits of its own.
             let (said, elections): (&[_], &[_]) = (&[], &[]);
             let snapshot = Snapshot {
                 said,
@@ -302,7 +303,7 @@ impl BoardContent {
     }
 }
 
-/// Largest number of viewers, unless the application sets another.
+/// Largest number of viewers, unless the application sets another number.
 const VIEWERS: usize = 64;
 /// Number of log entries in the snapshot of a new viewer.
 const REMEMBERED: usize = 300;

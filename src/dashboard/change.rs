@@ -1,7 +1,8 @@
 //! The change from one moment to the next, as one frame of the stream.
 //!
-//! Decided here: a frame has only the agents that differ, by their places; other agents, or another order of them,
-//! need a new snapshot; and time alone is not a change. Not here: the contents of a moment (`moment.rs`).
+//! Decided here: a frame contains only the agents that differ, by their positions; if the agents or their order change,
+//! a new snapshot is needed; and a change of time alone is not a change. Not here: the contents of a moment
+//! (`moment.rs`).
 
 use std::time::Duration;
 

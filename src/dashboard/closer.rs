@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[cfg(unix)]
 use std::os::fd::{AsFd, OwnedFd};
 
-/// See the [module's page](self).
+/// Closes one connection; see the [module's page](self).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closer(
     #[cfg(unix)] Option<Arc<OwnedFd>>,
@@ -17,12 +17,12 @@ pub(crate) struct Closer(
 );
 
 impl Closer {
-    /// Makes a closer for a connection that cannot be closed from here.
+    /// Returns a closer for a connection that this process cannot close.
     pub(crate) const fn none() -> Self {
         Self(None)
     }
 
-    /// Makes a closer for this socket.
+    /// Returns a closer for this socket.
     #[cfg(unix)]
     pub(crate) fn of(socket: &impl AsFd) -> Self {
         // If the descriptor cannot be cloned, the viewer is dismissed but its connection stays open.
@@ -32,7 +32,7 @@ impl Closer {
     #[cfg(unix)]
     pub(crate) fn close(&self) {
         if let Some(socket) = &self.0 {
-            // A socket that is closed already may be ignored.
+            // The error of a socket that is already closed is ignored.
             rustix::net::shutdown(socket, rustix::net::Shutdown::Both).ok();
         }
     }

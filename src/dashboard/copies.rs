@@ -8,7 +8,7 @@ use crate::{
     record::{BoundedText, Recording, Untold},
 };
 
-/// Most bytes of a copied recording, equal to the limit of a recording that is read.
+/// Largest number of bytes of a copied recording. It equals the limit of a recording that is read.
 const MOST_COPIED: usize = 64 << 20;
 
 /// Form of a copied run.
@@ -51,7 +51,7 @@ impl CopyForm {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedRun {
     pub(super) whole: Recording,
-    /// The run with its commands only, if the whole run may have forgotten some commands.
+    /// The commands of the run alone, if the whole run may have lost some commands.
     pub(super) commands: Option<Recording>,
 }
 
@@ -61,7 +61,7 @@ impl RecordedRun {
         Self { whole, commands }
     }
 
-    /// Returns the run in this form. A drawing shows this moment, or the last moment.
+    /// Returns the run in this form. A drawing shows the moment `at`, or the last moment.
     pub(super) fn copy(&self, form: CopyForm, at: Option<Time>) -> Result<String, Untold> {
         let commands = self.commands.as_ref().unwrap_or(&self.whole);
         Ok(match form {

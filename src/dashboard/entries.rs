@@ -1,7 +1,7 @@
 //! Turns a run's record into entries of the page's log.
 //!
-//! Decided here: the most messages of a frame, so that an election of two hundred agents does not flood its viewers;
-//! more messages are only counted. Every other event becomes an entry.
+//! Decided here: the largest number of messages in a frame, so that an election of two hundred agents does not flood
+//! its viewers; further messages are only counted. Every other event becomes an entry.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) said: Vec<Said>,
-    /// Number of messages that are not among them.
+    /// Number of messages that are not among the entries.
     pub(crate) more: u64,
-    /// Texts of the actions on the agents and the network.
+    /// Texts of the actions on the agents and the network since the last frame.
     pub(crate) causes: Vec<String>,
     messages: usize,
 }
@@ -62,8 +62,8 @@ impl Told {
                 let what = Happened::Mark { text: text.clone() };
                 self.said.push(Said { at, what });
             }
-            // The page draws a message when it is sent, so its arrival needs no entry. The effects of a command have
-            // entries of their own, and the page finds the end of an election itself.
+            // The page draws a message when it is sent, so the arrival needs no entry. The effects of a command have
+            // entries of their own, and the page itself finds the end of an election.
             What::Delivered(_) | What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
     }

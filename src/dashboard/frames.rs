@@ -1,7 +1,7 @@
 //! The frames of the stream that a viewer may still need.
 //!
-//! Decided here: the limits of the kept frames, in number and in bytes. A viewer that is behind them begins again with
-//! a snapshot, and delays nothing. Not here: the dismissal of a viewer (`viewers.rs`).
+//! Decided here: the limits of the kept frames, in number and in bytes. A viewer that needs an older frame begins again
+//! with a snapshot, and delays no other viewer. Not here: the dismissal of a viewer (`viewers.rs`).
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub(crate) struct FrameLog {
 }
 
 impl FrameLog {
-    /// Keeps a frame, and forgets the oldest frames over the limits.
+    /// Keeps a frame, and removes the oldest frames if a limit is exceeded.
     pub(crate) fn push(&mut self, frame: Bytes) {
         self.bytes += frame.len();
         self.kept.push_back(frame);
@@ -33,9 +33,9 @@ impl FrameLog {
         }
     }
 
-    /// Forgets all frames: the next read of each viewer returns a snapshot.
+    /// Removes all frames: the next read of each viewer returns a snapshot.
     pub(crate) fn begin_anew(&mut self) {
-        // Skips a number, so that a viewer that has read everything notices as well.
+        // Skips a number, so that a viewer that has read every frame notices this too.
         self.first = self.end() + 1;
         self.kept.clear();
         self.bytes = 0;

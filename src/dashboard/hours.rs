@@ -1,14 +1,14 @@
 //! The time of day at which the page's clock began.
 //!
-//! Decided here: the time is kept to a tenth of a second, because it is read from two clocks; it follows the host's
-//! clock if that clock jumps, or if the page's clock stood still while the host slept. Not here: the text of a time of
-//! day (`page/time.js`).
+//! Decided here: the time is exact to a tenth of a second, because it is read from two clocks; it follows the host's
+//! clock if that clock jumps, or if the page's clock stood still while the host was suspended. Not here: the text of a
+//! time of day (`page/time.js`).
 
 use std::time::Duration;
 
 use crate::clock::{SystemWallClock, WallClock, WallTime};
 
-/// The last value that was returned.
+/// The last time that was returned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WallBegin(Option<u64>);
 

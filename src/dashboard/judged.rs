@@ -1,8 +1,8 @@
-//! The groups of a moment, the worst first, with the trouble of each and its start.
+//! The groups of a moment, the worst group first, with the trouble of each group and its start.
 //!
-//! Decided here: the order of troubles, that a group has one trouble at a time, and the reasons that are shown: all of
-//! the worst group, and as many of the others as fit. Not here: the sources of the facts (`running.rs`,
-//! `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
+//! Decided here: the order of troubles, that a group has one trouble at a time, and the reasons that are shown: all
+//! reasons of the worst group, and as many of the other groups as fit. Not here: the sources of the facts
+//! (`running.rs`, `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -42,7 +42,7 @@ pub(crate) enum Trouble {
     None,
 }
 
-/// An explanation on the page. Its JSON is its text.
+/// An explanation on the page. As JSON it is its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
     /// The group of the explanation; empty if the source has none.
@@ -64,14 +64,15 @@ impl Serialize for Reason {
 }
 
 impl PageMoment {
-    /// Judges each group, and puts the worst group first. A trouble that `before` has already keeps its start.
+    /// Judges each group, and puts the worst group first. If a group has the same trouble as in `before`, the trouble
+    /// keeps its start.
     pub(crate) fn judged(mut self, before: &Self) -> Self {
         let mut groups = std::mem::take(&mut self.groups);
         if groups.is_empty() && !self.agents.is_empty() {
             groups.push(GroupFacts::default());
         }
         let is_alone = groups.len() == 1;
-        // After a gap between two samples, the trouble of the last sample may have ended and begun again.
+        // If too much time has passed between two samples, a trouble of the last sample may have ended and begun again.
         let runs = !self.clock.is_virtual && !self.clock.paused;
         let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
         for group in &mut groups {
@@ -93,7 +94,7 @@ impl PageMoment {
 }
 
 impl GroupFacts {
-    /// Returns the start of this trouble. The time that an agent reports in `since` counts only if no agent leads.
+    /// Returns the start of this trouble. The time that an agent reports in `since` is used only if no agent leads.
     fn began(&self, trouble: Trouble, former: Option<&Self>, at: Duration) -> Option<Duration> {
         let told = self.since.filter(|_| trouble == Trouble::NoLeader);
         let is_new = former.is_some_and(|former| former.trouble != trouble);
@@ -124,8 +125,8 @@ fn trouble_of<'a>(agents: impl Iterator<Item = &'a AgentFacts>) -> Trouble {
     }
 }
 
-/// Removes from each text the lines that another agent of its group has said already: hundreds of agents of one node
-/// find the same. An agent without a line of its own is left out, unless it is the first of its group.
+/// Removes from each text the lines that another agent of its group already has, because hundreds of agents of one node
+/// have the same findings. An agent without a line of its own is left out, unless it is the first of its group.
 pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     let mut said: BTreeSet<(String, String)> = BTreeSet::new();
     let mut groups: BTreeSet<String> = BTreeSet::new();
@@ -141,7 +142,7 @@ pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     fresh.collect()
 }
 
-/// Keeps all reasons of the first group, and as many of the others as fit.
+/// Keeps all reasons of the first group, and as many of the other groups as fit.
 pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     let first = reasons.first().map(|reason| reason.group.clone());
     let mut kept = 0;
@@ -151,7 +152,7 @@ pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     });
 }
 
-/// Longest time between two samples of a running node. After a longer gap, the time between them is unknown.
+/// Longest time between two samples of a running node. After a longer gap it is unknown what happened in between.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 /// Largest difference between two clocks' readings of one moment.
 const APART: Duration = Duration::from_secs(1);

@@ -23,21 +23,21 @@
 //!
 //! # Contents of the page
 //! The page shows each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents
-//! of other hosts as their group knows them; the links of the bridge; and an explanation why this agent leads, or why
+//! of other hosts as their group knows them; the links of the bridge; and an explanation why the leader leads, or why
 //! no agent does. The page consists of a document, a style and a script that are part of the program: it loads nothing
 //! from another server. It works with a pointer, a keyboard or a screen reader, in light and dark.
 //!
-//! Each group has a header with the age of its trouble. The worst group is first, and the title of the tab names it.
-//! Below is the history of each group, including the leaderships before the page was opened. If the source has a wall
-//! clock, times are times of day with date and zone. The server sends something each second. A page that receives
-//! nothing for three seconds turns grey, shows the time since the last message, and marks a lease that ran out
-//! meanwhile.
+//! Each group has a header with the age of its trouble. The worst group is first, and its name is in the title of the
+//! tab. Below the header is the history of each group, including the leaderships before the page was opened. If the
+//! source has a wall clock, times are times of day with date and zone. The server sends a message each second. A page
+//! that receives nothing for three seconds turns grey, shows the time since the last message, and marks a lease that
+//! has expired meanwhile.
 //!
 //! # Rights
 //! Reading needs no right: every client that reaches the port can read the page, so bind it where only permitted
-//! clients reach it. Commands are disabled, unless the application [allows](Dashboard::allow_faults) them to callers
-//! of this host, or [to callers with a token](Dashboard::token). Behind a proxy every caller seems to be on the
-//! proxy's host: use a token there. A page of another origin cannot send commands in either case. A page of another
+//! clients reach it. Commands are disabled, unless the application [allows](Dashboard::allow_faults) them to callers of
+//! this host, or [to callers with a token](Dashboard::token). Behind a proxy every caller seems to be on the proxy's
+//! host: use a token behind a proxy. In both cases a page of another origin cannot send commands. A page of another
 //! site cannot read anything and takes no viewer's slot.
 //!
 //! # Cost
@@ -55,14 +55,15 @@
 //!
 //! # Recordings
 //! The page exports a run: as a recording, a Mermaid diagram, a drawing of the moment, commands of the example
-//! `cluster`, and a test in Rust that repeats it. For a running node the export is the
-//! [record](crate::operate::RecordRequest) of its agents, if it is on. Every page opens any recording, and
+//! `cluster`, and a test in Rust that repeats the run. For a running node the export is the
+//! [record](crate::operate::RecordRequest) of its agents, if the record is on. Every page opens any recording, and
 //! [`replay`](Dashboard::replay) makes a page of a recording. The page lists a [folder](Dashboard::records) of records
 //! that were saved when a leader was missed, so you can see what happened at 03:12.
 //!
 //! # Faults
-//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`, or two clusters side by
-//! side, whose agents hold different elections and get the same commands. The example `dashboard` does this.
+//! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. It can also show two
+//! clusters side by side, whose agents hold different elections and get the same commands. The example `dashboard` does
+//! this.
 //!
 //! Decided here: the parts of a dashboard. Read on: `board.rs` is the state that all viewers share, `moment.rs` the
 //! contents of a page, `judged.rs` the choice of the worst group, `access.rs` the right to command, `recorded.rs` the
@@ -111,7 +112,7 @@ use sample::NodeSampler;
 #[derive(Clone)]
 pub struct Dashboard {
     board: Arc<Board>,
-    /// Shows a second election beside the first, if the source can have two.
+    /// The board of a second election beside the first, if the source can have two.
     beside: Option<Arc<Board>>,
     source: ShownSource,
     rights: CommandRights,
@@ -133,7 +134,7 @@ enum ShownSource {
 }
 
 impl Dashboard {
-    /// Makes the page of a running node. It is read-only until commands are allowed.
+    /// Returns the page of a running node. It is read-only until commands are allowed.
     pub fn new(operated: Operated) -> Self {
         let title = operated.names();
         let head = Head {
@@ -145,7 +146,8 @@ impl Dashboard {
         Self::of(ShownSource::Running(operated), head)
     }
 
-    /// Makes the page of a recorded run, to play and step through. A broken promise is marked, and shown first.
+    /// Returns the page of a recorded run, to play and step through. If the run broke a promise, this moment is marked,
+    /// and shown first.
     pub fn replay(recording: Recording) -> Self {
         let head = Head {
             film: true,
@@ -170,7 +172,8 @@ impl Dashboard {
     }
 
     /// Lets callers of this host send commands: to a running node those of [`Order`](crate::operate::Order), to a
-    /// cluster faults as well. If a [`token`](Self::token) is set, before or after, they need it too.
+    /// cluster faults as well. If a [`token`](Self::token) is set, before or after this call, these callers need it
+    /// too.
     #[must_use]
     pub fn allow_faults(self) -> Self {
         self.allow(CommandRights::Loopback)
@@ -203,8 +206,9 @@ impl Dashboard {
         self
     }
 
-    /// Lists the records in this folder, to open with a click: the files that [`save_records`](Operated::save_records)
-    /// writes when a leader is missed. Everyone who can see the page may read them.
+    /// Lists the records in this folder, to open with a click. These are the files that
+    /// [`save_records`](Operated::save_records) writes when a leader is missed. Everyone who can see the page may read
+    /// them.
     #[must_use]
     pub fn records(mut self, folder: RecordFolder) -> Self {
         self.board.set_head(|head| head.records = true);
@@ -233,7 +237,7 @@ impl Dashboard {
     fn sample(&self) {
         match &self.source {
             ShownSource::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
-            // A recording does not change, and a stage publishes its own moments.
+            // A recording does not change, and a stage publishes its moments by itself.
             ShownSource::Recorded(_) => {}
             #[cfg(feature = "testkit")]
             ShownSource::Stage(_) => {}

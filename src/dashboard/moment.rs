@@ -1,10 +1,10 @@
 //! The facts that the page shows of one moment, and their JSON.
 //!
-//! Decided here: the facts of an agent, of the links and of the clock, their names, and the limits of a page. Spans
-//! are milliseconds under keys that end in `_ms`, and nanoseconds in a network, as in a recording; terms and
-//! incarnations are text, because they may exceed 2^53. Names are JSON strings: the page shows them as text, whatever
-//! is in them. Not here: the sources of the facts (`running.rs`, `stage/facts.rs`), and the difference of two moments
-//! (`change.rs`).
+//! Decided here: the facts of an agent, of the links and of the clock, their names, and the limits of a page. Spans are
+//! milliseconds under keys that end in `_ms`, and nanoseconds in a network, as in a recording; terms and incarnations
+//! are text, because they may exceed 2^53. Names are JSON strings: the page shows every name as text, whatever
+//! characters it has. Not here: the sources of the facts (`running.rs`, `stage/facts.rs`), and the difference of two
+//! moments (`change.rs`).
 
 use std::time::Duration;
 
@@ -32,15 +32,15 @@ pub(crate) struct PageMoment {
     pub(crate) began_unix_ms: Option<u64>,
     /// Number of agents, including those that are not shown.
     pub(crate) agent_count: usize,
-    /// The connections that are cut, each from one agent to another, by their places.
+    /// The connections that are cut, each from one agent to another, by the positions of the agents.
     pub(crate) cuts: Vec<(usize, usize)>,
-    /// Number of the list of voters, if the list can be changed.
+    /// The epoch of the list of voters, if the list can be changed.
     pub(crate) voters: Option<u64>,
-    /// The hosts that a bridge links.
+    /// The hosts to which a bridge has links.
     pub(crate) peers: Vec<PeerFacts>,
     /// The faults that the network applies to every message, if they can be set.
     pub(crate) network: Option<NetworkRecord>,
-    /// Explanations why an agent leads, or why none does: a text for each agent that was asked.
+    /// Explanations why the leader leads, or why no agent does: a text for each agent that was asked.
     pub(crate) why: Vec<Reason>,
     /// The pace of the page's clock.
     pub(crate) clock: ClockFacts,
@@ -74,7 +74,7 @@ pub(crate) struct AgentFacts {
     /// The text that the agent publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) about: Option<About>,
-    /// Whether it leads, as the agent itself or a follower of it says.
+    /// Whether it leads, as the agent itself or one of its followers reports.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
     /// End of its lease, by the page's clock; `None` if its leadership has no end.
@@ -84,10 +84,10 @@ pub(crate) struct AgentFacts {
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) lease_until: Option<Duration>,
-    /// The side of a partition that it is on.
+    /// The side of a partition on which it is.
     pub(crate) side: usize,
     pub(crate) isolated: bool,
-    /// Whether only its group's members know it.
+    /// Whether it is known only through its group's members.
     pub(crate) remote: bool,
     /// Its host; `None` for the page's own host.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ pub(crate) struct ClockFacts {
     /// Whether its pace can be set.
     pub(crate) is_virtual: bool,
     pub(crate) paused: bool,
-    /// Seconds of the page's clock that pass in a second.
+    /// Seconds of the page's clock that pass in one real second.
     pub(crate) speed: f64,
 }
 
@@ -139,7 +139,7 @@ impl Default for ClockFacts {
 }
 
 impl AgentFacts {
-    /// Returns an agent of which only the name is known.
+    /// Returns an agent whose name alone is known.
     pub(crate) fn named(name: AgentId) -> Self {
         Self {
             name,
@@ -195,7 +195,7 @@ impl PageMoment {
 }
 
 /// Rounds the end of a lease down to twenty milliseconds. The clock and the lease are read at different moments, and
-/// this difference is not a change.
+/// the small difference between two readings is not a change.
 pub(crate) fn coarse(until: Duration) -> Duration {
     let grains = until.as_nanos() / GRAIN.as_nanos();
     GRAIN.saturating_mul(u32::try_from(grains).unwrap_or(u32::MAX))
@@ -217,7 +217,7 @@ pub(crate) fn all_millis<S: serde::Serializer>(
     to.collect_seq(times.iter().map(|time| shown::in_millis(*time)))
 }
 
-/// Largest number of agents that are shown. A ring of more agents is a line.
+/// Largest number of agents that are shown. A ring of more agents would look like a line.
 pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
 const MOST_CUTS: usize = 2_000;

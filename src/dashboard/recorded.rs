@@ -2,9 +2,9 @@
 //! running node's record.
 //!
 //! Decided here: the cost of each route. A recording is turned into text on a thread for blocking work, so that no
-//! other viewer waits for it, and few are opened at once. Opening a recording changes nothing on the server, so it
-//! needs no right, but the page itself must send the request. Not here: the forms of a copy (`copies.rs`), and the
-//! frames of a recording (`film/`).
+//! other viewer waits for it, and few recordings are opened at the same time. To open a recording changes nothing on
+//! the server, so it needs no right, but the page itself must send the request. Not here: the forms of a copy
+//! (`copies.rs`), and the frames of a recording (`film/`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +46,7 @@ impl RecordedSource {
     }
 }
 
-/// Limits the recordings that are opened at the same time.
+/// Limits how many recordings are opened at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Upload(Arc<Semaphore>);
 
@@ -74,7 +74,7 @@ pub(super) struct WantedCopy {
     /// Whether to copy the record that was kept when the leader was missed, instead of the present record.
     #[serde(default)]
     kept: bool,
-    /// Whether to copy the election beside the first, if there are two.
+    /// Whether to copy the second election, if there are two.
     #[cfg(feature = "testkit")]
     #[serde(default)]
     beside: bool,
@@ -147,7 +147,7 @@ async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun
     }
 }
 
-/// Returns the record of an agent of the node; without a name, of the first agent that has a record.
+/// Returns the record of an agent of the node. Without a name it returns the record of the first agent that has one.
 fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, String> {
     let request = if wanted.kept {
         RecordRequest::ReadKept
@@ -177,7 +177,7 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
     }
 }
 
-/// Answers the recording of this page.
+/// Returns the recording of this page.
 pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -277,7 +277,8 @@ pub(super) fn stopping() -> HttpResponse {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping")
 }
 
-/// Recordings that are opened at once, bytes of each, and the time within which each must arrive.
+/// Number of recordings that are opened at the same time, largest number of bytes of each, and the time within which
+/// each must arrive.
 const AT_ONCE: usize = 2;
 pub(super) const LONGEST: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -113,8 +113,8 @@ fn part(
         .body(text)
 }
 
-/// Redirects to the path with a slash at its end: the parts of the page are found relative to it. The address is
-/// relative, so that no path can lead to another host.
+/// Redirects to the path with a slash at its end, because the parts of the page are found relative to it. The address
+/// is relative, so that no path can lead to another host.
 async fn slash(request: HttpRequest) -> HttpResponse {
     let last = request.path().rsplit('/').next().unwrap_or_default();
     HttpResponse::PermanentRedirect()
@@ -141,7 +141,7 @@ async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpRespons
         .streaming(viewer.stream())
 }
 
-/// Answers the history of the node's groups.
+/// Returns the history of the node's groups.
 async fn history(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -205,7 +205,7 @@ pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
     refusal(StatusCode::BAD_REQUEST, &message)
 }
 
-/// Refuses a caller that may not see anything: a dashboard on its own socket answers only this host.
+/// Refuses a caller that may not see anything: a dashboard on its own socket answers only callers of this host.
 pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     if dashboard.is_local && !caller(request).is_local() {
         let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
@@ -214,7 +214,7 @@ pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Opti
     None
 }
 
-/// Also refuses a page of another site, for routes that cost the server work: such a page cannot read the answer.
+/// Also refuses a page of another site, for routes that need work of the server: such a page cannot read the answer.
 pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     out_of_reach(dashboard, request).or_else(|| {
         let foreign = caller(request).must_not_be_foreign();

@@ -1,7 +1,7 @@
 //! The moment of a running node, as the page shows it.
 //!
-//! Decided here: the node's own agents are shown from their own state, the agents of other hosts from their group's
-//! knowledge; an election lasts from the loss of a leader to the next leader. Nothing uses an agent's mailbox, so an
+//! Decided here: the node's own agents are shown from their own state, and the agents of other hosts from the knowledge
+//! of their group; an election lasts from the loss of a leader to the next leader. No agent's mailbox is used, so an
 //! agent that hangs is shown as well. Not here: the report for an operator ([`Operated`]).
 
 use std::{collections::BTreeMap, time::Duration};
@@ -20,7 +20,8 @@ use crate::{
     protocol::{AgentId, Presence},
 };
 
-/// Returns the moment of the node at this time of the page's clock, and the number of messages that the node has sent.
+/// Returns the moment of the node at the time `at` of the page's clock, and the number of messages that the node has
+/// sent.
 pub(crate) fn look(operated: &Operated, at: Duration) -> (PageMoment, SentByGroup) {
     let report = operated.brief_report();
     let leases = operated.leases();
@@ -82,7 +83,7 @@ fn facts(
     }
 }
 
-/// Adds to each agent of another host its host and whether messages reach it.
+/// Adds to each agent of another host the name of its host, and whether messages reach the agent.
 fn place(agents: &mut [AgentFacts], reach: &BTreeMap<&str, Vec<ReachableMember>>) {
     let mut known: BTreeMap<(&str, &AgentId), &ReachableMember> = BTreeMap::new();
     for (group, members) in reach {
@@ -185,7 +186,7 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
-/// Marks an agent of another host as the leader if that running agent of the node follows it, in the highest term.
+/// Marks an agent of another host as the leader if the running agent `own` follows it, in the highest term.
 fn follow(known: &mut AgentFacts, own: &AgentReport) {
     let leader = own.leader.as_ref();
     let followed = leader.filter(|leader| known.remote && leader.id == known.name);
@@ -197,10 +198,10 @@ fn follow(known: &mut AgentFacts, own: &AgentReport) {
     }
 }
 
-/// Measures the time that each group of a node is without a leader.
+/// Measures how long each group of a node is without a leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
-    /// By group: since when, and the number of its messages then.
+    /// For each group without a leader, the time of the loss, and the number of the group's messages at that time.
     since: BTreeMap<String, (Duration, u64)>,
 }
 
@@ -208,7 +209,7 @@ pub(crate) struct VacancyWatch {
 pub(crate) type SentByGroup = BTreeMap<String, u64>;
 
 impl VacancyWatch {
-    /// Examines a moment. Returns the elections that ended.
+    /// Examines a moment. Returns the elections that have ended.
     pub(crate) fn look(&mut self, moment: &PageMoment, sent: &SentByGroup) -> Vec<Said> {
         let groups = moment.groups.iter();
         groups
@@ -217,7 +218,7 @@ impl VacancyWatch {
     }
 
     fn look_at(&mut self, moment: &PageMoment, group: &str, sent: &SentByGroup) -> Option<Said> {
-        // If there is one group, agents do not name it.
+        // If the node has only one group, its agents do not contain the group's name.
         let is_only = moment.groups.len() < 2;
         let of_group = moment
             .leaders()

@@ -1,7 +1,7 @@
 //! The messages and events of a run, each as an entry of the page's log.
 //!
-//! Decided here: the kinds of entries and their JSON; and the text for a change of an agent if only moments are known.
-//! Not here: the text of a message (its `Display`).
+//! Decided here: the kinds of entries and their JSON; and the text for a change of an agent if only the moments are
+//! known. Not here: the text of a message (its `Display`).
 
 use std::{borrow::Cow, time::Duration};
 
@@ -23,7 +23,7 @@ pub(crate) struct Said {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Happened {
-    /// A message left; it arrives at these times, or never.
+    /// A message was sent; it arrives at these times, or never.
     Sent {
         from: AgentId,
         to: AgentId,
@@ -34,16 +34,16 @@ pub(crate) enum Happened {
         #[serde(skip_serializing_if = "Option::is_none")]
         lost: Option<String>,
     },
-    /// An agent reported something, or something was done to it.
+    /// An agent reported an event, or a command changed it.
     Agent {
         agent: AgentId,
         text: String,
         /// Whether it acquired a leadership, ended, or neither.
         tone: Tone,
     },
-    /// Something else happened.
+    /// Any other event.
     Mark { text: String },
-    /// An election is over.
+    /// An election has ended.
     Election {
         /// The cause of the election.
         cause: String,

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::operate::Operated;
 
-/// Whether a task samples the node.
+/// Whether a task samples the node at present.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeSampler(Arc<AtomicBool>);
 
@@ -59,7 +59,7 @@ impl NodeSampler {
                 board.publish(moment, said, 0);
             }
             drop(claim);
-            // A viewer may have come after the last sample, and found the claim taken.
+            // A viewer may have come after the last sample, while the claim was still taken.
             if board.has_viewers() {
                 sampler.begin(&operated, &board, since);
             }
@@ -67,8 +67,8 @@ impl NodeSampler {
     }
 }
 
-/// Publishes the present state of the node. Otherwise a new viewer's snapshot would show the time when the last viewer
-/// left.
+/// Publishes the present state of the node. Otherwise the snapshot for a new viewer would show the time at which the
+/// last viewer left.
 fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
     let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);
@@ -80,5 +80,5 @@ fn look(operated: &Operated, at: Duration, wall: &mut WallBegin) -> (PageMoment,
     (moment, sent)
 }
 
-/// Interval of samples. People see no more, and only an election within one process is faster.
+/// Interval of samples. A person cannot see shorter changes, and only an election within one process is faster.
 const EACH: Duration = Duration::from_millis(100);

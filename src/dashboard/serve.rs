@@ -1,7 +1,7 @@
 //! A dashboard on a separate server.
 //!
-//! Decided here: only this host reaches such a server, by its address and by a name of loopback; it knows the sockets
-//! of its viewers; and it leaves the process's signals to the application.
+//! Decided here: only this host reaches such a server, by a loopback address and a name of loopback; the server knows
+//! the sockets of its viewers; and it leaves the process's signals to the application.
 
 use std::{any::Any, io, net::SocketAddr};
 
@@ -17,12 +17,13 @@ use super::Dashboard;
 use super::closer::Closer;
 
 impl Dashboard {
-    /// Serves the page on the loopback address, at this port; 0 takes a free port. Returns the address and the server,
-    /// which runs while it is awaited, or in a separate task. Call it in a System, or another runtime of actix-web.
+    /// Serves the page on the loopback address, at this port; 0 means any free port. Returns the address and the
+    /// server. The server runs while it is awaited, or in a separate task. Call it in a System, or in another runtime
+    /// of actix-web.
     ///
     /// # Errors
-    /// If the port cannot be bound; then nothing is served. For a port that is taken or reserved, the message names
-    /// the remedy.
+    /// An error if the port cannot be bound; then nothing is served. If the port is taken or reserved, the message
+    /// contains the remedy.
     pub fn serve(&self, port: u16) -> io::Result<(SocketAddr, Server)> {
         let page = Self {
             is_local: true,

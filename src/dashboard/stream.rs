@@ -1,8 +1,8 @@
 //! The stream of one viewer.
 //!
-//! Decided here: the stream reads the board only when its client reads, so only its place is kept for it; the most
-//! bytes that a viewer gets in a second; and the interval of messages while nothing happens, which shows that a client
-//! has gone. Not here: the frames (`board.rs`).
+//! Decided here: the stream reads the board only when its client reads, so only its position is kept for it; the
+//! largest number of bytes that a viewer gets in a second; and the interval of messages while nothing happens, by which
+//! a lost client is noticed. Not here: the frames (`board.rs`).
 
 use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
@@ -58,7 +58,7 @@ impl Viewer {
         })
     }
 
-    /// Returns the viewer's events, until it is gone or dismissed.
+    /// Returns the viewer's events, until the viewer is gone or dismissed.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream::unfold(self, |mut viewer| async move {
             if viewer.owes >= LEAST_PAUSE {
@@ -73,7 +73,7 @@ impl Viewer {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let texts = self.subscriptions.iter_mut().map(|subscription| {
-                // Marked before the read, so that a frame that is published meanwhile is not missed.
+                // Marked before the read, so that a frame that is published in between is not missed.
                 subscription.updates.mark_unchanged();
                 subscription.board.read(&mut subscription.place)
             });
@@ -100,8 +100,8 @@ impl Viewer {
 }
 
 impl Viewer {
-    /// Returns the message for an interval without frames: the time of the agents. It shows the page that the server
-    /// is alive.
+    /// Returns the message for an interval without frames: the time of the agents. By this message the page knows that
+    /// the server is alive.
     fn beat(&self) -> Bytes {
         let board = self.subscriptions.first().map(|each| &each.board);
         let at_ms = board.map(|board| shown::in_millis(board.shown_at()));
@@ -109,19 +109,19 @@ impl Viewer {
     }
 }
 
-/// Returns the time in which a viewer gets `bytes` bytes.
+/// Returns the time that `bytes` bytes take at the limit.
 fn time_of(bytes: usize) -> Duration {
     let nanos = u64::try_from(bytes).unwrap_or(u64::MAX);
     Duration::from_nanos(nanos.saturating_mul(1_000_000_000 / BYTES_A_SECOND))
 }
 
-/// Limit of a viewer's bytes in a second. At this rate it gets all kept frames within its patience, from two boards
-/// too.
+/// Largest number of bytes that a viewer gets in a second. At this rate it gets all kept frames, from two boards too,
+/// before it would be dismissed.
 const BYTES_A_SECOND: u64 = 2 << 20;
-/// Shortest pause. Shorter pauses, of several frames, are added up.
+/// Shortest pause. Shorter pauses of several frames are added up.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
-/// Interval of messages while nothing is new. A page that receives nothing for three intervals says that the server is
-/// silent. A write also shows that a client has gone.
+/// Interval of messages while nothing is new. A page that receives nothing for three intervals reports that the server
+/// is silent. A write also shows whether a client is gone.
 const BEAT: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

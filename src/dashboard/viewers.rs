@@ -1,7 +1,7 @@
 //! The viewers of the page.
 //!
-//! Decided here: the largest number of viewers, and that a viewer that reads nothing new for five seconds is
-//! dismissed. Times are given, so this needs no clock. Not here: the frames for them (`board.rs`).
+//! Decided here: the largest number of viewers, and that a viewer that reads nothing new for five seconds is dismissed.
+//! The caller passes the time, so this file needs no clock. Not here: the frames for the viewers (`board.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
 
