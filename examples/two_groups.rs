@@ -119,7 +119,7 @@ async fn agreed(
     Err("no agreement within ten seconds".into())
 }
 
-/// Whether every host is linked to all the others.
+/// Returns whether every host is linked to all the others.
 fn settled(hosts: &[Host]) -> bool {
     let linked = |host: &Host| {
         let peers = host.bridge.peers();

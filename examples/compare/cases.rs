@@ -128,7 +128,7 @@ impl Case {
         }
     }
 
-    /// Whether the agents have a leader before the case.
+    /// Returns whether the agents have a leader before the case.
     pub(crate) fn begins_settled(self) -> bool {
         self != Self::Start
     }

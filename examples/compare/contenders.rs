@@ -40,7 +40,7 @@ pub(crate) trait Contender {
     /// Returns the bytes of a message on the wire.
     fn size(message: &<Self::Election as Election>::Message) -> usize;
 
-    /// Whether the election repeats such a message again and again.
+    /// Returns whether the election repeats such a message again and again.
     fn repeats(message: &<Self::Election as Election>::Message) -> bool {
         message.is_repeated()
     }

@@ -155,7 +155,7 @@ impl<E: Election> Metered<E> {
 }
 
 impl<E: Election> Metered<E> {
-    /// Whether the receivers have not got the same content before.
+    /// Returns whether the receivers have not got the same content before.
     fn is_new(&mut self, to: &To, message: &E::Message) -> bool {
         let Some(says) = (self.metering.says)(message) else {
             return false;

@@ -50,13 +50,13 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// Whether the election's promises are stronger while messages keep within the delay bound, and the
-    /// plan has to ask for that. The reorganization decides it by the seed.
+    /// Returns whether the election's promises are stronger while messages keep within the delay bound, and the plan
+    /// has to ask for that. The reorganization decides it by the seed.
     pub(crate) const fn has_bounds(self) -> bool {
         matches!(self, Self::Bully | Self::Astra)
     }
 
-    /// Whether this kind of fault can happen to the election.
+    /// Returns whether this kind of fault can happen to the election.
     pub(crate) fn takes(self, fault: Fault) -> bool {
         match self {
             Self::Quorum | Self::Voters | Self::Diskless if fault == Fault::LaterIncarnation => {
@@ -83,7 +83,7 @@ impl Protocol {
         }
     }
 
-    /// Whether in a run of many histories this kind of fault must meet an agent in this situation.
+    /// Returns whether in a run of many histories this kind of fault must meet an agent in this situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
             Self::Quorum | Self::Diskless | Self::Voters => {

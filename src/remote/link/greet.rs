@@ -304,7 +304,8 @@ impl Connection {
         fault.unwrap_or(Closed::Lost)
     }
 
-    /// Whether a node that sends HELLO may connect. If it has a certificate, the name in the certificate counts.
+    /// Returns whether a node that sends HELLO may connect. If it has a certificate, the name in the certificate
+    /// counts.
     fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
         // A valid certificate of one peer must not let it speak as another.
         if vouched.is_some_and(|node| *node != hello.node) {
@@ -346,7 +347,7 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
 
-/// Whether the reason means that another node than the expected one is at the other end.
+/// Returns whether the reason means that another node than the expected one is at the other end.
 const fn is_about_identity(why: Closed) -> bool {
     if let Closed::Certificate(fault) = why {
         return fault.is_of_peer();

@@ -50,7 +50,7 @@ pub(super) fn live() -> i32 {
     }
 }
 
-/// Whether a node started this process. Otherwise a user has set the variable.
+/// Returns whether a node started this process. Otherwise a user has set the variable.
 fn is_pidfd() -> bool {
     read_link("/proc/self/fd/0").is_ok_and(|link| link.to_string_lossy().contains("pidfd"))
 }

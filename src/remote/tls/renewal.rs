@@ -27,7 +27,7 @@ impl ReadSources {
         Self { sources, stamps }
     }
 
-    /// Whether the files have changed since the last look. Stores their new stamps.
+    /// Returns whether the files have changed since the last look. Stores their new stamps.
     fn look(&mut self) -> bool {
         let before = std::mem::replace(&mut self.stamps, stamps(&self.sources));
         before != self.stamps

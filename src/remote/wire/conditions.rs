@@ -87,8 +87,8 @@ impl Allowance {
         ]
     }
 
-    /// Whether a side with this allowance can use a link: with less, a frame could not be sent at all, or only once
-    /// in hours.
+    /// Returns whether a side with this allowance can use a link: with less, a frame could not be sent at all, or only
+    /// once in hours.
     fn is_enough(&self) -> bool {
         let (bounds, least) = (self.bounds, Self::MIN_BOUNDS);
         self.rate >= Self::MIN_RATE

@@ -64,7 +64,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether every payload of that length is within these bounds in items and texts, since each item and text
+    /// Returns whether every payload of that length is within these bounds in items and texts, since each item and text
     /// takes bytes.
     pub(in crate::remote) fn fit_any(&self, len: usize) -> bool {
         len <= self.items.min(self.text)

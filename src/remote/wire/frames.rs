@@ -13,7 +13,7 @@ use crate::{
 
 const HEAD: usize = 4;
 
-/// Whether the bytes begin a record of TLS: a handshake (22) or an alert (21), and the version 3.x. As lengths
+/// Returns whether the bytes begin a record of TLS: a handshake (22) or an alert (21), and the version 3.x. As lengths
 /// these are far above the range of [`Limits::frame`].
 const fn is_tls(head: [u8; HEAD]) -> bool {
     matches!(head, [0x15 | 0x16, 0x03, ..])

@@ -42,7 +42,7 @@ impl Features {
         Self(self.0 & other.0)
     }
 
-    /// Whether it contains all features of `other`.
+    /// Returns whether it contains all features of `other`.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

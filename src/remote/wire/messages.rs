@@ -279,7 +279,7 @@ impl<'a> MessagesWriter<'a> {
         self.out.len().saturating_sub(head)
     }
 
-    /// Whether the frame has no message.
+    /// Returns whether the frame has no message.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

@@ -115,7 +115,7 @@ impl Batch {
         self.close_holes();
     }
 
-    /// Whether the gaps should be closed.
+    /// Returns whether the gaps should be closed.
     pub(super) fn has_many_gaps(&self) -> bool {
         self.gaps > self.len().saturating_add(FEW)
     }

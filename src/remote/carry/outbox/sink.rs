@@ -42,7 +42,8 @@ impl GroupSink {
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether these are all members of the node that receive messages. A sender names each receiver once at most.
+    /// Returns whether these are all members of the node that receive messages. A sender names each receiver once at
+    /// most.
     fn are_all(&self, to: &[AgentId]) -> bool {
         let there = self.there();
         to.len() == there.len() && to.iter().all(|id| there.contains(id))

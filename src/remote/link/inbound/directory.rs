@@ -94,7 +94,7 @@ impl LinkDirectory {
         are_allowed
     }
 
-    /// Whether another number already means that group.
+    /// Returns whether another number already means that group.
     pub(super) fn has_other(&self, number: u32, name: &AgentId) -> bool {
         let mut groups = self.groups.iter().enumerate();
         groups.any(|(at, group)| {

@@ -197,7 +197,7 @@ fn read_token(path: &Path) -> Result<String, Failure> {
     Ok(token.to_owned())
 }
 
-/// Whether a message to that host stays on this host.
+/// Returns whether a message to that host stays on this host.
 fn is_here(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

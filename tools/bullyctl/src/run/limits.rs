@@ -48,7 +48,7 @@ impl Limits {
         before(deadline, self.margin / 2)
     }
 
-    /// Whether the remaining lease is too short to start a command.
+    /// Returns whether the remaining lease is too short to start a command.
     pub(crate) fn is_short(&self, holds_for: Option<Duration>) -> bool {
         holds_for.is_some_and(|left| left < self.margin * 3)
     }

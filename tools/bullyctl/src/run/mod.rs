@@ -161,7 +161,7 @@ pub(crate) fn run(_: &Run, _: &Args) -> Result<ExitCode, Failure> {
     Err(RunFailure::Elsewhere.into())
 }
 
-/// Whether the program exists, by the rules of `exec`.
+/// Returns whether the program exists, by the rules of `exec`.
 #[cfg(target_os = "linux")]
 fn is_there(program: &std::ffi::OsStr) -> bool {
     use std::{env, os::unix::ffi::OsStrExt, path::Path};

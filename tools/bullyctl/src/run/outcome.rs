@@ -48,7 +48,7 @@ impl CommandEnd {
         }
     }
 
-    /// Whether the command was never started.
+    /// Returns whether the command was never started.
     pub(crate) fn is_late(self) -> bool {
         self.cause == EndCause::Late
     }
@@ -96,8 +96,8 @@ pub(crate) enum Repeat {
 }
 
 impl Repeat {
-    /// Whether the command runs again in the same leadership. It does if a renewal was late, which is not a failure of
-    /// the command. With `--once` only a command that was never started may run then.
+    /// Returns whether the command runs again in the same leadership. It does if a renewal was late, which is not a
+    /// failure of the command. With `--once` only a command that was never started may run then.
     pub(crate) fn is_due_after(self, end: CommandEnd) -> bool {
         match end.cause {
             EndCause::Late => true,

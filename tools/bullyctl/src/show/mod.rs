@@ -248,7 +248,7 @@ fn members(agent: &AgentReport, text: &mut String) {
     }
 }
 
-/// Whether the member leads, and the text that it publishes about itself.
+/// Returns whether the member leads, and the text that it publishes about itself.
 fn remarks(agent: &AgentReport, member: &MemberReport) -> String {
     let leads = leads(agent, &member.agent);
     match &member.about {

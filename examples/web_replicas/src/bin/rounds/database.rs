@@ -57,7 +57,7 @@ impl Database {
         Ok(Gap { first, lasted })
     }
 
-    /// Whether the database can be written.
+    /// Returns whether the database can be written.
     pub(crate) fn is_free(&self) -> Result<bool, Wrong> {
         self.0.busy_timeout(2 * INTERVAL)?;
         let tried = self.0.execute_batch("BEGIN IMMEDIATE; ROLLBACK");

@@ -166,7 +166,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Whether these replicas can end so.
+/// Returns whether these replicas can end so.
 fn is_possible(end: End, replicas: &Replicas) -> bool {
     match end {
         End::FullDisk => replicas.has_small_disks(),
@@ -182,7 +182,7 @@ const fn without_disks(lease: Option<&str>) -> &'static str {
     }
 }
 
-/// Whether no replica keeps a file of the leases locked.
+/// Returns whether no replica keeps a file of the leases locked.
 fn are_free(folder: &Path) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let file = fs::File::open(entry?.path())?;

@@ -137,7 +137,7 @@ impl Replicas {
         own.for_each(|(_, cable)| cable.pull(is_pulled));
     }
 
-    /// Whether the replicas need links to each other.
+    /// Returns whether the replicas need links to each other.
     pub(crate) fn has_links(&self) -> bool {
         self.all.iter().all(|replica| replica.votes)
     }
@@ -169,7 +169,7 @@ impl Replicas {
         disk::make_room(&self.find(name)?.folder.join(DISK))
     }
 
-    /// Whether the replica says that it leads.
+    /// Returns whether the replica says that it leads.
     pub(crate) fn leads(&self, name: &str) -> bool {
         let replica = self.all.iter().find(|replica| replica.name == name);
         replica
