@@ -23,7 +23,7 @@ use actix_bully::{
     testkit::{Inject, virtual_system},
 };
 
-/// Percentage of charge by which a rover must exceed the coordinator to take its place.
+/// Percentage of charge by which a rover must exceed the coordinator before it replaces the coordinator.
 const MARGIN: i32 = 40;
 /// Charge below which a coordinator steps down.
 const LOW: i32 = 50;
@@ -33,7 +33,7 @@ const SITES: [&str; 9] = ["A", "B", "C", "D", "E", "F", "G", "H", "I"];
 #[derive(Clone, Debug)]
 struct Beliefs {
     coordinator: Option<String>,
-    /// The sites that are left to do; newer plans have higher numbers.
+    /// The sites that still have to be visited. A newer plan has a higher number.
     plan: Plan,
 }
 

@@ -281,7 +281,7 @@ fn span(span: Duration) -> String {
     }
 }
 
-/// Most agents that are listed one by one; more are shown in groups.
+/// Largest number of agents that are listed one by one; more agents are shown in groups.
 const CROWD: usize = 20;
 
 /// Number of lines that stay below the table.

@@ -30,7 +30,7 @@ pub(crate) type Wrong = Box<dyn Error>;
 pub(crate) struct Session<E: protocol::Election> {
     cluster: Cluster<E>,
     screen: Screen,
-    /// Whether agents have to be told to campaign.
+    /// Whether agents need a command to campaign.
     awaits_campaign: bool,
     protocol: String,
     /// Number of lines of the recording that have been printed.
@@ -206,7 +206,7 @@ impl<E: protocol::Election> Session<E> {
         }
     }
 
-    /// Returns the run until now.
+    /// Returns the run so far.
     pub(crate) fn recording(&self) -> Recording {
         self.cluster.recording(&self.protocol)
     }

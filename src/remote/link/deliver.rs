@@ -1,8 +1,8 @@
 //! The messages of one frame, from bytes to the mailboxes here.
 //!
-//! Decided here: the order of the checks of one message, and that facts common to all messages of a frame are
-//! looked up once. Not here: which agent may send over this link ([`Inbound`]), and whether the message itself is
-//! allowed ([`Mailboxes::deliver`]).
+//! Decided here: the order of the checks of one message, and that facts which all messages of a frame share are looked
+//! up once. Not here: which agent may send over this link ([`Inbound`]), and whether the message itself is allowed
+//! ([`Mailboxes::deliver`]).
 
 use crate::{
     group::Handed,
@@ -27,7 +27,7 @@ impl Common {
         turn: &mut WorkTurn,
     ) -> Result<(), Closed> {
         let (shared, mut count) = (&self.shared, 0_usize);
-        // Most frames have messages of one group only: its mailboxes are looked up once.
+        // The messages of most frames belong to one group, so its mailboxes are looked up once.
         let mut open: Option<(usize, Box<dyn Mailboxes + '_>)> = None;
         while let Some(message) = messages.read_next()? {
             count = count.saturating_add(1);
@@ -43,7 +43,7 @@ impl Common {
                     else {
                         continue;
                     };
-                    // Released before the turn ends: the writer changes it while this task waits.
+                    // The borrow ends before the turn: the writer changes this value while this task waits.
                     let told = side.told.borrow();
                     let to = told.named(message.to);
                     let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;
@@ -61,8 +61,8 @@ impl Common {
                     for _ in 0..full {
                         shared.counters.dropped(DropReason::MailboxFull);
                     }
-                    // An honest peer names an agent that has left until it learns of that, which may take long.
-                    // That is tolerated without a limit.
+                    // An honest peer may send messages to an agent that has left until it learns that the agent has
+                    // left, which may take long. That is tolerated without a limit.
                     for _ in 0..gone {
                         shared.counters.dropped(DropReason::UnknownAgent);
                     }

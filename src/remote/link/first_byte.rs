@@ -1,8 +1,8 @@
 //! A stream that notices its first byte.
 //!
-//! The security layer reads the stream first, so the first byte is noticed below that layer: a dialler that begins
-//! a TLS handshake counts as heard, as does a dialler that sends HELLO. The bytes are kept until it is this
-//! connection's turn.
+//! The security layer reads the stream first, so the first byte is noticed below that layer: a dialler that begins a
+//! TLS handshake is not considered silent, and a dialler that sends HELLO is not either. The bytes are kept until the
+//! turn of this connection.
 
 use std::{
     io,
@@ -53,7 +53,7 @@ impl AsyncRead for FirstByte {
         }
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(task, buf))?;
-        // The end of the stream is not a byte: a dialler that closes without a byte counts as silent.
+        // The end of the stream is not a byte: a dialler that closes without a byte is considered silent.
         if buf.filled().len() > before
             && let Some(ear) = self.ear.take()
         {

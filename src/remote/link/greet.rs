@@ -1,4 +1,4 @@
-//! The greeting, until both sides are ready: makes the connection, secures it, and shakes hands.
+//! The greeting, until both sides are ready: makes the connection, secures it, and runs the handshake.
 
 use std::{io, pin::pin, sync::Arc};
 
@@ -35,17 +35,17 @@ pub(super) struct Greeted {
 
 /// A connection that failed before it was ready.
 pub(super) struct Failed {
-    /// The reason, if there was another end.
+    /// The reason, if another end was reached.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
-    /// The network's error for an attempt to dial, and the advice for it.
+    /// The network's error if the dial failed, and the advice for it.
     pub(super) dial: Option<Box<(String, &'static str)>>,
-    /// The host answered that no process listens there, so the peer's agents are suspected at once. Any other
+    /// Whether the host answered that no process listens, so that the peer's agents are suspected at once. Any other
     /// failure may be a fault of the network, and proves nothing about the process.
     is_refused: bool,
     /// The stream and the bytes of a goodbye that is still to be sent.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
-    /// The identity that the node showed, if the connection failed because of it.
+    /// The identity that the other end showed, if the connection failed because of it.
     pub(super) unproven: Option<Box<Unproven>>,
 }
 
@@ -110,13 +110,13 @@ impl Failed {
         }
     }
 
-    /// Returns the meaning of the failure for the side that dialled.
+    /// Returns the meaning of the failure for the side that has dialled.
     pub(super) fn dial_error(&self) -> DialError {
         match self.why {
             None if self.is_refused => DialError::Refused,
             Some(Closed::Lost) => DialError::Dropped,
-            // A peer that leaves has nothing against this node, so the next dial has no penalty. The same holds for
-            // a name that is taken: the link of a killed process lasts no longer than the limit of silence.
+            // A peer that leaves does not refuse this node, so the next dial has no penalty. The same is true for a
+            // name that is taken: the link of a killed process ends after the limit of silence.
             None
             | Some(
                 Closed::HandshakeTimeout
@@ -177,11 +177,11 @@ impl Connection {
         let peer = peer.ok_or_else(|| failed(Closed::Auth.into()))?;
         let mut pass = pass;
         if let Some(pass) = &mut pass {
-            // The slot may have been lost just when the handshake was done.
+            // The slot may have been lost at the end of the handshake.
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
-            // Only now: a claim alone must not win slots for the address from which it came.
+            // Only at this point: a claim alone must not win slots for the address from which it came.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
@@ -207,8 +207,8 @@ impl Connection {
             }
             Caller::Other(mut stream) => {
                 if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // The side that dialled speaks first, and so makes work for this side. A silent dialler takes
-                    // no other's turn.
+                    // The side that dialled speaks first, and so causes work for this side. A silent dialler takes no
+                    // turn of another connection.
                     stream.first().await.map_err(|_| Closed::Lost)?;
                     let checked = self.secure(Box::new(stream), None);
                     (None, pass.in_turn(checked).await)

@@ -12,19 +12,19 @@ use crate::protocol::Time;
 
 use crate::remote::{Limits, wire::Allowance};
 
-/// The time when the next bytes of one link may be written.
+/// The time at which the next bytes of one link may be written.
 #[derive(Debug)]
 pub(crate) struct WritePace {
     /// Bytes per second.
     rate: u64,
-    /// Time by which it may be ahead of that rate.
+    /// Time by which the writer may be ahead of this rate.
     ahead: Duration,
-    /// Time when all bytes so far would have been written at that rate.
+    /// Time at which all bytes so far would have been written at this rate.
     due: Time,
 }
 
 impl WritePace {
-    /// Makes the pace towards a peer with this allowance.
+    /// Returns the pace for a peer with this allowance.
     pub(crate) fn new(limits: &Limits, theirs: Allowance, now: Time) -> Self {
         let Allowance { rate, burst, .. } = Allowance::of(limits).and(theirs);
         let (rate, burst) = (below(rate), burst.checked_div(2).unwrap_or_default());
@@ -37,7 +37,7 @@ impl WritePace {
 
     /// Adds bytes that are to be written. Returns the wait before they are written.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> Duration {
-        // Idle time is not saved up: after it, a peer still allows only its burst at once.
+        // Idle time is not saved: after it, a peer still accepts only its burst at once.
         self.due = self.due.max(now).after(span(bytes, self.rate));
         self.due.since(now).saturating_sub(self.ahead)
     }
@@ -51,7 +51,7 @@ pub(crate) fn within(limits: &Limits, theirs: Allowance, span: Duration) -> usiz
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Returns an eighth less, in bytes per second.
+/// Returns the rate less an eighth, in bytes per second.
 fn below(rate: u64) -> u64 {
     rate.saturating_sub(rate.checked_div(8).unwrap_or_default())
 }

@@ -1,18 +1,18 @@
-//! How often a side asks whether its peer is there.
+//! How often a side asks whether its peer is still present.
 //!
 //! Decided here: a link is asked often only while something depends on its end: agents exchange messages over it, or a
-//! roster was just sent, or a group hears no leader, or a group finds ends by links, or a question waits for its
-//! answer. All other links are *quiet*, and asked seldom: nothing depends on the links between followers of one leader.
-//! Frequent questions on them would cost more packets than the heartbeats, growing with the square of the hosts. When
-//! the leader falls silent, this side asks every link at once, so that a broken link is found before a vote is waited
-//! for. It also asks a link when a caller wants a name that the peer has: the name is free once the peer is found to be
-//! gone.
+//! roster was just sent, or a group hears no leader, or the election of a group needs to know the end of a link soon,
+//! or a question waits for its answer. All other links are *quiet*, and are asked seldom: nothing depends on the links
+//! between followers of one leader. Frequent questions on them would cost more packets than the heartbeats, and their
+//! number would grow with the square of the hosts. When the leader falls silent, this side asks on every link at once,
+//! so that a broken link is found before an election waits for a vote. It also asks on a link when a caller wants a
+//! name that an agent of the peer has: the name is free as soon as the peer is found to be gone.
 //!
-//! A measurement by a question is out of date after ten seconds; then the next question is due, also on a link that is
+//! A measurement by a question is out of date after ten seconds; then the next question is due, even on a link that is
 //! in use.
 //!
-//! The two ends need not agree on anything: each side asks for itself, and answers every question. So a peer that asks
-//! often is only answered. Not here: reading and writing ([`Common`](super::ready::Common)).
+//! The two ends do not have to agree on anything: each side asks for itself, and answers every question. So a peer that
+//! asks often is only answered. Not here: reading and writing ([`Common`](super::ready::Common)).
 
 use std::time::Duration;
 
@@ -25,9 +25,10 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkFacts {
     pub(super) need: Need,
-    /// Time at which an agent's message last went over the link, in either direction, or a roster from here.
+    /// Time at which a message of an agent last crossed the link in either direction, or at which this side last sent a
+    /// roster.
     pub(super) talked: Time,
-    /// Time at which a leader's heartbeat last came over it, if any has.
+    /// Time at which a leader's heartbeat last arrived over the link, if any has.
     pub(super) beat: Option<Time>,
     /// Time at which anything last arrived.
     pub(super) heard: Time,
@@ -40,13 +41,13 @@ pub(super) struct LinkFacts {
     pub(super) alarm: Option<Time>,
 }
 
-/// How soon the groups of both ends need to learn of the end of a link.
+/// How soon the groups of both ends have to learn of the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     /// Ends must be found soon.
     Quick,
-    /// Not soon, as long as the groups' leaders are heard. The value is the time for the leader that was heard least
-    /// recently.
+    /// Ends need not be found soon as long as the groups' leaders are heard. The value is the last time at which the
+    /// leader that was heard least recently was heard.
     While(Time),
 }
 
@@ -99,7 +100,7 @@ impl Spans {
 /// Whether a link is quiet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Vigil {
-    /// Asked often, since this time.
+    /// The link is asked often since this time.
     Quick(Time),
     Quiet,
 }
@@ -142,8 +143,8 @@ impl Vigil {
         }
     }
 
-    /// Time at which the peer counts as gone, unless it is heard before. The time from a question to this moment is the
-    /// same for a link that was quiet and for any other link.
+    /// Time at which the peer is considered gone, unless it is heard before. The time from a question to this moment is
+    /// the same for a quiet link and for any other link.
     pub(super) fn gone_at(self, spans: &Spans, facts: &LinkFacts) -> Time {
         let answer = spans.silence.saturating_sub(spans.ping_after);
         match self {
@@ -158,7 +159,7 @@ impl Vigil {
 }
 
 /// Returns whether the last measurement is out of date. A link that is always in use needs no question to show that the
-/// peer is there; without this rule a network that became slow would show in no diagnosis.
+/// peer is present; but without this rule a network that became slow would not show in a diagnosis.
 pub(super) fn is_out_of_date(now: Time, facts: &LinkFacts) -> bool {
     facts.asked.is_none() && now.since(facts.measured) >= MEASURED
 }
@@ -177,7 +178,7 @@ pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
 
 /// Largest age of a measurement; equal to the interval of the warnings that no agent leads.
 const MEASURED: Duration = Duration::from_secs(10);
-/// Interval of the questions on a quiet link, in `ping_after` for each peer.
+/// Interval of the questions on a quiet link, as a multiple of `ping_after` for each peer.
 const SELDOM: u32 = 16;
 /// Longest interval: a device on the path may forget a connection that is idle for minutes.
 const MOST_SELDOM: Duration = Duration::from_secs(120);

@@ -1,7 +1,7 @@
-//! CONDITIONS: the demands of a side before it links, and the amounts that it accepts afterwards.
+//! CONDITIONS: the requirements of a side before it links, and the amounts that it accepts afterwards.
 //!
-//! A side sends them as soon as the other side's HELLO has named the node. HELLO keeps its form for ever; additions
-//! of a version to the handshake are here.
+//! A side sends them as soon as it has received the other side's HELLO, which contains the name of its node. HELLO
+//! keeps its form for ever; additions of a version to the handshake are in CONDITIONS.
 
 use bytes::BytesMut;
 
@@ -11,13 +11,13 @@ use crate::remote::{Challenge, EndDigest, Limits};
 /// The conditions of one side of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkConditions {
-    /// The challenge that the other side has to bind into its proof of a secret; `None`: no proof is required, and
+    /// The challenge that the other side has to include in its proof of a secret; `None`: no proof is required, and
     /// none is given.
     pub challenge: Option<Challenge>,
     /// Limits for the traffic of the other side.
     pub allowance: Allowance,
-    /// The digest that later proves the final end of this incarnation of the node: the SHA-256 of the bytes that
-    /// its sentinel sends then. It counts only if it came over a link that was proved.
+    /// The digest of the proof that this incarnation of the node has ended for good: the SHA-256 of the bytes that its
+    /// sentinel then sends. It is used only if it came over a link that was proved.
     pub end: Option<EndDigest>,
 }
 
@@ -26,14 +26,14 @@ pub struct LinkConditions {
 pub struct Allowance {
     /// Bytes per second in the long run; 64 KiB at least.
     pub rate: u64,
-    /// Bytes at once on top of that; 128 KiB at least.
+    /// Number of bytes at once on top of the rate; 128 KiB at least.
     pub burst: u64,
-    /// The bounds of a message, and the most entries of one array of a frame. Never below the smallest values of
-    /// [`Limits`].
+    /// The bounds of a message, and the largest number of entries of one array of a frame. Never below the smallest
+    /// values of [`Limits`].
     pub bounds: Bounds,
-    /// Most groups that the other side may announce.
+    /// Largest number of groups that the other side may announce.
     pub groups: usize,
-    /// Most agents that it may announce, in all groups.
+    /// Largest number of agents that the other side may announce, in all groups.
     pub agents: usize,
 }
 
@@ -42,7 +42,7 @@ impl Allowance {
     pub const MIN_RATE: u64 = 64 * 1024;
     /// Smallest value of [`burst`](Self::burst), in bytes.
     pub const MIN_BURST: u64 = 128 * 1024;
-    /// Smallest value of [`bounds`](Self::bounds): the messages of elections fit.
+    /// Smallest value of [`bounds`](Self::bounds). The messages of elections fit into these bounds.
     pub const MIN_BOUNDS: Bounds = Bounds {
         depth: 4,
         items: 64,

@@ -6,34 +6,34 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// The bytes end too early, or announce more than there is.
+    /// The bytes end too early, or announce more bytes than follow.
     #[error("it ends too early")]
     Truncated,
     /// Bytes remain after the end.
     #[error("bytes remain")]
     Trailing,
-    /// Another type was expected there, or the value is not in its one form.
+    /// Another type was expected, or the value is not in its only allowed form.
     #[error("an unexpected type")]
     Type,
     /// The value could be written in fewer bytes.
     #[error("not in the shortest form")]
     NotShortest,
-    /// Nested too deeply.
+    /// The value is nested too deeply.
     #[error("nested too deeply")]
     Depth,
-    /// Too many items.
+    /// The arrays have too many items.
     #[error("too many items")]
     Items,
-    /// A text that is too long.
+    /// A text is too long.
     #[error("a text that is too long")]
     TextTooLong,
-    /// A text that is not UTF-8.
+    /// A text is not UTF-8.
     #[error("a text that is not UTF-8")]
     Utf8,
-    /// A number, name or variant that is not allowed there.
+    /// A number, name or variant is not allowed at its place.
     #[error("a value that is not allowed")]
     Value,
-    /// A frame of no known kind.
+    /// The kind of the frame is unknown.
     #[error("no such frame")]
     Kind,
 }
@@ -57,7 +57,7 @@ impl serde::de::Error for WireError {
 pub struct Bounds {
     /// Deepest nesting.
     pub depth: u8,
-    /// Most items in all its arrays together.
+    /// Largest number of items in all arrays of a message together.
     pub items: usize,
     /// Longest text in bytes.
     pub text: usize,

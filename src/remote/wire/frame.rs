@@ -48,17 +48,17 @@ pub enum Frame<'a> {
         /// Proofs that it knows the secret, if this side required a proof: one of these is right.
         proofs: Vec<Proof>,
     },
-    /// The demands of the other side, and the amounts that it accepts.
+    /// The requirements of the other side, and the amounts that it accepts.
     Conditions(LinkConditions),
     /// The agents on the other side.
     Roster(RosterFrame<'a>),
-    /// Messages of its agents.
+    /// Messages of the agents on the other side.
     Messages(Messages<'a>),
     /// "Are you there?"
     Ping {
         /// The frame's number.
         seq: u64,
-        /// Returned in the answer.
+        /// A number that the answer has to contain.
         token: u64,
     },
     /// "I am."
@@ -134,7 +134,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Appends READY of a side that needs to prove nothing.
+/// Appends READY of a side that does not have to prove anything.
 #[cfg(feature = "testkit")]
 pub fn encode_ready(link: LinkId, out: &mut BytesMut) {
     encode_proof(link, &[], out);
@@ -155,7 +155,7 @@ pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
 
 fn read_proofs(cursor: &mut Cursor<'_>) -> Result<Vec<Proof>, WireError> {
     let len = cursor.array()?;
-    // Each proof costs a MAC for each secret, and its sender has proved nothing so far.
+    // To check a proof costs a MAC for each secret, and its sender has proved nothing so far.
     if len > Proof::MOST {
         return Err(WireError::Items);
     }

@@ -32,16 +32,16 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 #[derive(Debug)]
 pub struct Frames {
     buffer: Vec<u8>,
-    /// Where the next frame begins.
+    /// The position at which the next frame begins.
     start: usize,
     max: usize,
     time: Duration,
-    /// Time of the first byte of the unfinished frame.
+    /// Time at which the first byte of the unfinished frame arrived.
     began: Option<Time>,
 }
 
 impl Frames {
-    /// Makes the frames of a new connection: none is longer than [`Limits::early_frame`].
+    /// Returns the frames of a new connection. None of them may be longer than [`Limits::early_frame`].
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
@@ -53,13 +53,13 @@ impl Frames {
         }
     }
 
-    /// From now on a frame may be as long as [`Limits::frame`].
+    /// Allows frames of up to [`Limits::frame`] from now on.
     pub fn raise(&mut self, limits: &Limits) {
         self.max = limits.frame();
     }
 
-    /// Returns the buffer for the next read: append only. It has room for at least [`Limits::READ_AHEAD`] bytes,
-    /// and is never larger than a frame plus that.
+    /// Returns the buffer for the next read: only append to it. It has room for at least [`Limits::READ_AHEAD`] bytes,
+    /// and is never larger than a frame and this room together.
     pub fn room(&mut self) -> &mut Vec<u8> {
         // Once for each read: after each small frame, all later bytes would be moved again.
         self.buffer.drain(..self.start);
@@ -82,7 +82,7 @@ impl Frames {
         now.len()
     }
 
-    /// Returns the body of the next frame; `None`: more bytes are needed.
+    /// Returns the body of the next frame; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`]

@@ -62,7 +62,7 @@ pub struct Hello {
     pub incarnation: NodeIncarnation,
     /// Its half of the link's name.
     pub nonce: Nonce,
-    /// Longest frame that it accepts once the link is ready, in bytes; at least 4 KiB.
+    /// Longest frame that it accepts after the link is ready, in bytes; at least 4 KiB.
     pub frame: u32,
     /// Its features. Bits that the other side does not know are ignored.
     pub features: Features,

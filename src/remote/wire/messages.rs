@@ -1,7 +1,7 @@
 //! MESSAGES: all messages of a node's agents to the agents of another node in one turn.
 //!
-//! Agents are named by the numbers from rosters. A message is read without an allocation; its payload stays bytes
-//! until the message is known to be allowed.
+//! Messages contain the numbers of agents from rosters. A message is read without an allocation. Its payload stays
+//! bytes until it is known that the message is allowed.
 
 use bytes::{BufMut, BytesMut};
 
@@ -10,7 +10,7 @@ use crate::protocol::Incarnation;
 
 /// Received messages, read one by one.
 ///
-/// An iterator that ends after its first error. The messages before the error were whole, and the reader decides
+/// An iterator that ends after its first error. The messages before the error were complete, and the reader decides
 /// what to do with them. `seq` is the frame's number.
 #[derive(Clone, Debug)]
 pub struct Messages<'a> {
@@ -101,7 +101,7 @@ impl<'a> Messages<'a> {
     pub(super) fn read(mut cursor: Cursor<'a>) -> Result<Self, WireError> {
         let seq = cursor.unsigned()?;
         let left = cursor.array()?;
-        // No correct writer makes such a frame: a peer would cause work without a message.
+        // No correct writer makes such a frame. A peer could use it to cause work without a message.
         if left == 0 {
             return Err(WireError::Value);
         }
@@ -159,7 +159,7 @@ fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError>
     let mut last = None;
     for _ in 0..left {
         let number = Some(cursor.small::<u32>()?);
-        // Only one order is allowed, and an agent that is named twice would receive the message twice.
+        // Only one order is allowed, and an agent that is listed twice would receive the message twice.
         if number <= last {
             return Err(WireError::Value);
         }

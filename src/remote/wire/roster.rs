@@ -1,8 +1,8 @@
 //! ROSTER: the agents of one group on a node, and the changes among them.
 //!
-//! Only rosters carry names; messages use the numbers that rosters give. An *opening* roster begins a group anew on
-//! a link; the rosters after it carry changes. If a roster is longer than a frame, an opening roster carries the
-//! first agents, and further rosters carry the others.
+//! Only rosters contain names; messages use the numbers that rosters give. An *opening* roster begins a group anew on a
+//! link; the rosters after it contain changes. If a roster is longer than a frame, an opening roster contains the first
+//! agents, and further rosters contain the others.
 
 use std::{num::NonZeroU64, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// The rules that a group follows on a node. If two nodes differ, nothing crosses for that group.
+/// The rules that a group follows on a node. If the rules of two nodes differ, no message of the group crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening<'a> {
     /// The group's name.
@@ -61,9 +61,9 @@ impl Eq for RosterFrame<'_> {}
 /// A roster in full, either to be sent or read from a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RosterContent {
-    /// Numbers whose agents have left the group. The same roster may give them to other agents.
+    /// The numbers of agents that have left the group. The same roster may give these numbers to other agents.
     pub left: Vec<u32>,
-    /// Agents that are new or changed, each with the sender's number for it.
+    /// Agents that are new or have changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
     /// The leader among the sender's agents, as far as the sender knows.
     pub leader: Option<LeaderHint>,
@@ -81,7 +81,7 @@ pub struct LeaderHint {
 }
 
 impl LeaderHint {
-    /// Returns the leader with the name that the number means.
+    /// Returns the leader; `id` is the name that its number means.
     #[must_use]
     pub fn named(self, id: AgentId) -> Leader {
         Leader {
@@ -177,11 +177,11 @@ impl<'a> RosterFrame<'a> {
         });
     }
 
-    /// Most members in one roster: their decoded form is larger than their bytes.
+    /// Largest number of members in one roster: their decoded form is larger than their bytes.
     pub const MAX_MEMBERS: usize = 256;
-    /// Most bytes of one member.
+    /// Largest number of bytes of one member.
     pub const MAX_MEMBER: usize = 618;
-    /// Most bytes of a roster beside its members and the numbers that left (5 bytes each).
+    /// Largest number of bytes of a roster without its members and the numbers of agents that left (5 bytes each).
     pub const MAX_REST: usize = 640;
 }
 
@@ -339,7 +339,7 @@ fn pace(cursor: &mut Cursor<'_>) -> Result<Option<Pace>, WireError> {
     }))
 }
 
-/// Reads at most as many ends as are kept, earliest first.
+/// Reads at most as many ends as are kept, the earliest end first.
 fn ends(cursor: &mut Cursor<'_>) -> Result<Ends, WireError> {
     let told = cursor.array()?;
     if told > Ends::MOST {
