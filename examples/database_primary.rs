@@ -19,9 +19,10 @@ use actix_bully::{
     testkit::cluster::{Cluster, Condition},
 };
 
-/// A replica that lags this much may not be the primary..
+/// Lag above which a replica is not eligible as the primary.
 const TOO_FAR: Duration = Duration::from_secs(5);
-/// ..until it lags less than this. One limit for both would hand over with every swing.
+/// A replica that was not eligible becomes eligible again when it lags less than this. With one limit for both, each
+/// small change of the lag could cause a hand-over.
 const CAUGHT_UP: Duration = Duration::from_secs(2);
 
 struct Replica {

@@ -250,7 +250,7 @@ fn table<E: protocol::Election>(cluster: &Cluster<E>) -> Vec<String> {
     board::table(&status, &why, MOST_ROWS)
 }
 
-/// The typed lines.
+/// The source of the typed lines.
 enum Lines {
     /// No time passes between two lines.
     Between,
@@ -290,5 +290,5 @@ impl Lines {
 /// Time between two updates of the table.
 const REFRESHED: Duration = Duration::from_millis(250);
 
-/// Most agents in the table: more do not fit above the typed lines.
+/// Largest number of agents in the table: more agents do not fit above the typed lines.
 const MOST_ROWS: usize = 12;

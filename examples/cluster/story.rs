@@ -4,7 +4,7 @@ use actix_bully::protocol::Election;
 
 use crate::session::{Session, Wrong};
 
-/// Tells the story, as far as the agents suffice for it.
+/// Tells the story, as far as there are enough agents for it.
 pub(crate) async fn tell<E: Election>(session: &mut Session<E>, agents: u32) -> Result<(), Wrong> {
     session.status();
     let top = agents;

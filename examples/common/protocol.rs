@@ -68,7 +68,7 @@ pub(crate) trait Play {
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome;
 }
 
-/// Runs a program with a cluster of that election, which begins with these agents.
+/// Runs a program with a cluster of this election, which begins with these agents.
 pub(crate) async fn run<P: Play>(
     protocol: Protocol,
     agents: &[RecordedAgent],
@@ -80,7 +80,7 @@ pub(crate) async fn run<P: Play>(
         Protocol::Astra => play.play(bully().astra()).await,
         Protocol::Quorum => play.play(bully().quorum()).await,
         Protocol::Lease => {
-            // A recording names the register among its agents.
+            // In a recording the register is one of the agents.
             let is_agent = |agent: &&RecordedAgent| agent.name.as_str() != "register";
             let agents: Vec<_> = agents.iter().filter(is_agent).cloned().collect();
             let cluster = Cluster::around_register(|_| {});

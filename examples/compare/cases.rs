@@ -2,8 +2,8 @@
 //!
 //! If an election needs a store, the store is a sixth participant, on a host of the same network. The store is where
 //! most agents reach it: with the larger side of a partition, in the middle of a chain, at the hub of a star, and never
-//! on the host of the leader that is cut off. Loss, delays and one-way links between hosts apply to the way to the
-//! store as well. In `random` the store shares the crashes, restarts and cuts of the host in the middle.
+//! on the host of the leader that is cut off. Loss, delays and one-way links between hosts also apply to the messages
+//! to and from the store. In `random` the store shares the crashes, restarts and cuts of the host in the middle.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(crate) enum Case {
 /// The way in which a case is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// The time until all agree again, and its cost.
+    /// The time until all agents agree again, and the cost of it.
     Agreement,
     /// The events while the case lasts, and the time of healing after it.
     While(Duration),
@@ -231,7 +231,7 @@ fn store<E: Election>(world: &World<E>) -> Option<AgentId> {
     world.agents().find(|id| id.as_str() == STORE).cloned()
 }
 
-/// The host of the lowest in rank, and the host of the third of five.
+/// Returns the host of the agent with the lowest rank, and the host of the third of five agents.
 const HUB: usize = 0;
 const MIDDLE: usize = 2;
 

@@ -61,7 +61,7 @@ pub(crate) struct Entrant {
     pub(crate) name: &'static str,
     /// The source of its rules.
     pub(crate) source: &'static str,
-    /// Its promise, in a word or two.
+    /// Its promise, in one or two words.
     pub(crate) promise: &'static str,
     pub(crate) run: fn(Case, u64) -> Measure,
 }
@@ -255,7 +255,7 @@ impl Contender for Inviting {
     }
 }
 
-/// A token that goes round.
+/// The ring election, with a token.
 struct Token;
 
 impl Contender for Token {

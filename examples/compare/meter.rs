@@ -1,9 +1,9 @@
 //! A machine around another machine, which sends the same messages and counts their costs.
 //!
-//! Every message carries its size, and the length of the chain of messages that caused it, since the clock of the
+//! Every message has its size, and the length of the chain of messages that caused it, since the clock of the
 //! comparison was started. This length is the number of message delays that an election takes. Repeated messages
 //! (heartbeats) cause nothing. If an election has only repeated messages, because it gossips or asks a store again and
-//! again, then those with new content count.
+//! again, then the messages with new content are counted.
 
 use std::{
     collections::BTreeMap,
@@ -59,7 +59,8 @@ pub(crate) struct Stamped<M> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     pub(crate) bytes: usize,
-    /// Length of the chain of messages that caused it, itself included; 0 for a repeated message without new content.
+    /// Length of the chain of messages that caused it, including the message itself; 0 for a repeated message without
+    /// new content.
     pub(crate) depth: u32,
     epoch: u64,
 }

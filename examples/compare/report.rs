@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub(crate) seeds: usize,
     /// Time until all agreed; `None` if they did not agree with any seed.
     pub(crate) agreed_ms: Option<f64>,
-    /// The longest of all seeds.
+    /// The longest time of all seeds.
     pub(crate) agreed_ms_most: Option<f64>,
     /// Percentage of seeds with an agreement.
     pub(crate) agreed_percent: f64,
@@ -36,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) bytes: f64,
     /// Messages that caused each other in turn.
     pub(crate) rounds: f64,
-    /// The most leaders at the same time, of all seeds.
+    /// Largest number of leaders at the same time, of all seeds.
     pub(crate) leaders_most: usize,
     pub(crate) contested_ms: f64,
     pub(crate) vacant_ms: f64,

@@ -28,13 +28,13 @@ pub(crate) struct Measure {
     pub(crate) messages: f64,
     /// The same in bytes.
     pub(crate) bytes: f64,
-    /// The longest chain of messages that caused each other until then.
+    /// The longest chain of messages that caused each other until the agreement.
     pub(crate) rounds: u32,
-    /// The most agents that considered themselves leader at one time.
+    /// Largest number of agents that considered themselves leader at the same time.
     pub(crate) leaders: usize,
-    /// Time with two or more such agents.
+    /// Time with two or more such leaders.
     pub(crate) contested: Duration,
-    /// Time with no such agent.
+    /// Time without such a leader.
     pub(crate) vacant: Duration,
     /// Number of leaderships that began.
     pub(crate) elections: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Measure {
 
 /// Longest time of an agreement for any election.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Time by which a better agent has taken over, by any policy here.
+/// Time after which a better agent has taken over, by any policy of this comparison.
 const TAKEOVER: Duration = Duration::from_secs(15);
 /// Shortest time that an agreement has to last.
 const LASTS: Duration = Duration::from_secs(3);
@@ -134,7 +134,7 @@ fn world<C: Contender>(seed: u64, meter: &Meter) -> Metric<C> {
         .term_order(TermOrder::Any)
         .trace(Trace::new().with_repeated())
         .build();
-    // The store is there before any of the agents: the application runs it anyway.
+    // The store exists before the agents, because an application runs it anyway.
     if let (Some(store), Ok(id)) = (C::store(), AgentId::new(STORE)) {
         world.join(Participant::observer(id, metering(store)));
     }
@@ -182,7 +182,7 @@ fn agreement<C: Contender>(
 ) -> (Option<(Time, AgentId)>, Measure) {
     let mut watch = Watch::new(began.unwrap_or_else(|| world.now()));
     let end = world.now().after(LIMIT);
-    // Maybe all agree already.
+    // All agents may already agree.
     let mut agreed = world
         .agreed()
         .map(|leader| (world.now(), leader.id, watch.measure));
@@ -208,7 +208,7 @@ fn agreement<C: Contender>(
     (Some((at, with)), measure)
 }
 
-/// Watches the case for that time.
+/// Watches the case for this time.
 fn endure<C: Contender>(
     world: &mut Metric<C>,
     case: Case,

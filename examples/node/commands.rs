@@ -53,7 +53,7 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
             }
         }
     }
-    // Without standard input the node goes on.
+    // Without standard input the node continues.
     futures::future::pending::<()>().await;
 }
 

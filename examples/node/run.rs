@@ -79,7 +79,7 @@ pub(crate) async fn run(
         tell_leaders(&agent, &screen),
         work(&agent, &screen, args.pulse()),
     ));
-    // Both futures end when the agent has ended for good; the bridge would go on without it.
+    // Both futures end when the agent has ended for good. Without this, the bridge would continue without the agent.
     let told = pin!(select(agents, links));
     let asked = pin!(asked_to_stop(args, &agent, &bridge, &screen));
     let Either::Right(((), told)) = select(told, asked).await else {
@@ -115,7 +115,7 @@ fn start(
         let (args, group, store) = (args.clone(), group.clone(), store.clone());
         move || -> Result<BridgeHandle, Failure> {
             let mut bridge = bridge(&args, &group)?;
-            // The node's restarts count upwards, whatever the wall clock shows.
+            // The numbers of the node's incarnations grow, whatever the wall clock shows.
             if let Some(store) = store {
                 bridge = bridge.remember_in(store);
             }

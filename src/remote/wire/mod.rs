@@ -47,18 +47,17 @@
 //! ```
 //!
 //! # One spelling
-//! Every value has one spelling: the shortest. So decoded content would be encoded to the same bytes, and nothing
-//! can hide in a difference. An enum in a payload is a map of one entry, from the variant's name to its content, or
-//! the bare name; its structs are arrays without names. Nesting is limited, nothing is skipped, and no bytes may
-//! remain.
+//! Every value has one form: the shortest. So decoded content would be encoded to the same bytes, and a difference
+//! cannot hide anything. An enum in a payload is a map of one entry, from the variant's name to its content, or the
+//! name alone; its structs are arrays without names. Nesting is limited, no bytes are skipped, and no bytes may remain.
 //!
 //! # Versions
 //! | version | since | what changed |
 //! |---|---|---|
 //! | 1 | 0.1.0 | the first |
 //!
-//! Both sides name their range of versions; the newest common version counts. HELLO and GOODBYE keep their form in
-//! all versions, so that any two versions can at least name the reason for a refusal.
+//! Both sides send their range of versions; the newest common version is used. HELLO and GOODBYE keep their form in all
+//! versions, so that any two versions can at least exchange the reason for a refusal.
 //!
 //! # Where to read on
 //! [`Frames`] cuts the stream, and [`Frame`] is one frame. [`Messages`] and [`RosterFrame`] are the two frames with

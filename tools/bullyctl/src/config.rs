@@ -39,5 +39,5 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Most bytes that are read: more than a configuration may have, so that a longer file is refused.
+/// Largest number of bytes that are read. It is more than a configuration may have, so that a longer file is refused.
 const MOST: u64 = 128 << 10;

@@ -22,7 +22,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Returns the node that the arguments name.
+    /// Returns the node that the arguments select.
     pub(crate) fn new(args: &Args) -> Result<Self, Failure> {
         match (&args.socket, &args.url) {
             (Some(path), _) => Ok(Self::Socket(path.clone())),
@@ -35,7 +35,7 @@ impl Node {
         Routes::new(url, args.token_file.as_deref(), args.plaintext).map(Self::Routes)
     }
 
-    /// Returns the node that the environment names, if no argument names one.
+    /// Returns the node that the environment selects, if no argument selects one.
     fn of_environment(args: &Args) -> Result<Self, Failure> {
         let named = |name| env::var_os(name).filter(|value| !value.is_empty());
         match (named("BULLYCTL_SOCKET"), named("BULLYCTL_URL")) {
@@ -94,8 +94,8 @@ impl Node {
 /// Longest time for an answer, in addition to the time for which the command itself waits.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most bytes of an answer that are read. A thousand members, or the record of an agent within the usual limits, need
-/// only a fraction of that.
+/// Largest number of bytes of an answer that are read. A thousand members, or the record of an agent within the usual
+/// limits, need only a fraction of this.
 const MOST: u64 = 16 << 20;
 
 /// Returns the longest time to wait for the outcome of a command.

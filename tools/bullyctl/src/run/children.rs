@@ -104,10 +104,10 @@ fn wait_for(child: Pid, options: WaitIdOptions) -> Option<WaitIdStatus> {
     }
 }
 
-/// Kills and reaps all children except the spared ones, and their orphans, until none is left.
+/// Kills and reaps all children except the children in `spared`, and their orphans, until none is left.
 ///
 /// # Errors
-/// The children that are left when the time is over.
+/// The children that are left after the time `within`.
 pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Result<(), ChildrenLeft> {
     end_listed(children, spared, within)
 }

@@ -108,7 +108,7 @@ struct Guard {
 }
 
 impl Guard {
-    /// Starts the command; returns `None` if it must not run any more.
+    /// Starts the command; returns `None` if it must no longer be started.
     fn begin(args: &GuardArgs) -> io::Result<Option<Self>> {
         adopt_orphans()?;
         let (signals, written) = UnixStream::pair()?;
@@ -201,7 +201,7 @@ impl Guard {
             PollFd::new(&self.signals, PollFlags::IN),
             PollFd::new(&self.timer, PollFlags::IN),
         ];
-        // If the timer cannot be set, the clock is checked every millisecond.
+        // If the timer could not be set, the clock is checked every millisecond.
         let look = Timespec {
             tv_sec: 0,
             tv_nsec: 1_000_000,
@@ -288,7 +288,7 @@ fn number(process: Pid) -> u32 {
     process.as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Zero unsets the timer, for a deadline that never comes.
+/// Returns the setting of the timer. For a deadline that never comes it is zero, which unsets the timer.
 fn once(at: u64) -> Itimerspec {
     let nanos = match at {
         NEVER => 0,

@@ -63,8 +63,8 @@ pub(super) struct Guarded {
     spared: Vec<Pid>,
     limits: Limits,
     clock: BootClock,
-    /// Last moment without a request to hand over. The drain began later, so its end is never assumed too late, even
-    /// if this process stood still meanwhile.
+    /// Last moment at which no request to hand over was seen. The drain began later, so its end is never assumed too
+    /// late, even if this process stood still meanwhile.
     led: u64,
     /// End of the drain, if the command was asked to end.
     drained_at: Option<u64>,
@@ -91,8 +91,8 @@ pub(super) enum Heard {
 }
 
 impl Guarded {
-    /// Starts a guard, which starts the command if there is time left. Returns `None` if the leadership is handed over
-    /// already: then nothing is started.
+    /// Starts a guard, which starts the command if there is time left. Returns `None` if the leadership is already
+    /// being handed over: then nothing is started.
     ///
     /// The calling thread must live as long as this process: the kernel signals the guard when that thread ends.
     #[expect(
@@ -230,7 +230,7 @@ impl Guarded {
     }
 
     fn send(&mut self, order: RunOrder) {
-        // A guard that stands still may not accept the order. The next order is sent all the same.
+        // A guard that stands still may not accept the order. The next order is sent anyway.
         let sent = send(self.socket.get_ref(), &order.encode(), NOW);
         self.told = sent.is_ok().then_some(order);
     }
@@ -244,8 +244,8 @@ impl Guarded {
         Pid::from_child(&self.guard)
     }
 
-    /// Ends the guard and the command; a second call does nothing. It blocks: the leadership must not move to another
-    /// host before the end.
+    /// Ends the guard and the command; a second call does nothing. It blocks, because the leadership must not move to
+    /// another host before the end of the command.
     pub(super) fn finish(&mut self) -> CommandEnd {
         if let GuardState::Over(end) = self.state {
             return end;

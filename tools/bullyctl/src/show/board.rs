@@ -166,13 +166,13 @@ fn wrapped(sentence: &str, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
-/// Most agents whose findings are shown.
+/// Largest number of agents whose findings are shown.
 const FOUND: usize = 3;
 
-/// Most lines of a frame: the smallest terminals have 24 rows.
+/// Largest number of lines of a frame: the smallest terminals have 24 rows.
 const TALLEST: usize = 23;
 
-/// Most agents in the table: more would not fit into the smallest terminals.
+/// Largest number of agents in the table: more agents would not fit into the smallest terminals.
 const MOST: usize = 20;
 
 #[cfg(test)]
