@@ -39,7 +39,7 @@ pub(crate) enum Protocol {
 }
 
 impl Protocol {
-    /// Returns whether an agent has to be told to campaign before any of them does.
+    /// Returns whether an agent needs a command to campaign before the first election begins.
     pub(crate) const fn awaits_campaign(self) -> bool {
         matches!(self, Self::Astra)
     }

@@ -60,7 +60,7 @@ pub(crate) struct Healing {
 /// Number of histories in which every fault meets agents in every situation.
 const MANY: u64 = 5_000;
 
-/// Most violations that are shown.
+/// Largest number of violations that are shown.
 const SHOWN: usize = 10;
 
 impl Summary {

@@ -104,7 +104,7 @@ impl EventLog {
         let mut came = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
         let Ok(Some(met)) = met else {
-            // An agent that ended has no more events; the time is waited for all the same.
+            // An agent that has ended sends no more events. The call still waits for the whole time.
             return Ok(());
         };
         came.push(met);

@@ -96,8 +96,7 @@ pub struct Acquaintance {
 ///    secret; send the bytes that they wrote.
 /// 2. Give each frame's body to [`receive`](Self::receive). Send the bytes that it wrote, *also* when it makes the link
 ///    ready, and before you close the connection after an error. On [`HandshakeProgress::Ready`] call
-///    [`Frames::raise`](crate::remote::wire::Frames::raise) and go on with an [`Inbound`](crate::remote::Inbound).
-///    [`Inbound`](crate::remote::Inbound).
+///    [`Frames::raise`](crate::remote::wire::Frames::raise) and continue with an [`Inbound`](crate::remote::Inbound).
 /// 3. At [`deadline`](Self::deadline) close with [`Closed::HandshakeTimeout`].
 #[derive(Debug)]
 pub struct Handshake {
@@ -222,8 +221,8 @@ impl Handshake {
     /// table, or is not the one that the connection's certificate names.
     ///
     /// # Errors
-    /// Reason to close the connection; `out` may hold a GOODBYE to be sent before. No more frames are taken afterwards.
-    /// taken afterwards.
+    /// The reason to close the connection. `out` may contain a GOODBYE: send it before. After an error no more frames
+    /// are handled.
     pub fn receive(
         &mut self,
         now: Time,

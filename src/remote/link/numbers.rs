@@ -21,7 +21,7 @@ pub(super) struct Numbering<'a, 'b> {
     common: &'a Common,
     /// Buffer for the receivers of one message.
     several: &'a mut Vec<u32>,
-    /// Most receivers of one message that the peer accepts.
+    /// Largest number of receivers of one message that the peer accepts.
     most: usize,
     from: Memo<'b>,
     to: Memo<'b>,

@@ -162,7 +162,7 @@ impl LinkReader {
 #[derive(Debug)]
 pub(super) struct WorkTurn {
     work: usize,
-    /// Most work of a turn while a task waits.
+    /// Largest amount of work in a turn while a task waits.
     most: usize,
     /// Whether a task waits.
     is_due: bool,
@@ -375,7 +375,8 @@ impl Common {
     }
 }
 
-/// Most frames, messages, receivers of messages and changes of members in one turn: less than a millisecond.
+/// Largest number of frames, messages, receivers of messages and changes of members in one turn. They take less than a
+/// millisecond.
 const TURN: usize = 256;
 /// Length of the first turn in which receivers wait. Each later turn is twice as long as the one before.
 const FIRST: usize = 16;
@@ -383,7 +384,7 @@ const FIRST: usize = 16;
 const PART: usize = 64;
 /// Additional work of a roster: the group is told, and the next member that looks merges the whole roster.
 const ROSTER: usize = 256;
-/// Most answers to PINGs that wait.
+/// Largest number of answers to PINGs that wait.
 const MOST_ANSWERS: usize = 8;
 
 #[cfg(test)]

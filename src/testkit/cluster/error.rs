@@ -159,5 +159,5 @@ impl fmt::Display for AgentNames {
     }
 }
 
-/// Maximum number of names in a message.
+/// Largest number of names in a message.
 const LISTED: usize = 10;

@@ -129,7 +129,7 @@ impl<M: PeerMessage> StreamHandler<StateChange> for Hub<M> {
         open(&self.journal).role(&agent, status.role, runs);
     }
 
-    /// One agent has ended; the others go on.
+    /// One agent has ended. The hub continues for the other agents.
     fn finished(&mut self, _: &mut Context<Self>) {}
 }
 

@@ -155,7 +155,6 @@ impl<E: Election> Cluster<E> {
     /// # Errors
     /// [`NotSettled`] when the cluster does not settle within a time that follows from the timings, see
     /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
-    /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
     pub async fn settle(&self) -> Result<Settled, NotSettled> {
         let begun = self.clock.now();
         open(&self.journal).command(&RecordedCommand::Settle);

@@ -11,7 +11,8 @@ use bytes::{Bytes, BytesMut};
 /// batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
 pub(super) const WINDOW: u64 = 256 * 1024;
 
-/// Bytes that the reader takes before the sender is told. A packet for each read would double the traffic.
+/// Number of bytes that the reader takes before the sender is informed. A packet for each read would double the
+/// traffic.
 const TELL_AFTER: u64 = WINDOW / 4;
 
 /// One end of a connection.
@@ -59,11 +60,11 @@ pub(super) enum Over {
 /// Result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FlowRead {
-    /// These bytes. If there is a position beside them, the sender must be told of it.
+    /// These bytes. If there is a position beside them, it has to be sent to the sender.
     Bytes(Bytes, Option<u64>),
-    /// Nothing yet.
+    /// No byte is available yet.
     Nothing,
-    /// Nothing any more.
+    /// No byte will follow: the other end has sent its last byte, or is gone.
     End,
     /// It broke.
     Broken(Over),

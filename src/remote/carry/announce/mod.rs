@@ -60,7 +60,7 @@ impl<'a> NamedReceivers<'a> {
     }
 }
 
-/// The changes of one group that the other side has to be told.
+/// The changes of one group that the other side still has to receive.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RosterUpdate {
     /// Set if the group begins anew, with other rules, or in another epoch.
@@ -209,7 +209,7 @@ impl Announcer {
         announcement
     }
 
-    /// Begins the group anew if the other side has to be told that now.
+    /// Begins the group anew, if the other side has not received requirements like these.
     fn open(&mut self, now: Option<Requirements>, members: &[Member]) -> Option<RosterOpening> {
         let said = self.requirements.take();
         let Some(requirements) = now.filter(|now| !said.as_ref().is_some_and(|s| s.are_like(now)))

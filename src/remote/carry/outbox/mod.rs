@@ -45,7 +45,7 @@ pub(crate) struct Outbox {
     full: Notify,
     /// Whether a caller depends on the peer's presence, and the peer was not asked yet.
     is_in_question: AtomicBool,
-    /// Whether the peer is to be told of an earlier process with its name.
+    /// Whether the peer has to be informed of an earlier process with its name.
     has_twin: AtomicBool,
     lost: AtomicU64,
     /// Number of lost messages that the peer would not accept, unless they are already counted elsewhere.

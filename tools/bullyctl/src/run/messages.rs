@@ -151,7 +151,7 @@ fn write_line(mut line: &[u8]) {
     }
 }
 
-/// Most bytes that wait. A pipe has as many.
+/// Largest number of bytes that wait. A pipe has as many.
 const MOST: usize = 64 << 10;
 const LONGEST_FLUSH: Duration = Duration::from_secs(1);
 
