@@ -3,7 +3,7 @@
 //! Decided here: a trait with the questions to an agent, implemented for the handles of every election. Not here: the
 //! use of the answers (`report.rs`, `carry_out.rs`).
 
-use std::{sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 
@@ -20,7 +20,7 @@ use crate::{
     record::RecordLimits,
 };
 
-use super::judge::Moment;
+use super::{judge::Moment, liveness::DrainMark};
 
 /// An agent of any election.
 pub(super) trait OperatedAgent: Send + Sync {
@@ -64,6 +64,7 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset>;
     /// Waits until the agent has handled a message. Returns whether it has handled one.
     fn answers(&self) -> BoxFuture<'_, bool>;
+    fn drain_mark(&self) -> Arc<DrainMark>;
 }
 
 impl<E: Election> OperatedAgent for ElectionHandle<E> {
@@ -152,6 +153,13 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     fn answers(&self) -> BoxFuture<'_, bool> {
         Self::answers(self).boxed()
+    }
+
+    fn drain_mark(&self) -> Arc<DrainMark> {
+        let mark = self
+            .reader()
+            .attached(|| Ok::<_, Infallible>(Arc::default()));
+        mark.unwrap_or_else(|never| match never {})
     }
 }
 

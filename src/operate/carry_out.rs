@@ -4,10 +4,7 @@
 //! an agent, and which outcome belongs to each answer to a change of voters. Not here: the meaning of a look
 //! (`judge.rs`).
 
-use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use actix::clock::{Instant, sleep_until, timeout};
 
@@ -68,7 +65,7 @@ impl Operated {
             let half = Instant::now() + left(deadline) / 2;
             leader = successor(follow(agent, &Command::WithdrawScore, half).await);
         }
-        self.is_drained.store(true, Relaxed);
+        agent.drain_mark().set();
         let outcome = match agent.leave(left(deadline)).await {
             Ok(()) => Outcome::Left { leader, lacks },
             Err(LeaveError::TimedOut { .. }) => Outcome::Stopped,

@@ -3,7 +3,10 @@
 //! Decided here: an agent is alive if it handles its messages in time, or if it has crashed and its own supervisor will
 //! restart it, or if it was drained on purpose. An answer of the process alone would prove nothing about its agents.
 
-use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
+};
 
 use actix::clock::timeout;
 use futures::future::join_all;
@@ -12,19 +15,32 @@ use crate::agent::{Lifecycle, has_timers};
 
 use super::{Operated, agent::OperatedAgent};
 
+/// Whether an operator has ended an agent on purpose. The agent has it, so that the socket, the routes and every other
+/// [`Operated`] of a node give the same answer.
+#[derive(Debug, Default)]
+pub(super) struct DrainMark(AtomicBool);
+
+impl DrainMark {
+    pub(super) fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
 /// Time within which a living agent handles a message; kubelet waits for an answer for a second by default.
 const WITHIN: Duration = Duration::from_millis(500);
 
 impl Operated {
     /// Returns whether all agents of the node are alive: no agent hangs for half a second, and no agent has ended,
-    /// unless the node was [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
+    /// unless it was [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
     ///
     /// An agent that waits half a second for its disk counts as hanging.
     pub async fn is_alive(&self) -> bool {
-        let agents = self
-            .agents
-            .iter()
-            .map(|agent| self.is_agent_alive(&**agent));
+        let agents = self.agents.iter();
+        let agents = agents.map(|agent| Self::is_agent_alive(&**agent));
         has_timers() && join_all(agents).await.into_iter().all(|alive| alive)
     }
 
@@ -47,11 +63,11 @@ impl Operated {
         agents.all(|agent| agent.status().leading.is_some())
     }
 
-    async fn is_agent_alive(&self, agent: &dyn OperatedAgent) -> bool {
+    async fn is_agent_alive(agent: &dyn OperatedAgent) -> bool {
         let lifecycle = || match agent.status().lifecycle {
             Lifecycle::Running => None,
             Lifecycle::Down => Some(true),
-            Lifecycle::Ended => Some(self.is_drained.load(Relaxed)),
+            Lifecycle::Ended => Some(agent.drain_mark().is_set()),
         };
         match lifecycle() {
             Some(alive) => alive,

@@ -65,10 +65,7 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fmt,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{fmt, sync::Arc};
 
 use crate::{agent::ElectionHandle, protocol::Election, remote::BridgeHandle};
 
@@ -91,8 +88,6 @@ use agent::OperatedAgent;
 pub struct Operated {
     agents: Vec<Arc<dyn OperatedAgent>>,
     bridge: Option<BridgeHandle>,
-    /// Whether an operator has ended an agent of this node on purpose.
-    is_drained: Arc<AtomicBool>,
 }
 
 impl Operated {
@@ -101,7 +96,6 @@ impl Operated {
         Self {
             agents: vec![Arc::new(handle.clone())],
             bridge: None,
-            is_drained: Arc::default(),
         }
     }
 

@@ -202,7 +202,6 @@ mod tests {
             let operated = Operated {
                 agents: Vec::new(),
                 bridge: None,
-                is_drained: Arc::default(),
             };
             attend(server, &operated, |_| false).await.unwrap();
             let mut answer = String::new();

@@ -202,6 +202,7 @@ fn a_drained_node_has_handed_over_before_it_left() {
         let members = Operated::new(&a).report().agents.remove(0).members;
         assert_eq!(members.len(), 2, "it is no member any more");
         assert!(node.is_alive().await, "it ended on purpose");
+        assert!(Operated::new(&c).is_alive().await, "by the other route too");
         let again = node.carry_out(Order::new(Command::Drain)).await;
         assert_eq!(again, Outcome::Refused(CommandRefusal::AgentEnded));
         // One that does not lead leaves as well.
@@ -270,6 +271,11 @@ fn an_agent_that_ended_otherwise_is_neither_alive_nor_ready() {
         c.leave(MS(1_000)).await.unwrap();
         assert!(!node.is_alive().await && !node.is_ready());
         assert!(Operated::new(&b).is_alive().await && Operated::new(&b).is_ready());
+        let mut drain = Order::new(Command::Drain);
+        drain.agent = Some(b.id().clone());
+        let outcome = node.carry_out(drain).await;
+        assert_eq!(outcome.verdict(), OutcomeVerdict::Done, "{outcome}");
+        assert!(!node.is_alive().await, "only the other agent was drained");
     });
 }
 
