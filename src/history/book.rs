@@ -124,6 +124,8 @@ impl HistoryBook {
     /// this process from now on. If no other agent exists, the end of the present leadership remains unseen.
     pub(super) fn ended(&mut self, by: &AgentId, others: OtherWatchers) {
         if self.by.as_ref() != Some(by) {
+            // An agent that has ended must not take over.
+            self.ahead.take_if(|ahead| ahead.by == *by);
             return;
         }
         (self.by, self.vacant_since) = (None, None);

@@ -242,6 +242,17 @@ fn a_leadership_that_outlasts_a_process_is_one() {
     }
 }
 
+#[test]
+fn an_agent_that_ended_before_the_other_one_does_not_take_over() {
+    let past = KeptHistory::default();
+    note(&past, "a", 0, &follows("a", 1));
+    note(&past, "b", 10, &Event::Acquired { term: Term(2) });
+    past.ended(&id("b"), OtherWatchers::Some);
+    past.ended(&id("a"), OtherWatchers::Some);
+    note(&past, "c", 20, &follows("c", 3));
+    assert_eq!(shown(&past).last(), Some(&row("c", 3, None, 0)));
+}
+
 /// The others of its group are in other processes.
 #[test]
 fn without_an_agent_a_leadership_is_out_of_sight_until_it_is_seen_again() {
