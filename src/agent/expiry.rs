@@ -7,7 +7,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::protocol::{LostReason, Time, View};
+use crate::protocol::{Event, Incarnation, LostReason, Time, View};
 
 use super::{phase::Remaining, shared::SharedState, wait::timer};
 
@@ -21,6 +21,21 @@ impl SharedState {
         if may_run_out && self.subscribers().needs_expiry_task() {
             let task = tell_when_expired(Arc::clone(self));
             drop(actix::spawn(task)); // it ends with the leadership
+        }
+    }
+
+    /// Tells the subscribers in a step that a leadership holds again, if they were told that it had run out. Work that
+    /// begins now, while the agent hands over, has to end as well, and the hand-over waits for it.
+    pub(super) fn tell_of_return(&self, by: Incarnation, view: &View) {
+        let Some(term) = view.leading else {
+            return;
+        };
+        let regained = self.subscribers().regain(self.id(), by, term);
+        if let Some(event) = regained {
+            self.note_told(&event, false);
+            if self.is_draining() {
+                self.tell(by, &Event::Draining { term, to: None });
+            }
         }
     }
 }

@@ -101,7 +101,7 @@ impl SharedState {
     }
 
     /// Logs and counts an event that the subscribers were told.
-    fn note_told(&self, event: &Event, is_change: bool) {
+    pub(super) fn note_told(&self, event: &Event, is_change: bool) {
         self.write_event(event);
         log::log(event, is_change);
         series(&*self.settings).told(event, is_change);
@@ -165,12 +165,7 @@ impl SharedState {
         if let Some(renewal) = renewal {
             self.note_renewal(renewal, now);
         }
-        if let Some(term) = view.leading {
-            let regained = self.subscribers().regain(self.id(), by, term);
-            if let Some(event) = regained {
-                self.note_told(&event, false); // in the span of the step
-            }
-        }
+        self.tell_of_return(by, view);
     }
 
     /// Returns by how much a view extends the lease of a leadership that holds.

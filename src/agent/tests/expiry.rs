@@ -36,14 +36,14 @@ fn leading(id: &AgentId, until: Time) -> View {
     }
 }
 
-#[actix_rt::test]
-async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_other_is_lost() {
-    tokio::time::pause();
-    let id: AgentId = "x".parse().expect("a name");
-    let clock = Arc::new(RuntimeClock::new());
-    let start = clock.now();
+/// An agent that does not run, with one subscriber.
+fn shared(
+    clock: RuntimeClock,
+    kind: SubscriberKind,
+    subscriber: &Context<IdleSubscriber>,
+) -> Arc<SharedState> {
     let spec: Spec<AnyBully> = Spec {
-        id: id.clone(),
+        id: "x".parse().expect("a name"),
         kind: MemberKind::Voter,
         leaders: crate::protocol::Leaders::Unpromised,
         mode: ElectionMode::Available,
@@ -52,15 +52,23 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
         seed: 0,
         asked: None,
     };
-    let shared = Arc::new(SharedState::new(Arc::new(spec), clock, FIRST, None));
-    let subscriber = Context::<IdleSubscriber>::new();
+    let shared = SharedState::new(Arc::new(spec), Arc::new(clock), FIRST, None);
     let to = subscriber.address().recipient();
-    let listener = shared.subscribers().next_id();
-    let kind = SubscriberKind::Listening;
-    shared.subscribers().add(listener, &to, kind);
+    let id = shared.subscribers().next_id();
+    shared.subscribers().add(id, &to, kind);
+    Arc::new(shared)
+}
+
+#[actix_rt::test]
+async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_other_is_lost() {
+    tokio::time::pause();
+    let clock = RuntimeClock::new();
+    let start = clock.now();
+    let subscriber = Context::<IdleSubscriber>::new();
+    let shared = shared(clock, SubscriberKind::Listening, &subscriber);
     let acquired = || shared.subscribers().acquired().is_some();
 
-    let until = |millis| leading(&id, start.after(Duration::from_millis(millis)));
+    let until = |millis| leading(shared.id(), start.after(Duration::from_millis(millis)));
     shared.tell(FIRST, &Event::Acquired { term: Term(1) });
     shared.grow(FIRST, &until(50));
     shared.tell_of_expiry(&until(50));
@@ -74,4 +82,27 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     assert!(shared.is_leader() && acquired(), "it was renewed in time");
     sleep(Duration::from_millis(150)).await;
     assert!(!shared.is_leader() && !acquired(), "its agent has not run");
+}
+
+/// As for work of `lead`, which does not begin again.
+#[actix_rt::test]
+async fn a_hand_over_waits_for_a_subscriber_that_is_told_of_a_leadership_that_holds_again() {
+    tokio::time::pause();
+    let clock = RuntimeClock::new();
+    let start = clock.now();
+    let subscriber = Context::<IdleSubscriber>::new();
+    let shared = shared(clock, SubscriberKind::Draining, &subscriber);
+    let term = Term(1);
+
+    let until = |millis| leading(shared.id(), start.after(Duration::from_millis(millis)));
+    shared.tell(FIRST, &Event::Acquired { term });
+    shared.grow(FIRST, &until(50));
+    shared.drain(FIRST);
+    shared.tell(FIRST, &Event::Draining { term, to: None });
+    assert!(!shared.is_drained(), "it works");
+    shared.tell_of_expiry(&until(50));
+    sleep(Duration::from_millis(70)).await;
+    assert!(shared.is_drained(), "it was told of the loss");
+    shared.grow(FIRST, &until(200));
+    assert!(shared.is_draining() && !shared.is_drained());
 }
