@@ -237,9 +237,9 @@ impl Vitals {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Notes that other agents know another record, or another store.
-    pub(super) fn note_record(&self, event: &VotersEvent) {
-        self.signs().record = Some(Box::new(event.clone()));
+    /// Notes that other agents know another record, or another store; `None` when a later epoch begins.
+    pub(super) fn note_record(&self, event: Option<&VotersEvent>) {
+        self.signs().record = event.cloned().map(Box::new);
     }
 
     /// Notes the time without a leader by the timers; returns the same time by the agent's clock.

@@ -228,7 +228,11 @@ impl<E: Election> Agent<E> {
     /// Handles an event of the election about the voters.
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
-            VotersEvent::Installed(decree) => self.enter_epoch(decree),
+            VotersEvent::Installed(decree) => {
+                // The stores of the former epoch do not count in this one: the machine reports anew.
+                self.shared.vitals().note_record(None);
+                self.enter_epoch(decree);
+            }
             VotersEvent::Wanted(new) => self.spec.group.want_voter(new),
             VotersEvent::Answered { change, outcome } => {
                 let is_meant = |asked: &mut AskedChange| *asked.change == *change;
@@ -239,12 +243,12 @@ impl<E: Election> Agent<E> {
             }
             VotersEvent::OtherStore { .. } => {
                 warn!("{event}");
-                self.shared.vitals().note_record(event);
+                self.shared.vitals().note_record(Some(event));
             }
             // The agent ends with this step (`carry_out`).
             VotersEvent::OldRecord { .. } => {
                 error!("{event}: the agent stops");
-                self.shared.vitals().note_record(event);
+                self.shared.vitals().note_record(Some(event));
             }
         }
     }

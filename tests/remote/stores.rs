@@ -1,12 +1,12 @@
 //! A voter whose store was lost comes back to hosts that took part with the old one.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use actix::clock::sleep;
 use actix_bully::{agent::Finding, remote::transport::Pipes};
 
 use super::{
-    kit::{Host, MS, play, until},
+    kit::{Host, MS, id, play, until},
     voters::{believer, elected, host},
 };
 
@@ -18,21 +18,27 @@ fn tells_of(host: &Host, voter: &str) -> bool {
     })
 }
 
+/// Three hosts, after `c1` and `a1` have found that `a1` has another store than before.
+async fn with_another_store(pipes: &Pipes, folder: &Path) -> [Host; 3] {
+    let [a, b, c] = elected(pipes, folder).await;
+    a.stop().await;
+    fs::remove_file(folder.join("a1")).unwrap();
+    let a = host(pipes, "a", 2_000, folder);
+    // The leader has heard its acknowledgements, with the old store.
+    until("both say so", || {
+        [&a, &c].iter().all(|host| tells_of(host, "a1"))
+    })
+    .await;
+    [a, b, c]
+}
+
 #[test]
 fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     play(async {
         let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
-        a.stop().await;
-        fs::remove_file(folder.join("a1")).unwrap();
-        let a = host(&pipes, "a", 2_000, folder);
-        // The leader has heard its acknowledgements, with the old store.
-        until("both say so", || {
-            [&a, &c].iter().all(|host| tells_of(host, "a1"))
-        })
-        .await;
+        let [a, b, c] = with_another_store(&pipes, folder).await;
         let said = a.agents[0].diagnosis().to_string();
         assert!(
             said.contains("a1 has voted with another store") && said.contains("raise the epoch"),
@@ -49,7 +55,25 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
     });
 }
 
-/// The control of the test above: with its own store the same voter is heard.
+/// The operator did what the finding says: it is about the epoch before.
+#[test]
+fn a_change_of_the_voters_ends_the_finding_of_another_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    play(async {
+        let pipes = Pipes::new();
+        let [a, b, c] = with_another_store(&pipes, folder).await;
+        let changed = c.agents[0].remove_voter(id("a1"), MS(20_000)).await;
+        changed.unwrap();
+        until("none says so", || {
+            let hosts = [&a, &b, &c];
+            !hosts.iter().any(|host| tells_of(host, "a1"))
+        })
+        .await;
+    });
+}
+
+/// The control of the first test: with its own store the same voter is heard.
 #[test]
 fn a_voter_with_its_own_store_is_heard_again() {
     let folder = tempfile::tempdir().unwrap();
