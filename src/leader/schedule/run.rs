@@ -63,6 +63,10 @@ struct ScheduleTenure<'a> {
     questions: LeaderQuestions,
     /// Agents that keep too many marks.
     full: BTreeSet<AgentId>,
+    /// Whether the group has acknowledged the leader, and the mark was compared with the clock.
+    is_compared: bool,
+    /// The mark, while it is ahead of the clock.
+    ahead: Option<ScheduleFinding>,
     /// The work of the running tick.
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
@@ -114,6 +118,8 @@ impl Schedule {
             machine,
             questions,
             full: BTreeSet::new(),
+            is_compared: false,
+            ahead: None,
             running: None,
         }
     }
@@ -160,7 +166,6 @@ impl ScheduleTenure<'_> {
         let is_ahead = Notify::new();
         let mut ends = pin!(tenure_end(&watch, watched, &is_ahead));
         let mut end = None;
-        let mut was_established = false;
         let mut input = ScheduleInput::Start;
         let mut effects = Vec::new();
         loop {
@@ -170,10 +175,7 @@ impl ScheduleTenure<'_> {
             let now = watched.now();
             self.machine.handle(now, input, &mut effects);
             self.show();
-            if self.machine.is_established() && !was_established {
-                was_established = true;
-                self.tell_of_mark(now, &is_ahead);
-            }
+            self.tell_of_mark(now, &is_ahead);
             for effect in effects.drain(..) {
                 if self.follow(effect).is_break() {
                     return end.unwrap_or(TenureEnd::HandsOver);
@@ -234,17 +236,25 @@ impl ScheduleTenure<'_> {
             self.full.remove(&answer.from)
         };
         if has_changed {
-            let schedule = self.schedule.rule.name.clone();
-            let agents: Vec<_> = self.full.iter().cloned().collect();
-            let found = (!agents.is_empty()).then(|| ScheduleFinding::MarksFull {
-                schedule: schedule.clone(),
-                agents,
-            });
-            if let Some(found) = &found {
-                warn!(%schedule, "{found}");
+            if let Some(found) = self.marks_full() {
+                warn!(schedule = %self.schedule.rule.name, "{found}");
             }
-            self.schedule.service.note(&schedule, found);
+            self.note();
         }
+    }
+
+    fn marks_full(&self) -> Option<ScheduleFinding> {
+        (!self.full.is_empty()).then(|| ScheduleFinding::MarksFull {
+            schedule: self.schedule.rule.name.clone(),
+            agents: self.full.iter().cloned().collect(),
+        })
+    }
+
+    /// Notes the finding about the schedule: first the one for which nothing runs.
+    fn note(&self) {
+        let found = self.ahead.clone().or_else(|| self.marks_full());
+        let schedule = &self.schedule.rule.name;
+        self.schedule.service.note(schedule, found);
     }
 
     fn show(&self) {
@@ -254,27 +264,31 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Reports a mark ahead of the clock. Only due times later than the last one are run, so a user must learn why no
-    /// tick comes. A mark in a store is read again, since an operator may remove it.
-    fn tell_of_mark(&self, now: Now, reads_again: &Notify) {
+    /// Reports a mark ahead of the clock, until the clock reaches it. Only due times later than the last one are run, so
+    /// a user must learn why no tick comes. A mark in a store is read again, since an operator may remove it.
+    fn tell_of_mark(&mut self, now: Now, reads_again: &Notify) {
+        if !self.machine.is_established() || self.is_compared && self.ahead.is_none() {
+            return;
+        }
+        self.is_compared = true;
         let (last, service) = (self.machine.last(), &self.schedule.service);
         let schedule = self.schedule.rule.name.clone();
         let is_ahead = last > now.wall.after(AHEAD);
         if is_ahead && service.store().is_some() {
             reads_again.notify_one();
         }
-        let found = is_ahead.then(|| ScheduleFinding::MarkAhead {
+        self.ahead = is_ahead.then(|| ScheduleFinding::MarkAhead {
             schedule: schedule.clone(),
             last,
             now: now.wall,
             store: service.store().map(str::to_owned),
         });
-        if let Some(found) = &found
+        if let Some(found) = &self.ahead
             && self.schedule.told_ahead.replace(Some(last)) != Some(last)
         {
             warn!(%schedule, "{found}");
         }
-        service.note(&schedule, found);
+        self.note();
     }
 
     fn begin(

@@ -1,4 +1,8 @@
 //! What does not start, and that it changes nothing.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a scene that cannot be set fails the test"
+)]
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -89,43 +93,103 @@ fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
 }
 
 /// The leader's own agent keeps few marks, and the others too many: they were started with other names once.
+/// A record with as many marks as an agent keeps.
+fn full_record() -> ScheduleRecord {
+    let mark = serde_json::json!({"begun": DAWN, "done": DAWN});
+    let marks: serde_json::Map<_, _> = (0..256)
+        .map(|number| (format!("s{number}"), mark.clone()))
+        .collect();
+    serde_json::from_value(serde_json::json!({"promised": null, "marks": marks})).unwrap()
+}
+
+/// Three voters, of which the first ones keep as many marks as they may; the last one leads.
+async fn trio(full: &[&str]) -> Cluster {
+    let cluster = Cluster::builder().agents(3).quorum().start().unwrap();
+    let wall = VirtualWallClock::new(DAWN);
+    for name in ["agent-1", "agent-2", "agent-3"] {
+        let store = MemoryStore::<ScheduleRecord>::new();
+        if full.contains(&name) {
+            let generation = store.begin().unwrap();
+            store.save(generation, full_record()).await.unwrap();
+        }
+        let schedules = cluster.handle(name).unwrap().schedules();
+        let schedules = schedules.clock(wall.another()).store(store);
+        schedules.start().unwrap();
+    }
+    cluster.settle().await.unwrap();
+    assert!(cluster.handle("agent-3").unwrap().is_leader());
+    cluster
+}
+
+fn marks_full(agents: &[&str]) -> Finding {
+    let agents = agents.iter().map(|name| name.parse().unwrap());
+    Finding::Schedule(ScheduleFinding::MarksFull {
+        schedule: "x".parse().unwrap(),
+        agents: agents.collect(),
+    })
+}
+
 #[test]
 fn a_schedule_whose_mark_the_other_agents_do_not_keep_says_so() {
     play(async {
-        let cluster = Cluster::builder().agents(3).quorum().start().unwrap();
-        let wall = VirtualWallClock::new(DAWN);
-        let mark = serde_json::json!({"begun": DAWN, "done": DAWN});
-        let marks: serde_json::Map<_, _> = (0..256)
-            .map(|number| (format!("s{number}"), mark.clone()))
-            .collect();
-        let record = serde_json::json!({"promised": null, "marks": marks});
-        let full: ScheduleRecord = serde_json::from_value(record).unwrap();
-        for name in ["agent-1", "agent-2", "agent-3"] {
-            let store = MemoryStore::<ScheduleRecord>::new();
-            if name != "agent-3" {
-                let generation = store.begin().unwrap();
-                store.save(generation, full.clone()).await.unwrap();
-            }
-            let schedules = cluster.handle(name).unwrap().schedules();
-            let schedules = schedules.clock(wall.another()).store(store);
-            schedules.start().unwrap();
-        }
-        cluster.settle().await.unwrap();
+        let full = ["agent-1", "agent-2"];
+        let cluster = trio(&full).await;
         let leader = cluster.handle("agent-3").unwrap();
-        assert!(leader.is_leader());
         let schedule = leader.every("x", SECOND).start(nothing).unwrap();
         clock::sleep(MS(3_000)).await;
         assert_eq!(schedule.status().begun, 0);
         let findings = leader.diagnosis().findings;
-        let full = ["agent-1", "agent-2"].map(|name| name.parse().unwrap());
-        let expected = Finding::Schedule(ScheduleFinding::MarksFull {
-            schedule: "x".parse().unwrap(),
-            agents: full.to_vec(),
-        });
+        let expected = marks_full(&full);
         assert!(findings.contains(&expected), "{findings:?}");
         schedule.stop();
         settle().await;
         assert!(!leader.diagnosis().findings.contains(&expected));
+    });
+}
+
+#[test]
+fn an_agent_that_does_not_keep_the_mark_is_named_while_the_schedule_runs() {
+    play(async {
+        let full = ["agent-1"];
+        let cluster = trio(&full).await;
+        let leader = cluster.handle("agent-3").unwrap();
+        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
+        clock::sleep(MS(3_000)).await;
+        assert!(schedule.status().begun > 0, "a majority keeps the mark");
+        let findings = leader.diagnosis().findings;
+        assert!(findings.contains(&marks_full(&full)), "{findings:?}");
+    });
+}
+
+/// Where the agents keep the marks, no operator removes one.
+#[test]
+fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        let store = MemoryStore::<ScheduleRecord>::new();
+        let mark = DAWN.after(20 * SECOND);
+        let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
+        let record = serde_json::json!({"promised": null, "marks": marks});
+        let generation = store.begin().unwrap();
+        let record = serde_json::from_value(record).unwrap();
+        store.save(generation, record).await.unwrap();
+        let schedules = toy.schedules().clock(VirtualWallClock::new(DAWN));
+        schedules.store(store).start().unwrap();
+        let log = Log::default();
+        every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        let is_told = || {
+            let findings = toy.diagnosis().findings;
+            findings
+                .iter()
+                .any(|found| matches!(found, Finding::Schedule(ScheduleFinding::MarkAhead { .. })))
+        };
+        clock::sleep(MS(2_000)).await;
+        assert!(is_told(), "{}", toy.diagnosis());
+        clock::sleep(MS(20_500)).await;
+        assert_eq!(log.take(), ["21000", "22000"]);
+        assert!(!is_told(), "{}", toy.diagnosis());
     });
 }
 
