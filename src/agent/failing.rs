@@ -46,7 +46,8 @@ pub(super) struct FailingWork {
 }
 
 impl FailingWork {
-    /// Notes that this agent's work failed, after the agent had led for `led_for`.
+    /// Notes that this agent's work failed, after the agent had led for `led_for` or longer: work that stalls only knows
+    /// its last part of the leadership.
     pub(super) fn fail(
         &mut self,
         me: (&AgentId, Incarnation),
@@ -58,6 +59,11 @@ impl FailingWork {
             let began = now.as_nanos().saturating_sub(nanos(led_for));
             self.began = Time::from_nanos(began);
         }
+        let led_for = if self.is_led_by(me) {
+            now.since(self.began).max(led_for)
+        } else {
+            led_for
+        };
         if led_for >= HOUR {
             self.failures = 0;
         }
@@ -85,8 +91,7 @@ impl FailingWork {
     }
 
     fn begin(&mut self, leader: (&AgentId, Incarnation), is_new: bool, now: Time) {
-        let is_same = |known: &(AgentId, Incarnation)| (&known.0, known.1) == leader;
-        if !is_new && self.leader.as_ref().is_some_and(is_same) {
+        if !is_new && self.is_led_by(leader) {
             return;
         }
         let is_short = self.leader.is_some() && now.since(self.began) < SHORT;
@@ -97,6 +102,11 @@ impl FailingWork {
         };
         self.leader = Some((leader.0.clone(), leader.1));
         (self.began, self.is_over) = (now, false);
+    }
+
+    fn is_led_by(&self, leader: (&AgentId, Incarnation)) -> bool {
+        let known = self.leader.as_ref();
+        known.is_some_and(|(id, incarnation)| (id, *incarnation) == leader)
     }
 }
 
@@ -157,6 +167,20 @@ mod tests {
         failing.hear(me, &leads("b"), at(105));
         failing.hear(me, &ACQUIRED, at(226));
         assert_eq!(waits(&mut failing, 226), S(1), "b led for two minutes");
+    }
+
+    #[test]
+    fn work_that_stalls_after_an_hour_of_leading_fails_for_the_first_time() {
+        let (me, mut failing) = (id("a"), FailingWork::default());
+        let me = (&me, Incarnation(1));
+        let mut stalls = |began, now| {
+            failing.hear(me, &ACQUIRED, at(began));
+            let next = failing.fail(me, S(30), at(now));
+            (next.wait, next.held_back)
+        };
+        assert_eq!(stalls(0, 30), (S(1), S(60)));
+        assert_eq!(stalls(1_000, 1_100), (S(0), S(120)), "not at once");
+        assert_eq!(stalls(2_000, 5_600), (S(0), S(60)));
     }
 
     #[test]
