@@ -253,6 +253,27 @@ fn the_past_of_a_group_outlives_its_process() {
     });
 }
 
+/// Nothing changes meanwhile.
+#[test]
+fn a_past_that_cannot_be_saved_is_saved_as_soon_as_it_can() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let group = Group::new("jobs").unwrap();
+        let agent = BullyAgent::builder("a").score(1).join(&group);
+        let agent = agent.timings(Timings::lan()).start().unwrap();
+        let in_the_way = folder.path().join("history-jobs@a.unfinished");
+        std::fs::create_dir(&in_the_way).unwrap();
+        Operated::new(&agent)
+            .keep_history(Some(folder.path()))
+            .unwrap();
+        clock::sleep(MS(20_000)).await;
+        assert_eq!(saved(folder.path()), ["history-jobs@a.unfinished"]);
+        std::fs::remove_dir(&in_the_way).unwrap();
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(saved(folder.path()), ["history-jobs@a.jsonl"]);
+    });
+}
+
 /// The diagnosis of an agent without a leader, as an operator asks for it later.
 #[test]
 fn what_was_found_is_known_after_it_is_over() {

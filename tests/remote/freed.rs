@@ -1,15 +1,16 @@
-//! The end of a bridge is told when its port is free, and a peer is given up by nobody but its application.
+//! A bridge ends with the last agent that is drained, its end is told when its port is free, and a peer is given up by nobody but its application.
 
 use std::{net::TcpListener, time::Duration};
 
 use actix::{System, clock::sleep};
 use actix_bully::{
     agent::ElectionArbiter,
+    operate::{Command, Operated, Order, OutcomeVerdict},
     remote::{BridgeEvent, LinkStatus, Peer, RemoteBridge, transport::Pipes},
 };
 use futures::StreamExt;
 
-use super::kit::{MS, address, builder, group, play, until};
+use super::kit::{Host, MS, address, builder, group, play, until};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -60,5 +61,25 @@ fn a_peer_whose_address_led_to_this_node_once_is_dialled_again() {
         let is_linked = || matches!(a.peers()[0].link, LinkStatus::Linked { .. });
         until("a dials b", is_linked).await;
         b.stop();
+    });
+}
+
+#[test]
+fn the_last_agent_of_a_node_that_is_drained_ends_the_bridge_and_no_other_does() {
+    play(async {
+        let pipes = Pipes::new();
+        let mut a = Host::start(&pipes, "a", &["b"]);
+        let b = Host::start(&pipes, "b", &["a"]);
+        let agents = ["a1", "a2"].map(|name| a.agent(name, 1));
+        let node = Operated::new(&agents[0]).agent(&agents[1]);
+        let node = node.bridge(&a.bridge);
+        until("both are linked", || b.is_linked("a")).await;
+        for (agent, is_linked) in agents.iter().zip([true, false]) {
+            let mut drain = Order::new(Command::Drain);
+            drain.agent = Some(agent.id().clone());
+            let outcome = node.carry_out(drain).await;
+            assert_eq!(outcome.verdict(), OutcomeVerdict::Done, "{outcome}");
+            assert_eq!(b.is_linked("a"), is_linked, "{outcome}");
+        }
     });
 }

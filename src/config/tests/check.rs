@@ -1,6 +1,15 @@
 //! What does not fit together: each contradiction by its key, with what to do.
 
-use crate::config::tests::{every_line_is_refused, refusal};
+use std::time::Duration;
+
+use crate::{
+    agent::any::AnyConfig,
+    config::{
+        Config,
+        tests::{every_line_is_refused, refusal},
+    },
+    elections::bully::Preemption,
+};
 
 const BARE: &str = "node = \"a\"\ngroup = \"g\"";
 const THREE: &str = "node = \"a\"\ngroup = \"g\"\npeers = [{ node = \"b\", address = \"127.0.0.1:2\" }, { node = \"c\", address = \"127.0.0.1:3\" }]";
@@ -176,6 +185,29 @@ fn durations_and_limits_that_do_not_fit_are_refused() {
         margin = [1, -1] | `margin` is refused: a margin of (1, -1) has a negative part: use the smallest lead that counts, or 0
     "#,
     );
+}
+
+/// Each mode has a configuration of its own.
+#[test]
+fn the_keys_of_a_hand_over_count_in_every_mode() {
+    let keys = "preemption = \"7s\"\nmargin = 3\ndrain = \"300ms\"\ncooldown = \"70s\"";
+    for mode in [
+        "",
+        "quorum = { voters = [\"a\"], store_file = \"v\" }",
+        "lease.folder = \"f\"",
+    ] {
+        let config = Config::from_toml(&format!("{BARE}\n{keys}\n{mode}")).unwrap();
+        let (preemption, margin, drain, cooldown) = match config.plan().unwrap().election {
+            AnyConfig::Available(it) => (it.preemption, it.margin, it.drain, it.cooldown),
+            AnyConfig::Quorum(it) => (it.preemption, it.margin, it.drain(), it.cooldown),
+            AnyConfig::Lease(it) => (it.preemption, it.margin, it.drain(), it.cooldown),
+            AnyConfig::Astra(_) => panic!("no key asks for it"),
+        };
+        let after = Preemption::After(Duration::from_secs(7));
+        assert_eq!((preemption, margin), (after, Some(3.into())), "{mode}");
+        let spans = [drain.as_millis(), cooldown.as_millis()];
+        assert_eq!(spans, [300, 70_000], "{mode}");
+    }
 }
 
 /// Links beside a lease carry messages of applications, and the end of a process.
