@@ -276,3 +276,24 @@ fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down(
         );
     });
 }
+
+/// The agent waits a second before it steps down, and leads anew in the meantime.
+#[test]
+fn work_that_failed_in_a_former_leadership_ends_no_later_one() {
+    play(async {
+        let (stage, toy, log) = scene();
+        let _task = work(&toy, &log, |guard, log| async move {
+            let term = guard.token().term;
+            log.add(format_args!("works in {term}"));
+            if term > Term(1) {
+                pending::<()>().await;
+            }
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        stage.inputs.take();
+        stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
+        clock::sleep(MS(10_000)).await;
+        assert_eq!(log.take(), ["works in 1", "works in 2"]);
+        assert_eq!(stage.inputs.take(), [""; 0], "it is not asked to step down");
+    });
+}

@@ -295,6 +295,29 @@ fn what_was_found_is_known_after_it_is_over() {
     });
 }
 
+/// The first agent of its process tells of the group, until it ends.
+#[test]
+fn the_past_goes_on_after_the_leader_that_told_it_has_ended() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let start = |name: &str, score: i32| {
+            let agent = BullyAgent::builder(name).score(score).join(&group);
+            agent.timings(Timings::lan()).start().unwrap()
+        };
+        let first = start("a", 2);
+        first.wait_for_leader(MS(5_000)).await.unwrap();
+        let second = start("b", 1);
+        clock::sleep(MS(1_000)).await;
+        assert!(first.is_leader());
+        first.addr().do_send(Inject::Stop);
+        clock::sleep(MS(5_000)).await;
+        assert!(second.is_leader());
+        let history = Operated::new(&second).history().swap_remove(0);
+        let leaders = history.leaderships.iter().map(|one| one.leader.as_str());
+        assert!(leaders.eq(["a", "b"]), "{history:?}");
+    });
+}
+
 /// It restarts after a pause, and the next leader is known before.
 #[test]
 fn the_leader_after_a_crash_is_noted_while_the_former_is_down() {

@@ -27,7 +27,7 @@ use actix_bully::{
     protocol::{Term, Timings},
     register::{
         AttachError, ChangeStream, Entry, MemoryRegister, Register, RegisterError, RegisterKey,
-        RegisterReading, Swap, Swapping,
+        RegisterReading, RegisterRefusal, Swap, Swapping,
     },
     testkit::VirtualClock,
 };
@@ -41,6 +41,7 @@ pub(crate) struct Store {
     tells: bool,
     asked: Arc<AtomicUsize>,
     is_down: Arc<AtomicBool>,
+    takes_no_writes: Arc<AtomicBool>,
     /// The next write is done, and its answer is lost.
     loses_answer: Arc<AtomicBool>,
     /// Nothing is answered at all.
@@ -108,6 +109,10 @@ impl Register for Store {
         let (store, key, expected) = (self.clone(), key.clone(), expected.cloned());
         Box::pin(async move {
             store.wait().await?;
+            if store.takes_no_writes.load(SeqCst) {
+                let full = io::Error::other("it is full");
+                return Err(RegisterError::refused(RegisterRefusal::Full, full));
+            }
             let record = LeaseRecord::decode(&value).ok();
             let swap = store.inner.swap(&key, expected.as_ref(), value).await?;
             if let (Swap::Done(_), Some(record)) = (&swap, record) {
@@ -264,6 +269,24 @@ fn a_store_that_goes_away_ends_the_leadership_on_time_and_says_since_when() {
         let fails = |finding: &Finding| matches!(finding, Finding::RegisterFails { .. });
         assert!(!findings.iter().any(fails), "{findings:?}");
         assert!(store.terms().is_sorted());
+    });
+}
+
+/// It is read all the time.
+#[test]
+fn a_store_that_takes_no_writes_is_told_apart() {
+    play(async {
+        let store = Store::default();
+        let (a, b) = one_leads_and_one_follows(&store).await;
+        store.takes_no_writes.store(true, SeqCst);
+        clock::sleep(MS(5_000)).await;
+        assert_eq!(leader_of(&[&a, &b]), None);
+        for _ in 0..100 {
+            clock::sleep(MS(17)).await;
+            let findings = a.diagnosis().findings;
+            let is_told = |finding: &Finding| matches!(finding, Finding::RegisterTakesNoWrites { reason, .. } if reason.contains("it is full"));
+            assert!(findings.iter().any(is_told), "{findings:?}");
+        }
     });
 }
 

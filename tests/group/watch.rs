@@ -186,6 +186,17 @@ fn a_group_is_opened_before_its_agents_and_numbers_their_incarnations() {
 }
 
 #[test]
+fn an_agent_that_has_ended_for_good_keeps_no_group_closed() {
+    play(async {
+        let group = group();
+        let (incarnation, _a) = join(&group, "a", &Counter::default());
+        assert!(group.note_volatile(&id("a")));
+        group.retire(&id("a"), incarnation);
+        assert_eq!(group.open("host-a", Incarnation(1)), Ok(()));
+    });
+}
+
+#[test]
 fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     let group = group();
     let quorum = Requirements {

@@ -6,11 +6,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
     time::Duration,
 };
 
-use actix::{Actor, Context, Handler};
+use actix::{Actor, Arbiter, Context, Handler};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
@@ -229,6 +229,28 @@ fn messages_end_with_their_agent_and_begin_with_the_next_one_of_its_name() {
         settle().await;
         let ended = texts.send_to(two.id(), &Text("y".to_owned()));
         assert_eq!(ended.unwrap_err(), SendError::Ended);
+    });
+}
+
+/// The endpoint of before is on a thread that hangs.
+#[test]
+fn the_next_agent_of_a_name_does_not_wait_for_the_endpoint_of_the_last_one() {
+    play(async {
+        let group = Group::new("g").unwrap();
+        let start = || BullyAgent::builder("a").join(&group).start().unwrap();
+        let (first, elsewhere) = (start(), Arbiter::new());
+        let (let_go, waits) = mpsc::channel::<()>();
+        let (tell, told) = mpsc::channel();
+        let here = first.clone();
+        elsewhere.spawn_fn(move || {
+            tell.send(Messages::of(&here).is_ok()).unwrap();
+            waits.recv().ok();
+        });
+        assert!(told.recv().unwrap());
+        first.leave(Duration::from_secs(1)).await.unwrap();
+        Messages::of(&start()).unwrap();
+        drop(let_go);
+        elsewhere.stop();
     });
 }
 
