@@ -122,13 +122,13 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
             let with = |calls: &[&Call]| outcome(&[&[spare], &*mode, calls].concat());
             let (alone, mut single) = (with(&[]), BTreeMap::new());
             for (name, call) in &all {
-                let made = with(&[call]);
+                let built = with(&[call]);
                 // These are part of what each call stands beside.
                 let is_there = third == Some(*name) || *name == "store_if_kept";
-                if made.is_ok() && made == alone && !is_there {
+                if built.is_ok() && built == alone && !is_there {
                     wrong.push(format!("{third:?}: {name} has no effect"));
                 }
-                single.insert(*name, made);
+                single.insert(*name, built);
             }
             for (first, one) in &all {
                 for (second, two) in all.iter().filter(|(second, _)| *second > first) {
