@@ -36,7 +36,7 @@
 //! | *node*, *host* | a process whose bridge carries groups to others, and the machine that it runs on | |
 //! | *peer* | another node, as a bridge sees it; another agent is "another agent" | |
 //! | *score*, *rank* | the number that the application gives an agent; score and name together, which decide who outranks whom | priority, id |
-//! | *eligible*, *candidate* | an agent that may be elected; an agent that holds an election | |
+//! | *eligible*, *candidate* | a voter with a score, which may be elected; an agent that holds an election | |
 //! | *term*, *epoch* | the number of an election that was won; the number of the list of voters that held the election | ballot |
 //! | *incarnation* | the number of an agent's start, counted over its crashes | generation, life |
 //! | *role* | follower, candidate (sent `Elect`), waiting (got `Ok`), leader | |
@@ -46,7 +46,7 @@
 //! | *leave* | an agent leaves its group: if it leads it hands over, then its membership ends | |
 //! | *leadership*, *tenure* | the position, which is held or vacant; one agent's time as leader | |
 //! | *lease*, *promise*, *fence* | the time in which a leader is sure to be the only one; a voter's grant of that time; the number that keeps a former leader out | |
-//! | *drain*, *hand-over* | the work of a leader ends; the next leader takes its place | |
+//! | *drain*, *hand-over*, *successor* | the work of a leader ends; the next leader takes its place; the agent that leads next | |
 //! | *singleton*, *gate* | an actor that runs on the leader only; an actor or a check that refuses the writes of former leaders | |
 //! | *schedule*, *tick* | work that is due at certain times; one of these times, and its work | cron job |
 //! | *cool-down* | the time in which an agent that stepped down lets the others go first: it has the last slot, in which it may be elected | |

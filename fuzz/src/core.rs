@@ -274,7 +274,7 @@ fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
             refusal: match choices.below(3) {
                 0 => None,
                 1 => Some(Refusal::Stale),
-                _ => Some(Refusal::LeaderAlive { retry }),
+                _ => Some(Refusal::NotFree { retry }),
             },
         }
         .into(),

@@ -124,7 +124,7 @@ fn answers() -> Vec<AnyMessage> {
     vec![
         ok(None).into(),
         ok(Some(Refusal::Stale)).into(),
-        ok(Some(Refusal::LeaderAlive { retry })).into(),
+        ok(Some(Refusal::NotFree { retry })).into(),
         yields.into(),
         reply(false).into(),
         reply(true).into(),

@@ -15,12 +15,12 @@
 use crate::common;
 
 mod agents;
-mod bytes;
 mod counts;
 mod crashes;
 mod elections;
 mod kit;
 use crate::losses;
+mod messages;
 mod networks;
 mod observers;
 mod rings;

@@ -44,7 +44,7 @@ pub(super) struct Core {
 
 impl Core {
     /// Returns whether the agent takes a ballot when the leadership is vacant.
-    pub(super) fn is_eligible(&self, now: Time) -> bool {
+    pub(super) fn competes(&self, now: Time) -> bool {
         self.me.eligible().is_some() && self.cooldown.is_none_or(|until| now >= until)
     }
 
@@ -187,7 +187,7 @@ impl Core {
         let heard = heard.filter(|_| self.last_round == LastRound::Majority);
         Standing {
             ballot: self.voter.own.clone(),
-            eligible: self.is_eligible(now),
+            eligible: self.competes(now),
             connected: self.is_connected(),
             hears: heard.cloned(),
         }

@@ -46,7 +46,7 @@ impl Ballot {
         if !core.me.is_voter() {
             return; // it waits for `Leads`
         }
-        if core.voter.record == BallotRecord::default() && core.is_eligible(now) {
+        if core.voter.record == BallotRecord::default() && core.competes(now) {
             core.take(1, out);
         }
         if core.peers.is_empty() {
@@ -124,7 +124,7 @@ impl Ballot {
         if !has_ended {
             return self.core.begin_round(now, &self.state, out);
         }
-        if self.core.is_eligible(now) {
+        if self.core.competes(now) {
             self.core.take(1, out);
             self.core.begin_round(now, &self.state, out);
         }
@@ -278,7 +278,7 @@ impl Ballot {
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
         let is_named = successor.as_ref() == Some(&core.me.id);
-        if is_named && core.is_eligible(now) && core.is_connected() {
+        if is_named && core.competes(now) && core.is_connected() {
             core.take(2, out); // another agent that campaigns now takes the next number
         }
         core.begin_round(now, &self.state, out);
@@ -372,7 +372,7 @@ impl Ballot {
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
         let others = core.statements.others_are_eligible(core.recent());
-        if core.is_eligible(now) || core.me.score.is_some() && !others {
+        if core.competes(now) || core.me.score.is_some() && !others {
             core.take(1, out);
         }
     }

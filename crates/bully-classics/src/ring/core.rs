@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// Returns whether this agent may lead and need not let others lead first.
-    pub(super) fn may_challenge(&self, now: Time) -> bool {
+    pub(super) fn competes(&self, now: Time) -> bool {
         self.may_lead() && !self.defers(now, None)
     }
 

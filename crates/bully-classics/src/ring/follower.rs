@@ -72,7 +72,7 @@ impl Following {
 
     /// `challenge-when-higher`: the highest member leads, but a leader may have some time before it is challenged.
     pub(super) fn challenge(&self, core: &Core, campaign: &Campaign, now: Time) -> Next {
-        if !core.may_challenge(now) || !self.is_outranked_by(core) {
+        if !core.competes(now) || !self.is_outranked_by(core) {
             return Next::Stay;
         }
         if matches!(campaign, Campaign::Scheduled { .. }) {

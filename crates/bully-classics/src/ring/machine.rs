@@ -243,7 +243,7 @@ impl Ring {
             (_, CampaignCause::Merge) => true,
             (State::Vacant, CampaignCause::HigherRank) => self.core.may_lead(),
             (State::Follower(f), CampaignCause::HigherRank) => {
-                f.is_outranked_by(&self.core) && self.core.may_challenge(now)
+                f.is_outranked_by(&self.core) && self.core.competes(now)
             }
             (State::Leader(_), CampaignCause::HigherRank) => false,
         };
@@ -279,7 +279,7 @@ impl Ring {
         self.skip_absent(now, out);
         // Fewer members may rank above this agent than when it planned its election.
         let waits = matches!(self.campaign, Campaign::Scheduled { .. });
-        let waits = waits && self.state == State::Vacant && self.core.may_challenge(now);
+        let waits = waits && self.state == State::Vacant && self.core.competes(now);
         if waits && self.core.is_first() {
             return self.core.begin_by_rank(now, None);
         }

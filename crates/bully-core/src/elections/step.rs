@@ -41,7 +41,7 @@ impl<C> Core<C> {
         }
     }
 
-    pub(super) fn see(&mut self, term: Term) {
+    pub(super) fn note_term(&mut self, term: Term) {
         self.highest_term = self.highest_term.max(term);
     }
 
@@ -57,12 +57,12 @@ impl<C> Core<C> {
     pub(super) fn note_members(&mut self, members: &Arc<Members>) {
         // A starting agent knows no term. If it led below the last term, other agents would treat its messages as
         // stale.
-        self.see(members.term());
+        self.note_term(members.term());
         self.me.members = Arc::clone(members);
     }
 
     /// Returns whether the agent can be elected, no later process has its name, and a higher term exists.
-    pub(super) fn is_eligible(&self) -> bool {
+    pub(super) fn may_lead(&self) -> bool {
         self.me.eligible().is_some() && self.highest_term.next().is_some() && !self.me.is_disowned()
     }
 }
@@ -77,9 +77,9 @@ pub(super) struct StepOf<'a, C> {
 }
 
 impl<C> StepOf<'_, C> {
-    /// Returns whether the agent would take the leadership now: it is eligible, and it does not cool down.
+    /// Returns whether the agent would take the leadership now: it may lead, and does not cool down.
     pub(super) fn competes(&self) -> bool {
-        self.core.is_eligible() && !self.core.cooldown.is_active(self.now)
+        self.core.may_lead() && !self.core.cooldown.is_active(self.now)
     }
 
     /// Returns whether the agent competes, and ranks above an agent with this score and name.
@@ -87,11 +87,11 @@ impl<C> StepOf<'_, C> {
         self.core.me.outranks(score, id) && self.competes()
     }
 
-    /// Returns the agent's slot for a vacant leadership; `None` if it is not eligible.
+    /// The agent's slot for a vacant leadership; `None` if it may not lead.
     pub(super) fn slot(&self, gone: Option<&AgentId>) -> Option<usize> {
         let cools_down = self.core.cooldown.is_active(self.now);
         let slot = self.core.me.slot(gone, cools_down);
-        slot.filter(|_| self.core.is_eligible())
+        slot.filter(|_| self.core.may_lead())
     }
 
     /// Ends a cool-down. Returns whether the agent cooled down before.

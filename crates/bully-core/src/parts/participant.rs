@@ -76,7 +76,8 @@ impl Participant {
         self.kind == MemberKind::Voter
     }
 
-    /// Returns the score with which this agent can be elected; `None` if it is not a voter or has no score.
+    /// Returns the score of an eligible agent: of a voter that has one. A machine may have further conditions: `may_lead`
+    /// that there is a term left, `competes` that the agent does not cool down.
     pub fn eligible(&self) -> Option<Score> {
         self.score.filter(|_| self.is_voter())
     }

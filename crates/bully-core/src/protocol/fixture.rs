@@ -17,14 +17,15 @@ pub const ME: &str = "me";
 pub const LOW: &str = "low";
 /// A voter with the score 9.
 pub const HIGH: &str = "high";
-/// An observer with the score 99, which does not count.
+/// An observer with the score 99, which does not count. It is a member: it receives the messages to all members.
 pub const EYE: &str = "eye";
 
 pub fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-/// ME, and the group: LOW, ME, HIGH and the observer EYE, all up.
+/// ME, and the four members of its group: LOW, ME, HIGH and the observer EYE, all up. Three of them vote, or two if ME
+/// observes.
 pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
     let up = |name, kind, score| Member::up(id(name), kind, score, Incarnation(1));
     let mut members = Members::new(false);

@@ -181,7 +181,7 @@ fn what_is_no_message_is_refused() {
             WireError::Type,
         ),
         (
-            "81 a26f6b 93 92 00 00 00 ac6c65616465725f616c697665",
+            "81 a26f6b 93 92 00 00 00 a86e6f745f66726565",
             WireError::Type,
         ),
     ] {

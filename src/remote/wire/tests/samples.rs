@@ -79,7 +79,7 @@ fn questions() -> Vec<AnyMessage> {
         Behind { seen }.into(),
         answer(None).into(),
         answer(Some(Refusal::Stale)).into(),
-        answer(Some(Refusal::LeaderAlive { retry: RETRY })).into(),
+        answer(Some(Refusal::NotFree { retry: RETRY })).into(),
         give_way(None).into(),
         give_way(Some(TERM)).into(),
     ]

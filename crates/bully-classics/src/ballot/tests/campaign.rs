@@ -26,10 +26,10 @@ fn a_follower_takes_the_next_ballot_and_asks() {
 #[test]
 fn a_leader_a_candidate_a_witness_and_a_cut_off_voter_do_not() {
     for (name, mut me) in Kit::states() {
-        let seen = me.step(Input::Campaign);
+        let effects = me.step(Input::Campaign);
         let takes = matches!(name, "following");
-        assert_eq!(!seen.0.is_empty(), takes, "{name}: {seen:?}");
-        seen.whatever();
+        assert_eq!(!effects.0.is_empty(), takes, "{name}: {effects:?}");
+        effects.whatever();
     }
 }
 

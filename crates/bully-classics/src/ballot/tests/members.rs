@@ -124,7 +124,7 @@ fn a_new_observer_is_told_with_the_next_round() {
     me.told(|members| members.join([spy]))
         .nothing_else_happened();
     me.answered(LOW, idle());
-    let seen = me.over();
+    let effects = me.over();
     let told = Effect::Send {
         to: To::Set([EYE, "spy"].map(id).into()),
         message: Leads {
@@ -132,7 +132,7 @@ fn a_new_observer_is_told_with_the_next_round() {
         }
         .into(),
     };
-    assert!(seen.0.contains(&told), "{seen:?}");
+    assert!(effects.0.contains(&told), "{effects:?}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ const DRAIN: u64 = 200;
 const COOLDOWN: u64 = 1_000;
 
 type Kit = bully_core::elections::fixture::Kit<Ballot>;
-type Seen = bully_core::elections::fixture::Seen<Ballot>;
+type StepEffects = bully_core::elections::fixture::StepEffects<Ballot>;
 
 impl Machine for Ballot {
     fn participant(&self) -> &Participant {
@@ -236,7 +236,7 @@ pub(super) impl Kit {
     }
 
     /// The present round ends by its timer.
-    fn over(&mut self) -> Seen {
+    fn over(&mut self) -> StepEffects {
         self.later(ROUND).fire(BallotTimer::Round)
     }
 
@@ -247,7 +247,7 @@ pub(super) impl Kit {
 }
 
 #[easy_ext::ext(SeenOf)]
-pub(super) impl Seen {
+pub(super) impl StepEffects {
     #[track_caller]
     fn told_observers(self, message: impl Into<BallotMessage>) -> Self {
         let (to, message) = (To::Set([id(EYE)].into()), message.into());

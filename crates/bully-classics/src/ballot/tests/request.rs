@@ -5,14 +5,14 @@ use super::*;
 #[test]
 fn every_voter_answers_in_every_state() {
     for (name, mut me) in Kit::states() {
-        let seen = me.hear(LOW, request(1, None, idle()));
+        let effects = me.hear(LOW, request(1, None, idle()));
         let answered = matches!(
-            seen.0.back(),
+            effects.0.back(),
             Some(Effect::Send { to: To::One(to), message: BallotMessage::HeartbeatReply(reply) })
                 if *to == id(LOW) && reply.round == round(1)
         );
-        assert_eq!(answered, name != "observer", "{name}: {seen:?}");
-        seen.whatever();
+        assert_eq!(answered, name != "observer", "{name}: {effects:?}");
+        effects.whatever();
     }
 }
 

@@ -219,12 +219,12 @@ fn a_leader_that_hung_for_two_rounds_begins_by_giving_up() {
     let mut me = Kit::leading();
     me.later(2 * ROUND);
     let stale = request(3, Some(ballot(8, ME)), idle());
-    let seen = me.hear(LOW, stale);
+    let effects = me.hear(LOW, stale);
     let lost = Event::Lost {
         term: Term(8),
         reason: LostReason::Stalled,
     };
-    assert_eq!(seen.events(), [&lost]);
+    assert_eq!(effects.events(), [&lost]);
     assert!(!me.machine.is_connected() && me.machine.own().is_none());
 }
 

@@ -62,7 +62,7 @@ fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     let mut cooled = me.clone();
     let until = cooled.machine.core.cooldown.unwrap();
     assert!(
-        cooled.machine.core.is_eligible(until),
+        cooled.machine.core.competes(until),
         "from that very moment on"
     );
     cooled.later(COOLDOWN);

@@ -29,9 +29,9 @@ fn every_voter_is_there_in_every_state() {
 #[test]
 fn a_coordinator_says_whether_it_knows_the_askers_election() {
     let ask = |me: &mut Kit, count| {
-        let seen = me.hear(LOW, are_you_there(count, ME, 1));
+        let effects = me.hear(LOW, are_you_there(count, ME, 1));
         let coordinates = |m: &&ReorganizationMessage| matches!(m, ReorganizationMessage::There(m) if m.coordinates);
-        seen.messages().iter().any(coordinates)
+        effects.messages().iter().any(coordinates)
     };
     for (state, mut me) in Kit::states() {
         let knows = ["reorganizing", "readying", "leading", "draining"].contains(&state);

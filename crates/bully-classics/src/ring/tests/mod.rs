@@ -53,7 +53,7 @@ const DRAIN: u64 = 5_000;
 const COOLDOWN: u64 = 60_000;
 
 type Kit = bully_core::elections::fixture::Kit<Ring>;
-type Seen = bully_core::elections::fixture::Seen<Ring>;
+type StepEffects = bully_core::elections::fixture::StepEffects<Ring>;
 
 impl Machine for Ring {
     fn participant(&self) -> &Participant {
@@ -277,7 +277,7 @@ pub(super) impl Kit {
 }
 
 #[easy_ext::ext(SeenOf)]
-pub(super) impl Seen {
+pub(super) impl StepEffects {
     /// Passed on, and the time for the acknowledgement runs.
     #[track_caller]
     fn passed(self, to: &str, lap: Lap, message: impl Into<RingMessage>) -> Self {

@@ -2,16 +2,17 @@
 
 use super::*;
 
-fn begin(mut kit: Kit) -> (Kit, Seen) {
-    let seen = kit.start();
-    (kit, seen)
+fn begin(mut kit: Kit) -> (Kit, StepEffects) {
+    let effects = kit.start();
+    (kit, effects)
 }
 
 #[test]
 fn the_highest_member_begins_at_once() {
     let kit = Kit::unborn(lan(), MemberKind::Voter, Some(50));
-    let (kit, seen) = begin(kit);
-    seen.set(RingTimer::Token, TOKEN)
+    let (kit, effects) = begin(kit);
+    effects
+        .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (ME, 50), &[(ME, 50)]))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Candidate);
@@ -19,23 +20,23 @@ fn the_highest_member_begins_at_once() {
 
 #[test]
 fn the_others_wait_for_their_slots_in_order_of_rank() {
-    let (mut kit, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(5)));
-    seen.set(RingTimer::Slot, S).nothing_else_happened();
+    let (mut kit, effects) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(5)));
+    effects.set(RingTimer::Slot, S).nothing_else_happened();
     kit.later(S)
         .fire(RingTimer::Slot)
         .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
-    let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(0)));
-    seen.set(RingTimer::Slot, 3 * S).nothing_else_happened();
+    let (_, effects) = begin(Kit::unborn(lan(), MemberKind::Voter, Some(0)));
+    effects.set(RingTimer::Slot, 3 * S).nothing_else_happened();
 }
 
 #[test]
 fn an_agent_that_finds_a_leader_waits_for_its_heartbeat() {
     let mut kit = Kit::unborn(lan(), MemberKind::Voter, Some(50));
     kit.members.note_leader(leader(Z, OLD));
-    let (mut kit, seen) = begin(kit);
-    seen.set(RingTimer::Slot, LOST).nothing_else_happened();
+    let (mut kit, effects) = begin(kit);
+    effects.set(RingTimer::Slot, LOST).nothing_else_happened();
     kit.later(LOST)
         .fire(RingTimer::Slot)
         .set(RingTimer::Token, TOKEN)
@@ -45,10 +46,10 @@ fn an_agent_that_finds_a_leader_waits_for_its_heartbeat() {
 
 #[test]
 fn an_agent_that_cannot_be_elected_waits() {
-    let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Voter, None));
-    seen.nothing_else_happened();
-    let (_, seen) = begin(Kit::unborn(lan(), MemberKind::Observer, Some(5)));
-    seen.nothing_else_happened();
+    let (_, effects) = begin(Kit::unborn(lan(), MemberKind::Voter, None));
+    effects.nothing_else_happened();
+    let (_, effects) = begin(Kit::unborn(lan(), MemberKind::Observer, Some(5)));
+    effects.nothing_else_happened();
 }
 
 #[test]
@@ -57,8 +58,9 @@ fn one_alone_leads_at_once() {
     for name in [A, B, Z, EYE] {
         kit.members.leave(&id(name));
     }
-    let (kit, seen) = begin(kit);
-    seen.set(RingTimer::Token, 2 * HOP) // begun
+    let (kit, effects) = begin(kit);
+    effects
+        .set(RingTimer::Token, 2 * HOP) // begun
         .set(RingTimer::Token, 2 * HOP) // and won
         .set(RingTimer::Heartbeat, H)
         .set(RingTimer::Silence, L + HOP)

@@ -182,11 +182,11 @@ impl State {
             }
             BullyMessage::Resign(resign) => self.on_resign(from, &resign, step),
             BullyMessage::Yield(yielded) => {
-                step.core.see(yielded.seen);
+                step.core.note_term(yielded.seen);
                 Next::ignore(step, "no agent yields by these rules")
             }
             BullyMessage::Behind(behind) => {
-                step.core.see(behind.seen);
+                step.core.note_term(behind.seen);
                 Next::ignore(step, "its leader counts no terms by these rules")
             }
         }
@@ -196,7 +196,7 @@ impl State {
         if !step.core.me.is_voter() || !step.core.me.is_voter_named(from) {
             return Next::ignore(step, "only voters ask voters");
         }
-        step.core.see(elect.seen);
+        step.core.note_term(elect.seen);
         match self {
             Self::Idle(_) => Idle::on_elect(from, elect, step),
             Self::Following(following) => following.on_elect(from, elect, step),
@@ -208,7 +208,7 @@ impl State {
     }
 
     fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &mut Step<'_>) -> Next {
-        step.core.see(ok.seen);
+        step.core.note_term(ok.seen);
         match self {
             Self::HoldingElection(holding) => holding.on_ok(from, ok, step),
             Self::Deferring(deferring) => deferring.on_ok(from, step),
@@ -227,7 +227,7 @@ impl State {
         if !step.core.me.is_voter_named(said.from) {
             return Next::ignore(step, "an observer leads no agent");
         }
-        step.core.see(said.term);
+        step.core.note_term(said.term);
         // A leader that ranks below this agent answers an election. Its answer counts only while this agent holds
         // one.
         let asks = matches!(self, Self::HoldingElection(_));
@@ -245,7 +245,7 @@ impl State {
     }
 
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
-        step.core.see(resign.term);
+        step.core.note_term(resign.term);
         match self {
             Self::Leading(_) => return Next::ignore(step, "a leader is no successor"),
             Self::Following(following) if !following.is_resigned(from, resign) => {

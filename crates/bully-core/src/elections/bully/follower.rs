@@ -67,8 +67,8 @@ impl Vacant {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
             // An agent that is not eligible never leads, so it does not wait in the role `Waiting`.
-            let is_eligible = step.core.is_eligible();
-            return if is_eligible {
+            let may_lead = step.core.may_lead();
+            return if may_lead {
                 Next::Become(Change::wait_for(from, step))
             } else {
                 Next::Stay
@@ -103,7 +103,7 @@ impl Vacant {
     /// Takes an earlier slot if fewer agents rank above this one than when the slot was set.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         let Some(slot) = self.slot else {
-            return if step.core.is_eligible() {
+            return if step.core.may_lead() {
                 Self::take_slot()
             } else {
                 Next::Stay

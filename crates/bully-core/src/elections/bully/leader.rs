@@ -37,13 +37,13 @@ pub(super) struct Tenure {
 impl Tenure {
     /// Announces itself in the next term, and leads.
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
-        let score = step.core.me.score.filter(|_| step.core.is_eligible());
+        let score = step.core.me.score.filter(|_| step.core.may_lead());
         let (Some(term), Some(score)) = (step.core.highest_term.next(), score) else {
             step.ignore("it cannot be elected, or the terms have come to their end");
             return Err(Change::Vacant(None));
         };
         step.end_cooldown();
-        step.core.see(term);
+        step.core.note_term(term);
         step.out.send_all(Elected::plain(term, score, None));
         let mut next_heartbeat = Time::MAX;
         if let Some(detector) = step.core.config.timings.detector() {
@@ -168,7 +168,7 @@ impl Tenure {
             return;
         };
         self.term = term;
-        step.core.see(term);
+        step.core.note_term(term);
         step.out.send_all(Elected::plain(term, self.score, None));
         step.out.notify(Event::Renewed { term });
     }

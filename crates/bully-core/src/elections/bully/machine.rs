@@ -235,7 +235,7 @@ impl State {
         }
         // A winner takes a term above every term that it has seen, including the terms of leaders that it refuses to
         // follow.
-        step.core.see(said.term);
+        step.core.note_term(said.term);
         match self {
             Self::Vacant(_) => Vacant::on_announcement(said, step),
             Self::Following(following) => following.on_announcement(said, step),
@@ -255,7 +255,7 @@ impl State {
         if !step.core.me.is_voter() || !step.core.me.is_voter_named(from) {
             return Next::ignore(step, "only voters ask voters");
         }
-        step.core.see(elect.seen);
+        step.core.note_term(elect.seen);
         match self {
             Self::Vacant(vacant) => vacant.on_elect(from, elect, step),
             Self::Following(following) => following.on_elect(from, incarnation, elect, step),
@@ -266,7 +266,7 @@ impl State {
     }
 
     fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &mut Step<'_>) -> Next {
-        step.core.see(ok.seen);
+        step.core.note_term(ok.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
             // A peer that has followed a higher term would ignore this leader's announcements as stale.
@@ -279,7 +279,7 @@ impl State {
     }
 
     fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &mut Step<'_>) -> Next {
-        step.core.see(yielded.seen);
+        step.core.note_term(yielded.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_yield(from, yielded, step),
             Self::Waiting(waiting) => return waiting.on_yield(yielded, step),
@@ -290,7 +290,7 @@ impl State {
     }
 
     fn on_behind(&mut self, behind: &Behind, step: &mut Step<'_>) -> Next {
-        step.core.see(behind.seen);
+        step.core.note_term(behind.seen);
         match self {
             Self::Leading(tenure) => tenure.renew_above(behind.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Candidate(_) | Self::Waiting(_) => {
@@ -301,7 +301,7 @@ impl State {
     }
 
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
-        step.core.see(resign.term);
+        step.core.note_term(resign.term);
         // A delayed `Resign` of an earlier leadership must not end the present one.
         let is_other =
             |followed: &Followed| followed.leader.id != *from || followed.leader.term > resign.term;

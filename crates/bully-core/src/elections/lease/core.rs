@@ -93,7 +93,7 @@ impl Core {
         }
     }
 
-    pub(super) fn see(&mut self, term: Term) {
+    pub(super) fn note_term(&mut self, term: Term) {
         self.highest = self.highest.max(term);
     }
 
@@ -278,7 +278,7 @@ impl Core {
         let (lease, claim) = (self.of_this_group(lease), self.of_this_group(claim));
         let sight = Sight::of(lease, looked, self.sight.as_ref(), &self.config);
         if let Some(record) = sight.record() {
-            self.see(record.term);
+            self.note_term(record.term);
         }
         if let Some(request) = request {
             self.forget_hopeless(request, &sight);

@@ -136,7 +136,7 @@ impl Lease {
     fn note(&mut self, members: Arc<Members>) {
         // A starting agent knows no term. If it led in a low term, other agents in this process would treat the term
         // as stale.
-        self.core.see(members.term());
+        self.core.note_term(members.term());
         self.core.me.members = members;
     }
 }

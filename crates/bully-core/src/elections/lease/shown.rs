@@ -155,7 +155,7 @@ impl Lease {
         if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
             // `exceed-what-was-seen`: no agent follows this term, so this agent takes its lease again in a higher
             // term.
-            core.see(seen);
+            core.note_term(seen);
             self.lose(now, LostReason::Superseded, out);
             return self.reconsider(now, out);
         }

@@ -80,7 +80,7 @@ impl Lease {
             .set_to(BullyTimer::Heartbeat, now, due, Duration::ZERO, out);
         core.alarms
             .set_to(BullyTimer::Lease, now, until, Duration::ZERO, out);
-        core.see(term);
+        core.note_term(term);
         out.notify(Event::Acquired { term });
     }
 
@@ -175,7 +175,7 @@ impl Lease {
         match (before, shown) {
             (before, Some(leader)) => {
                 if before.is_none_or(|before| before.leader != leader) {
-                    core.see(leader.term);
+                    core.note_term(leader.term);
                     out.notify(Event::NewLeader(leader.clone()));
                 }
                 let was_member = was_member || is_member(&leader.id);

@@ -84,9 +84,9 @@ pub struct Ok {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Refusal {
-    /// The sender supports another agent, or abstains, for this time.
-    LeaderAlive {
-        /// Time after which the asker may ask again.
+    /// It is bound for this long: it leads, has promised its support to another agent, or abstains after a restart.
+    NotFree {
+        /// Time after which to ask again.
         retry: Micros,
     },
     /// The requested term is not above the sender's term.

@@ -98,7 +98,7 @@ impl fmt::Display for Led<'_> {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::LeaderAlive { retry } => write!(f, "not free for {:?}", Duration::from(*retry)),
+            Self::NotFree { retry } => write!(f, "not free for {:?}", Duration::from(*retry)),
             Self::Stale => f.write_str("stale"),
         }
     }

@@ -118,7 +118,7 @@ impl Asking {
             }),
             // The answer contained the higher term, so the next round can ask for a term above it.
             Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
-            Some(Refusal::LeaderAlive { retry }) => {
+            Some(Refusal::NotFree { retry }) => {
                 self.retry = self.retry.max((*retry).into());
                 self.replied.insert(from.clone());
                 self.decide(core, now)

@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 
 impl Verdict {
     pub(super) fn not_for(wait: Duration) -> Self {
-        Self::Refuse(Refusal::LeaderAlive { retry: wait.into() })
+        Self::Refuse(Refusal::NotFree { retry: wait.into() })
     }
 }
 

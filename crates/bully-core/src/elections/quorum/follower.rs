@@ -317,7 +317,7 @@ impl Following {
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
         let is_asked =
             matches!(&self.takeover, TakeoverAttempt::Asked { round, .. } if *round == ok.round);
-        if let Some(Refusal::LeaderAlive { retry }) = &ok.refusal
+        if let Some(Refusal::NotFree { retry }) = &ok.refusal
             && is_asked
             && self.leader.id == *from
         {

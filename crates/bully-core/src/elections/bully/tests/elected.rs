@@ -3,13 +3,14 @@
 use super::*;
 
 /// Asks that leader to yield, in its next round.
-fn asks(seen: Seen, leader: &str, counter: u64, term: u64) {
+fn asks(effects: StepEffects, leader: &str, counter: u64, term: u64) {
     let elect = Elect {
         round: round(counter),
         seen: Term(term),
         ..elect(5)
     };
-    seen.sent(leader, elect)
+    effects
+        .sent(leader, elect)
         .set(BullyTimer::Widen, 2 * D)
         .nothing_else_happened();
 }
@@ -96,8 +97,8 @@ fn a_newer_leader_below_is_followed_and_asked_where_leaders_have_a_grace_period(
     let mut me = Kit::voter(&after_a_second())
         .started()
         .after(HIGH, elected(OLD, 9));
-    let seen = me.hear(LOW, elected(OLD + 1, 1)).followed(LOW, OLD + 1);
-    asks(seen, LOW, 1, OLD + 1);
+    let effects = me.hear(LOW, elected(OLD + 1, 1)).followed(LOW, OLD + 1);
+    asks(effects, LOW, 1, OLD + 1);
     assert_eq!(me.view().leader, Some(leader(LOW, OLD + 1)));
 }
 

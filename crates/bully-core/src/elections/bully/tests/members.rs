@@ -274,9 +274,9 @@ fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
 fn the_awaited_one_that_is_gone_is_not_waited_for() {
     for end in ABSENCES {
         let mut me = Kit::waiting();
-        let seen = me.told(|m| end(m, HIGH));
+        let effects = me.told(|m| end(m, HIGH));
         assert_eq!(me.role(), Role::Candidate, "it is the first in rank");
-        seen.whatever();
+        effects.whatever();
     }
     Kit::waiting()
         .told(|m| restart(m, HIGH)) // its next life will ask

@@ -34,7 +34,7 @@ use crate::protocol::{
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Bully>;
-type Seen = crate::elections::fixture::Seen<Bully>;
+type StepEffects = crate::elections::fixture::StepEffects<Bully>;
 
 const VICTORY: u64 = 500;
 const DRAIN: u64 = 5_000;
@@ -63,7 +63,7 @@ impl Machine for Bully {
             Some(State::Following(_)) => timers.extend(watches.then_some(BullyTimer::Detect)),
             Some(State::Vacant(vacant)) => {
                 let slot = vacant.slot.map(|_| BullyTimer::Campaign);
-                let is_stuck = slot.is_none() && core.is_eligible(); // cooling down or not
+                let is_stuck = slot.is_none() && core.may_lead(); // cooling down or not
                 assert!(!is_stuck, "it is eligible, and nothing will move it");
                 timers.extend(slot);
             }
@@ -263,7 +263,7 @@ impl Kit {
     }
 }
 
-impl Seen {
+impl StepEffects {
     /// Announced itself: the heartbeat begins, then the application is told.
     #[track_caller]
     fn led(self, term: u64) -> Self {

@@ -31,6 +31,14 @@ fn the_named_successor_leads_even_if_it_did_not_know_the_leader() {
 }
 
 #[test]
+fn a_follower_whose_leader_resigns_does_not_listen_for_it_any_more() {
+    Kit::following()
+        .hear(HIGH, resign(OLD, Some(LOW)))
+        .stopped([BullyTimer::Detect])
+        .whatever();
+}
+
+#[test]
 fn a_resignation_of_a_higher_term_than_was_heard_counts() {
     Kit::following()
         .hear(HIGH, resign(OLD + 2, Some(ME)))

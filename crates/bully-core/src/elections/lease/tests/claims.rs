@@ -23,9 +23,10 @@ fn a_better_agent_claims_and_repeats_it() {
         .waits(BullyTimer::Lease, PATIENCE)
         .nothing_else_happened();
     me.later(1);
-    let seen = me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, claimed)));
+    let effects = me.sees_both(Some(held(LOW, OLD, 2)), Some(claim(ME, claimed)));
     let request = me.request();
-    seen.set(BullyTimer::Detect, POLL)
+    effects
+        .set(BullyTimer::Detect, POLL)
         .asked(swap(
             request,
             Some(&nonce(ME, claimed)),
@@ -53,10 +54,10 @@ fn an_agent_with_a_slow_way_to_the_store_claims_nothing_and_takes_a_free_lease_a
 #[test]
 fn an_agent_does_not_claim_behind_a_better_claim_nor_from_a_better_holder() {
     let mut me = Kit::starting();
-    let seen = me.sees_both(Some(held(LOW, OLD, 1)), Some(claim(HIGH, 1)));
-    assert!(!seen.speaks());
-    let seen = Kit::following().later(H).sees(Some(held(HIGH, OLD, 9)));
-    assert!(!seen.speaks());
+    let effects = me.sees_both(Some(held(LOW, OLD, 1)), Some(claim(HIGH, 1)));
+    assert!(!effects.speaks());
+    let effects = Kit::following().later(H).sees(Some(held(HIGH, OLD, 9)));
+    assert!(!effects.speaks());
 }
 
 #[test]
@@ -64,14 +65,14 @@ fn a_claim_that_is_not_repeated_counts_no_more() {
     let mut me = Kit::starting();
     for attempt in 1..8 {
         let low = Some(held(LOW, OLD, attempt));
-        let seen = me.later(READ).sees_both(low, Some(claim(HIGH, 1)));
+        let effects = me.later(READ).sees_both(low, Some(claim(HIGH, 1)));
         let lasts = 2 * (POLL + H);
-        let has_claimed = seen.speaks();
+        let has_claimed = effects.speaks();
         assert_eq!(has_claimed, (attempt - 1) * READ > lasts, "{attempt}");
     }
 }
 
-fn claims(me: &mut Kit, attempt: u64) -> Seen {
+fn claims(me: &mut Kit, attempt: u64) -> StepEffects {
     let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
     me.sees_both(shown, Some(claim(HIGH, attempt)))
 }
@@ -81,14 +82,15 @@ fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
     let mut me = Kit::leading();
     let began = me.now;
     for attempt in 1.. {
-        let seen = claims(&mut me, attempt);
+        let effects = claims(&mut me, attempt);
         if me.now.since(began) >= Duration::from_secs(10) {
-            seen.drained(MINE, Some(HIGH))
+            effects
+                .drained(MINE, Some(HIGH))
                 .set(BullyTimer::Drain, DRAIN)
                 .nothing_else_happened();
             break;
         }
-        assert_eq!(seen, NOTHING);
+        assert_eq!(effects, NOTHING);
         me.later(H).renewed();
     }
 }

@@ -150,9 +150,10 @@ fn it_writes_over_an_empty_register_and_over_an_earlier_term() {
     for before in [None, Some(held(LOW, MINE - 1, 3))] {
         let mut me = Kit::leading();
         let over = before.as_ref().map(|record| record.nonce.clone());
-        let seen = me.later(1).sees(before);
+        let effects = me.later(1).sees(before);
         let request = me.request();
-        seen.swapped(request, over.as_ref(), held(ME, MINE, request))
+        effects
+            .swapped(request, over.as_ref(), held(ME, MINE, request))
             .nothing_else_happened();
         assert_eq!(me.view().leading, Some(Term(MINE)));
     }

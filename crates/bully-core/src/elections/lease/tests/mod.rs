@@ -43,7 +43,7 @@ const READ: u64 = 50;
 const E: u64 = 20;
 
 type Kit = crate::elections::fixture::Kit<Lease>;
-type Seen = crate::elections::fixture::Seen<Lease>;
+type StepEffects = crate::elections::fixture::StepEffects<Lease>;
 
 impl Machine for Lease {
     const MAY_RENEW: bool = false;
@@ -316,11 +316,11 @@ impl Kit {
     }
 
     /// The register answers a read of now.
-    fn sees(&mut self, lease: Option<LeaseRecord>) -> Seen {
+    fn sees(&mut self, lease: Option<LeaseRecord>) -> StepEffects {
         self.sees_both(lease, None)
     }
 
-    fn sees_both(&mut self, lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> Seen {
+    fn sees_both(&mut self, lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> StepEffects {
         let request = self.asks();
         self.shown(Some(request), holds(lease, claim))
     }
@@ -346,7 +346,7 @@ impl Kit {
         core.requests
     }
 
-    fn shown(&mut self, request: Option<u64>, answer: Answer) -> Seen {
+    fn shown(&mut self, request: Option<u64>, answer: Answer) -> StepEffects {
         self.step(Input::Told(shown(request, answer)))
     }
 
@@ -369,7 +369,7 @@ impl Kit {
     }
 
     /// The register says that the last attempt was applied.
-    fn applied(&mut self) -> Seen {
+    fn applied(&mut self) -> StepEffects {
         let (request, record) = self.attempt();
         let version = version(Some(&record.nonce));
         self.shown(Some(request), Answer::Applied(version))
@@ -382,7 +382,7 @@ impl Kit {
     }
 }
 
-impl Seen {
+impl StepEffects {
     /// Waits for its slot, and does nothing else.
     #[track_caller]
     fn next_slot(self, millis: u64) {

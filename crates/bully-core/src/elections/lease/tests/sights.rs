@@ -118,13 +118,14 @@ fn what_the_register_says_unasked_is_as_good_as_a_read() {
 fn a_leader_of_a_lower_term_is_not_followed() {
     let mut me = Kit::following();
     let before = held(LOW, OLD - 1, 1);
-    let seen = me.later(READ).sees(Some(before));
+    let effects = me.later(READ).sees(Some(before));
     let request = me.request();
     let word = ClaimRecord {
         score: None,
         ..claim(ME, request)
     };
-    seen.set(BullyTimer::Detect, POLL)
+    effects
+        .set(BullyTimer::Detect, POLL)
         .has_no_leader(OLD)
         .waits(BullyTimer::Campaign, PATIENCE + SLOT)
         .asked(swap(request, None, Swapped::Claim(word)))

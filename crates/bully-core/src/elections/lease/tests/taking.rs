@@ -94,8 +94,8 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
     let mut me = Kit::taking();
     let (_, own) = me.attempt();
     me.later(LEASE);
-    let seen = me.applied();
-    assert!(seen.events().is_empty(), "{seen:?}");
+    let effects = me.applied();
+    assert!(effects.events().is_empty(), "{effects:?}");
     assert!(
         me.contract.is_armed(BullyTimer::Campaign),
         "it takes it anew"
@@ -111,9 +111,9 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
 fn one_that_became_ineligible_gives_it_back() {
     let mut me = Kit::taking();
     me.set_score(None).whatever();
-    let seen = me.applied();
-    let Some(Effect::Ask(RegisterQuestion::Swap(swap))) = seen.0.back() else {
-        panic!("{seen:?}");
+    let effects = me.applied();
+    let Some(Effect::Ask(RegisterQuestion::Swap(swap))) = effects.0.back() else {
+        panic!("{effects:?}");
     };
     let Swapped::Lease(record) = &swap.record else {
         panic!("{swap:?}");

@@ -41,11 +41,11 @@ fn a_missed_announcement_heals_with_a_heartbeat() {
 fn an_older_term_is_told_the_newer_one() {
     for (role, mut me) in Kit::roles() {
         me.hear(LOW, elected(50, 1)).whatever();
-        let seen = me.hear(HIGH, elected(49, 9));
+        let effects = me.hear(HIGH, elected(49, 9));
         if role == "observer" {
-            seen.nothing_else_happened();
+            effects.nothing_else_happened();
         } else {
-            seen.sent(HIGH, nack_of(49, 50)).nothing_else_happened();
+            effects.sent(HIGH, nack_of(49, 50)).nothing_else_happened();
         }
         assert_eq!(me.view().leader, Some(leader(LOW, 50)), "{role}");
     }
@@ -87,8 +87,8 @@ fn a_candidate_follows_the_winner() {
 #[test]
 fn a_vote_in_that_term_for_another_one_does_not_hinder() {
     let mut me = Kit::vacant().after(LOW, claim(OLD, 1));
-    let seen = me.hear(HIGH, elected(OLD, 9));
-    assert!(!seen.writes());
+    let effects = me.hear(HIGH, elected(OLD, 9));
+    assert!(!effects.writes());
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
 

@@ -157,10 +157,10 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
     let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
     me.hear(HIGH, nack(MINE + 5)).whatever();
-    let seen = me.step(Input::Drained).lost(MINE, LostReason::Resigned);
-    let said: Vec<_> = seen.messages().into_iter().cloned().collect();
+    let effects = me.step(Input::Drained).lost(MINE, LostReason::Resigned);
+    let said: Vec<_> = effects.messages().into_iter().cloned().collect();
     assert!(matches!(said.as_slice(), [QuorumMessage::Resign(_)]));
-    seen.whatever();
+    effects.whatever();
     assert_eq!(record(&me).seal(), None);
 }
 
@@ -299,7 +299,7 @@ fn contacts_that_no_record_has_room_for_are_refused() {
     };
     for (node, fits) in [("n".repeat(256), true), ("n".repeat(257), false)] {
         let change = with(node);
-        let seen = me.change(change.clone());
+        let effects = me.change(change.clone());
         let is_refusal = |event: &VotersEvent| {
             matches!(
                 event,
@@ -309,11 +309,11 @@ fn contacts_that_no_record_has_room_for_are_refused() {
                 }
             )
         };
-        let refused = seen
+        let refused = effects
             .events()
             .into_iter()
             .any(|event| matches!(event, Event::Voters(event) if is_refusal(event)));
-        seen.whatever();
+        effects.whatever();
         assert_eq!(refused, !fits);
         me = Kit::heard().after(EYE, enlist(MINE));
     }

@@ -31,9 +31,9 @@ fn a_resignation_of_long_ago_calls_nobody() {
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(MINE, ME, P));
     me.begin().whatever();
     me.later(P + W).fire(BullyTimer::Election).whatever();
-    let seen = me.hear(HIGH, resign(MINE - 1, Some(ME)));
-    assert!(matches!(seen.messages()[..], [QuorumMessage::Elect(_)]));
-    assert!(!seen.writes());
+    let effects = me.hear(HIGH, resign(MINE - 1, Some(ME)));
+    assert!(matches!(effects.messages()[..], [QuorumMessage::Elect(_)]));
+    assert!(!effects.writes());
 }
 
 /// It has not heard the resignation itself.
@@ -116,8 +116,8 @@ fn who_hears_that_another_one_leads_in_its_term_gives_up_or_raises_it() {
     }
 }
 
-fn words(seen: &Seen) -> Vec<QuorumMessage> {
-    seen.messages().into_iter().cloned().collect()
+fn words(effects: &StepEffects) -> Vec<QuorumMessage> {
+    effects.messages().into_iter().cloned().collect()
 }
 
 /// What an agent hears of another one's incarnation, and what it answers.

@@ -9,10 +9,10 @@ fn a_question_changes_nothing_durable_in_any_role() {
         for score in [1, 9] {
             for seen in [0, OLD, 50] {
                 let before = me.durable();
-                let seen = me.hear(LOW, elect(seen, score));
-                assert!(!seen.writes(), "{role}");
+                let effects = me.hear(LOW, elect(seen, score));
+                assert!(!effects.writes(), "{role}");
                 assert_eq!(me.durable(), before, "{role}");
-                let answers = seen.messages().len();
+                let answers = effects.messages().len();
                 assert_eq!(answers == 0, role == "observer", "{role}");
             }
         }

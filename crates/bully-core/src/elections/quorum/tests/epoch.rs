@@ -14,7 +14,7 @@ fn record(term: u64) -> Vote {
     vote(term, LOW, P)
 }
 
-fn start(kit: &mut Kit) -> Seen {
+fn start(kit: &mut Kit) -> StepEffects {
     kit.begin()
 }
 

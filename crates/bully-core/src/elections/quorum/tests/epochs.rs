@@ -113,7 +113,7 @@ pub(super) fn record(me: &Kit) -> &Vote {
 
 impl Kit {
     /// Gives the command to change the voters.
-    pub(super) fn change(&mut self, change: VoterChange) -> Seen {
+    pub(super) fn change(&mut self, change: VoterChange) -> StepEffects {
         self.step(Input::ChangeVoters(Box::new(change)))
     }
 }

@@ -18,8 +18,8 @@ impl Kit {
     }
 
     /// Starts; the others say that they never heard of it. What came of the start, but for the question.
-    pub(super) fn begin(&mut self) -> Seen {
-        let mut seen = self.start();
+    pub(super) fn begin(&mut self) -> StepEffects {
+        let mut effects = self.start();
         let is_recall = |effect: &Effect<QuorumMessage, _, _>| {
             matches!(
                 effect,
@@ -29,7 +29,7 @@ impl Kit {
                 }
             )
         };
-        seen.0.retain(|effect| !is_recall(effect));
+        effects.0.retain(|effect| !is_recall(effect));
         let known = self.machine.core.voter.seen;
         for name in [LOW, HIGH] {
             let answer = Recalled {
@@ -38,7 +38,7 @@ impl Kit {
             };
             self.hear(name, answer).nothing_else_happened();
         }
-        seen
+        effects
     }
 
     /// Started; the others have said that they never heard of it, and it was there at the first election.
@@ -143,15 +143,15 @@ impl Kit {
     }
 
     /// `prepare-before-drain`: that was what a leader asked for; the others vote until it drains.
-    pub(super) fn prepared(&mut self, mut seen: Seen) -> Seen {
+    pub(super) fn prepared(&mut self, mut effects: StepEffects) -> StepEffects {
         let term = self.machine.core.voter.seen.0;
         for name in [LOW, HIGH] {
             if self.is_preparing() {
-                seen.whatever();
-                seen = self.hear(name, self.votes(term));
+                effects.whatever();
+                effects = self.hear(name, self.votes(term));
             }
         }
-        seen
+        effects
     }
 
     pub(super) fn is_preparing(&self) -> bool {
@@ -159,9 +159,9 @@ impl Kit {
     }
 
     /// Is asked to step down, and has prepared that.
-    pub(super) fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> Seen {
-        let seen = self.step_down(to);
-        self.prepared(seen)
+    pub(super) fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> StepEffects {
+        let effects = self.step_down(to);
+        self.prepared(effects)
     }
 
     /// Every role, by its name.
@@ -181,7 +181,7 @@ impl Kit {
     }
 
     /// An acknowledgement of what is said at this moment.
-    pub(super) fn acked(&mut self, from: &str, score: i32) -> Seen {
+    pub(super) fn acked(&mut self, from: &str, score: i32) -> StepEffects {
         let echo = self.now;
         self.hear(from, ack(MINE, echo, score))
     }

@@ -99,13 +99,13 @@ fn every_step_begins_by_looking_whether_the_lease_is_over() {
     ];
     for input in inputs {
         let mut me = Kit::leading();
-        let mut seen = me.later(3 * D).step(input);
+        let mut effects = me.later(3 * D).step(input);
         let lost = Event::Lost {
             term: Term(MINE),
             reason: LostReason::LeaseExpired,
         };
-        assert_eq!(seen.0.pop_front(), Some(Effect::Notify(lost)));
-        assert!(seen.messages().is_empty());
+        assert_eq!(effects.0.pop_front(), Some(Effect::Notify(lost)));
+        assert!(effects.messages().is_empty());
         assert_eq!(me.view().leading, None);
     }
 }

@@ -5,9 +5,9 @@ use crate::driver::MembersReports as _;
 use crate::elections::message::{QuorumMessage as Message, Recall};
 use crate::protocol::{Presence, StoreId, VotersEvent};
 
-fn asks(seen: &Seen) -> bool {
+fn asks(effects: &StepEffects) -> bool {
     let is_recall = |message: &&Message| matches!(message, Message::Recall(_));
-    seen.messages().iter().any(is_recall)
+    effects.messages().iter().any(is_recall)
 }
 
 fn heard(incarnation: u64, term: u64) -> Heard {
@@ -71,7 +71,7 @@ fn the_end_of_another_incarnation_voids_no_promise() {
 
 // ---- the others' stores ----------------------------------------------------------------------
 
-pub(super) fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64) -> Seen {
+pub(super) fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64) -> StepEffects {
     let mut member = me.members.get(&id(name)).cloned().unwrap();
     member.incarnation = Some(Incarnation(incarnation));
     member.store = Some(StoreId::new(store));
@@ -165,8 +165,8 @@ fn what_is_kept_of_the_others_is_written_within_a_minute() {
     assert!(!me.acked(LOW, 1).writes());
     me.later(1);
     assert!(!me.hear(LOW, elect(MINE, 1)).writes(), "a question");
-    let seen = me.acked(LOW, 1);
-    let Some(Effect::Persist(record)) = seen.0.back() else {
+    let effects = me.acked(LOW, 1);
+    let Some(Effect::Persist(record)) = effects.0.back() else {
         panic!("nothing was written");
     };
     assert_eq!(record.others.get(&id(LOW)), Some(&heard(1, MINE)));
@@ -183,25 +183,25 @@ fn a_follower_remembers_the_incarnation_that_led_and_its_term() {
 pub(super) fn an_announcement_is_remembered(config: QuorumConfig) -> bool {
     let mut me = Kit::following_by(config);
     me.hear(HIGH, heartbeat(OLD + 1, 9)).whatever();
-    let seen = me.hear_incarnation(HIGH, 2, Recall { seen: Term(OLD) });
+    let effects = me.hear_incarnation(HIGH, 2, Recall { seen: Term(OLD) });
     matches!(
-        seen.messages()[..],
+        effects.messages()[..],
         [Message::Recalled(Recalled { heard, .. })] if *heard == self::heard(1, OLD + 1)
     )
 }
 
 // ---- an old copy -----------------------------------------------------------------------------
 
-fn is_over(seen: &Seen) -> bool {
-    seen.events().iter().any(|event| event.ends_agent())
+fn is_over(effects: &StepEffects) -> bool {
+    effects.events().iter().any(|event| event.ends_agent())
 }
 
 /// Comes back with that record, and a voter remembers more, or not.
 fn ends(config: QuorumConfig, record: Vote, remembered: Heard) -> bool {
     let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), record);
     me.start().whatever();
-    let seen = me.hear(LOW, recalled(remembered));
-    let over = is_over(&seen);
+    let effects = me.hear(LOW, recalled(remembered));
+    let over = is_over(&effects);
     if over {
         me.later(P);
         assert!(
@@ -276,7 +276,7 @@ fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
 pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConfig) -> bool {
     let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), written(OLD));
     me.start().whatever();
-    let seen = me.hear(HIGH, heartbeat(OLD, 9));
+    let effects = me.hear(HIGH, heartbeat(OLD, 9));
     let writes = |effect: &Effect<_, _, _>| matches!(effect, Effect::Persist(_));
     let acks = |effect: &Effect<_, _, _>| {
         matches!(
@@ -287,8 +287,8 @@ pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConf
             }
         )
     };
-    let written = seen.0.iter().position(writes);
-    written.is_some() && written < seen.0.iter().position(acks)
+    let written = effects.0.iter().position(writes);
+    written.is_some() && written < effects.0.iter().position(acks)
 }
 
 // ---- the question ----------------------------------------------------------------------------
@@ -345,8 +345,8 @@ fn an_agent_ends_when_a_voter_that_is_reached_later_knows_better() {
     me.begin().whatever();
     me.later(P);
     me.hear(LOW, claim(9, 1)).whatever();
-    let seen = me.hear(HIGH, recalled(heard(0, OLD + 2)));
-    assert!(is_over(&seen));
+    let effects = me.hear(HIGH, recalled(heard(0, OLD + 2)));
+    assert!(is_over(&effects));
 }
 
 #[test]

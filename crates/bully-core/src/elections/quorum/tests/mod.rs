@@ -78,7 +78,7 @@ const AFTER: u64 = 300;
 const DRAIN: u64 = 96;
 
 type Kit = crate::elections::fixture::Kit<QuorumBully>;
-type Seen = crate::elections::fixture::Seen<QuorumBully>;
+type StepEffects = crate::elections::fixture::StepEffects<QuorumBully>;
 
 impl Machine for QuorumBully {
     fn participant(&self) -> &Participant {
@@ -213,8 +213,8 @@ impl Suite for QuorumBully {
     }
 
     /// The others vote for the term that its successor shall have.
-    fn prepared(me: &mut Kit, seen: Seen) -> Seen {
-        me.prepared(seen)
+    fn prepared(me: &mut Kit, effects: StepEffects) -> StepEffects {
+        me.prepared(effects)
     }
 
     fn is_elected(me: &Kit) -> bool {
@@ -244,7 +244,7 @@ impl Suite for QuorumBully {
 
 common_suite!(QuorumBully);
 
-impl Seen {
+impl StepEffects {
     /// Asked the other voters.
     #[track_caller]
     fn asked(self, message: impl Into<QuorumMessage>) -> Self {

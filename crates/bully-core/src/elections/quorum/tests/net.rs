@@ -4,11 +4,11 @@ use super::*;
 use crate::driver::MembersReports as _;
 
 /// What a machine has to say, delivered at once to the agents that listen.
-pub(super) fn deliver(kits: &mut [(&str, Kit)], from: usize, seen: Seen) {
-    let mut queue: VecDeque<(usize, Seen)> = VecDeque::from([(from, seen)]);
-    while let Some((from, seen)) = queue.pop_front() {
+pub(super) fn deliver(kits: &mut [(&str, Kit)], from: usize, effects: StepEffects) {
+    let mut queue: VecDeque<(usize, StepEffects)> = VecDeque::from([(from, effects)]);
+    while let Some((from, effects)) = queue.pop_front() {
         let name = kits[from].0;
-        for effect in seen.0 {
+        for effect in effects.0 {
             let Effect::Send { to, message } = effect else {
                 continue;
             };
@@ -69,9 +69,9 @@ fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
     let [low, me, high] = &mut all;
     let end = |m: &mut Members| _ = m.down(&id(HIGH), Incarnation(1));
     low.1.told(end).whatever();
-    let seen = me.1.told(end);
+    let effects = me.1.told(end);
     let revoked = high.1.clone();
-    deliver(&mut all[..2], 1, seen);
+    deliver(&mut all[..2], 1, effects);
     assert_eq!(all[1].1.view().leading, Some(Term(2)));
     assert_eq!(
         revoked.view().leading,

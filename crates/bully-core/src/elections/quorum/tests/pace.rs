@@ -73,8 +73,8 @@ fn a_voter_gives_its_vote_again_and_writes_nothing() {
 
 pub(super) fn a_late_vote_elects(config: QuorumConfig) -> bool {
     let mut me = unvoted(config);
-    let seen = me.hear(LOW, grants(MINE));
-    let said = seen.messages();
+    let effects = me.hear(LOW, grants(MINE));
+    let said = effects.messages();
     let elects =
         |said: &&QuorumMessage| matches!(said, QuorumMessage::Elected(m) if m.term == Term(MINE));
     said.iter().any(elects)
@@ -86,8 +86,11 @@ fn a_late_vote_elects_an_agent_that_asks_again_too() {
     let mut me = unvoted(config());
     me.later(S + E).fire(BullyTimer::Election).whatever();
     assert!(matches!(me.machine.state, State::Asking(_)));
-    let seen = me.hear(LOW, grants(MINE));
-    assert!(matches!(seen.messages()[..], [QuorumMessage::Elected(_)]));
+    let effects = me.hear(LOW, grants(MINE));
+    assert!(matches!(
+        effects.messages()[..],
+        [QuorumMessage::Elected(_)]
+    ));
     assert!(matches!(me.machine.state, State::Leading(_)));
 }
 

@@ -27,10 +27,10 @@ fn ahead(term: u64, score: i32, successor: &str) -> Claim {
 
 /// What it says when its work has ended.
 fn resigns(me: &mut Kit) -> Resign {
-    let seen = me.step(Input::Drained);
-    match seen.messages()[..] {
+    let effects = me.step(Input::Drained);
+    match effects.messages()[..] {
         [QuorumMessage::Resign(resign)] => resign.clone(),
-        _ => panic!("{seen:?}"),
+        _ => panic!("{effects:?}"),
     }
 }
 
@@ -116,8 +116,8 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
 fn no_term_is_asked_for_twice() {
     let mut me = preparing();
     me.hear(HIGH, nack_of(MINE - 1, MINE)).whatever();
-    let seen = me.hear(HIGH, nack(NEXT));
-    assert_eq!(seen.messages(), [&claim(NEXT + 1, 5).into()]);
+    let effects = me.hear(HIGH, nack(NEXT));
+    assert_eq!(effects.messages(), [&claim(NEXT + 1, 5).into()]);
 }
 
 /// Whoever leads in a term must heed the seals that its votes report.
@@ -169,10 +169,10 @@ fn nothing_is_prepared_without_disks_or_without_a_successor() {
         ("without disks", without_disks),
     ] {
         let term = me.view().leading.expect(why);
-        let seen = me.step_down(None);
-        assert!(!seen.writes(), "{why}");
+        let effects = me.step_down(None);
+        assert!(!effects.writes(), "{why}");
         assert!(
-            matches!(seen.events()[..], [Event::Draining { .. }]),
+            matches!(effects.events()[..], [Event::Draining { .. }]),
             "{why}"
         );
         assert_eq!(me.view().leading, Some(term), "{why}");
@@ -199,10 +199,10 @@ fn a_voter_that_voted_ahead_goes_on_supporting_its_leader() {
         .nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
     // With another score it says so by the way that a new leader takes.
-    let seen = me.hear(HIGH, heartbeat(OLD, 8));
-    assert_eq!(seen.messages(), [&ack(OLD, SAID, 5).into()]);
-    let seen = me.hear(HIGH, heartbeat(OLD, 8));
-    assert_eq!(seen.messages(), [&ack(OLD, SAID, 5).into()]);
+    let effects = me.hear(HIGH, heartbeat(OLD, 8));
+    assert_eq!(effects.messages(), [&ack(OLD, SAID, 5).into()]);
+    let effects = me.hear(HIGH, heartbeat(OLD, 8));
+    assert_eq!(effects.messages(), [&ack(OLD, SAID, 5).into()]);
 }
 
 /// `one-vote-per-term`, and the promise to the leader holds on.
@@ -238,8 +238,8 @@ fn only_the_leader_that_is_followed_gets_a_vote_for_another() {
         ("it abstains after a restart", &mut reborn),
     ] {
         let before = me.durable();
-        let seen = me.hear(HIGH, ahead(OLD + 1, 9, LOW));
-        assert!(!seen.writes(), "{why}");
+        let effects = me.hear(HIGH, ahead(OLD + 1, 9, LOW));
+        assert!(!effects.writes(), "{why}");
         assert_eq!(me.durable(), before, "{why}");
     }
 }
@@ -248,8 +248,8 @@ fn only_the_leader_that_is_followed_gets_a_vote_for_another() {
 fn a_voter_that_begins_anew_cannot_follow_in_the_earlier_term() {
     let vote = vote(OLD + 1, LOW, P);
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
-    let seen = me.hear(HIGH, heartbeat(OLD, 9));
-    assert_eq!(seen.messages(), [&nack_of(OLD, OLD + 1).into()]);
+    let effects = me.hear(HIGH, heartbeat(OLD, 9));
+    assert_eq!(effects.messages(), [&nack_of(OLD, OLD + 1).into()]);
 }
 
 #[test]
@@ -259,13 +259,13 @@ fn a_successor_is_followed_whether_its_predecessors_resignation_was_heard_or_not
         if was_heard {
             me.hear(HIGH, gives(OLD, LOW, OLD + 1)).whatever();
         }
-        let seen = me.hear(LOW, elected(OLD + 1, 1));
-        assert!(!seen.writes());
-        assert_eq!(seen.messages(), [&ack(OLD + 1, SAID, 5).into()]);
+        let effects = me.hear(LOW, elected(OLD + 1, 1));
+        assert!(!effects.writes());
+        assert_eq!(effects.messages(), [&ack(OLD + 1, SAID, 5).into()]);
         assert_eq!(me.view().leader, Some(leader(LOW, OLD + 1)));
         // What the former leader said before is late, and binds this voter no more.
-        let seen = me.hear(HIGH, heartbeat(OLD, 9));
-        assert_eq!(seen.messages(), [&nack_of(OLD, OLD + 1).into()]);
+        let effects = me.hear(HIGH, heartbeat(OLD, 9));
+        assert_eq!(effects.messages(), [&nack_of(OLD, OLD + 1).into()]);
         me.hear(HIGH, gives(OLD, LOW, OLD + 1))
             .nothing_else_happened();
         let promise = me.machine.core.voter.promise.as_ref();
@@ -317,10 +317,10 @@ fn a_term_is_taken_from_the_leader_that_is_followed_and_was_voted_for_in_it() {
         ("it has begun anew", &mut reborn, HIGH),
         ("it is not the leader's word", &mut voted(ME), LOW),
     ] {
-        let seen = me.hear(from, given.clone());
+        let effects = me.hear(from, given.clone());
         let is_elected = |m: &&&QuorumMessage| matches!(m, QuorumMessage::Elected(_));
         assert_eq!(
-            seen.messages().iter().filter(is_elected).count(),
+            effects.messages().iter().filter(is_elected).count(),
             0,
             "{why}"
         );

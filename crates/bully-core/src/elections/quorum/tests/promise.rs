@@ -16,7 +16,7 @@ fn promising(promise: u64, echo: Time) -> Ack {
     }
 }
 
-fn start(kit: &mut Kit) -> Seen {
+fn start(kit: &mut Kit) -> StepEffects {
     kit.begin()
 }
 
@@ -59,8 +59,8 @@ fn the_promise_that_lasts_longest_counts() {
 fn a_leader_beats_three_times_within_the_shortest_promise() {
     let mut me = Kit::elected();
     let now = me.now;
-    let mut seen = me.hear(LOW, promising(50, now));
-    let set = seen.0.pop_back();
+    let mut effects = me.hear(LOW, promising(50, now));
+    let set = effects.0.pop_back();
     assert_eq!(
         set,
         Some(Effect::SetTimer {
@@ -183,8 +183,8 @@ fn an_epoch_is_entered_with_the_longest_promise() {
 #[test]
 fn an_observer_writes_nothing() {
     let mut me = Kit::observer();
-    let seen = me.hear(HIGH, heartbeat(OLD, 9));
-    assert!(!seen.writes() && seen.messages().is_empty());
+    let effects = me.hear(HIGH, heartbeat(OLD, 9));
+    assert!(!effects.writes() && effects.messages().is_empty());
 }
 
 /// A leader whose heartbeats suit longer promises does not know what an observer waits for.
@@ -238,8 +238,8 @@ fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     for (pace, asks) in [(5 * H, true), (5 * P / 3, true), (2 * P, false)] {
         let mut me = Kit::known(config.clone(), Some(5));
         let asked = (0..30).any(|_| {
-            let seen = me.later(pace).hear(LOW, heartbeat(OLD, 1));
-            seen.messages().len() == 2
+            let effects = me.later(pace).hear(LOW, heartbeat(OLD, 1));
+            effects.messages().len() == 2
         });
         assert_eq!(asked, asks, "it asks for the leadership in the end: {pace}");
     }

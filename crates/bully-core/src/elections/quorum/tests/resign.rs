@@ -39,10 +39,10 @@ fn the_best_one_that_is_heard_succeeds() {
     me.acked(LOW, 1).whatever();
     let successor = |mut me: Kit, to: Option<&str>| {
         me.drains(to).whatever();
-        let seen = me.step(Input::Drained);
-        match seen.messages()[..] {
+        let effects = me.step(Input::Drained);
+        match effects.messages()[..] {
             [QuorumMessage::Resign(resign)] => resign.successor.as_ref().map(ToString::to_string),
-            _ => panic!("{seen:?}"),
+            _ => panic!("{effects:?}"),
         }
     };
     assert_eq!(successor(me.clone(), None).as_deref(), Some(HIGH));
@@ -157,14 +157,14 @@ fn another_ones_resignation_voids_no_promise() {
 #[test]
 fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
     let mut me = Kit::witness().after(HIGH, heartbeat(OLD, 9));
-    let seen = me.hear(HIGH, resign(OLD, Some(ME)));
-    assert!(!seen.writes());
+    let effects = me.hear(HIGH, resign(OLD, Some(ME)));
+    assert!(!effects.writes());
 
     let vote = vote(OLD, None, P);
     let kit = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
     let mut me = kit.after(HIGH, heartbeat(OLD, 9));
-    let seen = me.hear(HIGH, resign(OLD, Some(ME)));
-    assert!(!seen.writes());
+    let effects = me.hear(HIGH, resign(OLD, Some(ME)));
+    assert!(!effects.writes());
     assert_eq!(me.view().leader, None);
 }
 

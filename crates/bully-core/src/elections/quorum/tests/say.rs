@@ -47,7 +47,7 @@ pub(super) fn objects(counter: u64, seen: u64) -> Ok {
 pub(super) fn alive(counter: u64, seen: u64, millis: u64) -> Ok {
     let retry = Duration::from_millis(millis).into();
     Ok {
-        refusal: Some(Refusal::LeaderAlive { retry }),
+        refusal: Some(Refusal::NotFree { retry }),
         ..objects(counter, seen)
     }
 }

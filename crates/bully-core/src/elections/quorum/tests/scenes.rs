@@ -61,8 +61,8 @@ pub(super) fn a_sealed_voter_acknowledges_nobody(config: QuorumConfig) -> bool {
 pub(super) fn a_vote_reports_the_seal(config: QuorumConfig) -> bool {
     let mut me = sealed_by(config);
     me.later(P);
-    let seen = me.hear(LOW, claim(OLD + 1, 1));
-    let said = seen.messages();
+    let effects = me.hear(LOW, claim(OLD + 1, 1));
+    let said = effects.messages();
     let reports = |said: &&QuorumMessage| matches!(said, QuorumMessage::ClaimReply(reply) if reply.seal.is_some());
     said.iter().any(reports)
 }
@@ -109,10 +109,10 @@ pub(super) fn the_leader_of_its_term_voids_no_seal(config: QuorumConfig) -> bool
 pub(super) fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bool {
     let mut me = Kit::heard_by(config);
     me.change(remove(LOW)).whatever();
-    let seen = me.step(Input::Drained);
+    let effects = me.step(Input::Drained);
     let reason = LostReason::VotersChange;
     let term = Term(MINE);
-    seen.events().first() == Some(&&Event::Lost { term, reason })
+    effects.events().first() == Some(&&Event::Lost { term, reason })
 }
 
 pub(super) fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {

@@ -22,8 +22,8 @@ fn is_slow(me: &Kit) -> bool {
 fn asks_to_take_over(me: &mut Kit) -> bool {
     let mut asks = false;
     for _ in 0..=AFTER / H {
-        let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
-        let said = seen.messages();
+        let effects = me.later(H).hear(LOW, heartbeat(OLD, 1));
+        let said = effects.messages();
         asks |= said.iter().any(|m| matches!(m, QuorumMessage::Elect(_)));
     }
     asks
@@ -108,10 +108,10 @@ fn the_successor_is_one_that_is_not_slow_if_there_is_one() {
         );
         assert!(is_named, "a command is carried out");
         me.drains(None).whatever();
-        let seen = me.step(Input::Drained);
-        match seen.messages()[..] {
+        let effects = me.step(Input::Drained);
+        match effects.messages()[..] {
             [QuorumMessage::Resign(resign)] => resign.successor.clone(),
-            _ => panic!("{seen:?}"),
+            _ => panic!("{effects:?}"),
         }
     };
     assert_eq!(successor(true, false), Some(id(LOW)));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::driver::MembersReports as _;
 
-fn start(kit: &mut Kit) -> Seen {
+fn start(kit: &mut Kit) -> StepEffects {
     kit.begin()
 }
 
@@ -57,8 +57,8 @@ fn a_voter_that_is_not_listed_observes() {
 fn the_only_voter_leads_at_once() {
     let config = valid(QuorumConfig::new([id(ME)]));
     let mut me = Kit::began(config, MemberKind::Voter, Some(5));
-    let seen = start(&mut me);
-    assert!(seen.writes());
+    let effects = start(&mut me);
+    assert!(effects.writes());
     assert_eq!(me.view().leading, Some(Term(1)));
     assert_eq!(
         me.view().valid_until,
@@ -77,9 +77,10 @@ fn a_voter_that_may_have_promised_something_abstains() {
         .hear(LOW, elect(9, 1))
         .sent(LOW, alive(1, 9, 1))
         .whatever();
-    let seen = me.hear(LOW, claim(9, 1));
-    assert!(!seen.writes());
-    seen.sent(LOW, refuses(9, OLD, 1).of(LOW))
+    let effects = me.hear(LOW, claim(9, 1));
+    assert!(!effects.writes());
+    effects
+        .sent(LOW, refuses(9, OLD, 1).of(LOW))
         .nothing_else_happened();
     me.later(1)
         .hear(LOW, claim(9, 1))
@@ -95,9 +96,10 @@ fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
     let mut me = recovered(OLD);
     start(&mut me).whatever();
     me.later(P);
-    let seen = me.hear(HIGH, claim(OLD, 9));
-    assert!(!seen.writes());
-    seen.sent(HIGH, refuses(OLD, OLD, 0).of(HIGH))
+    let effects = me.hear(HIGH, claim(OLD, 9));
+    assert!(!effects.writes());
+    effects
+        .sent(HIGH, refuses(OLD, OLD, 0).of(HIGH))
         .nothing_else_happened();
     assert_eq!(me.durable(), (OLD, Some(LOW.into())));
     me.hear(LOW, claim(OLD, 1))

@@ -63,15 +63,15 @@ fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
 #[test]
 fn a_gap_begins_the_grace_period_anew() {
     let mut me = steady();
-    let asked = |seen: Seen| seen.messages().len() == 2; // not only acknowledged
+    let asked = |effects: StepEffects| effects.messages().len() == 2; // not only acknowledged
     assert!(
         asked(me.clone().later(2 * H).hear(LOW, heartbeat(OLD, 1))),
         "a gap of 3 H is none"
     );
     for beats in 0..AFTER / H {
         let gap = if beats == 0 { 2 * H + 1 } else { H };
-        let seen = me.later(gap).hear(LOW, heartbeat(OLD, 1));
-        assert!(!asked(seen), "after {beats} more");
+        let effects = me.later(gap).hear(LOW, heartbeat(OLD, 1));
+        assert!(!asked(effects), "after {beats} more");
     }
     assert!(asked(me.later(H).hear(LOW, heartbeat(OLD, 1))));
 }
@@ -119,8 +119,8 @@ fn consent_to_an_earlier_challenge_does_not_count() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
     me.later(E).fire(BullyTimer::Round).whatever();
     let asked = (0..40).any(|_| {
-        let seen = me.later(H).hear(LOW, heartbeat(OLD, 1));
-        seen.messages().len() == 2
+        let effects = me.later(H).hear(LOW, heartbeat(OLD, 1));
+        effects.messages().len() == 2
     });
     assert!(asked, "it asks once more");
     for name in [HIGH, LOW] {
@@ -141,8 +141,8 @@ fn no_follower_asks_a_better_leader_or_where_leaders_are_left_alone() {
     for (from, score, kit) in [(HIGH, 9, Kit::vacant()), (LOW, 1, kit)] {
         let mut me = kit;
         for _ in 0..100 {
-            let seen = me.later(H).hear(from, heartbeat(OLD, score));
-            assert_eq!(seen.messages().len(), 1);
+            let effects = me.later(H).hear(from, heartbeat(OLD, score));
+            assert_eq!(effects.messages().len(), 1);
         }
     }
 }
@@ -200,8 +200,8 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
     me.hear(HIGH, wants(MINE))
         .sent(HIGH, yields_at(1, MINE))
         .nothing_else_happened();
-    let seen = me.hear(HIGH, Takeover { term: Term(MINE) });
-    me.prepared(seen)
+    let effects = me.hear(HIGH, Takeover { term: Term(MINE) });
+    me.prepared(effects)
         .drained(MINE, Some(HIGH))
         .set(BullyTimer::Drain, DRAIN)
         .nothing_else_happened();
@@ -259,8 +259,8 @@ fn a_margin_keeps_a_leader_that_is_hardly_worse() {
         }),
         AFTER,
     );
-    let seen = me.hear(HIGH, takeover);
-    me.prepared(seen).drained(MINE, Some(HIGH)).whatever();
+    let effects = me.hear(HIGH, takeover);
+    me.prepared(effects).drained(MINE, Some(HIGH)).whatever();
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn an_agent_that_keeps_losing_the_leadership_waits_longer() {
         .nothing_else_happened();
 }
 
-impl Seen {
+impl StepEffects {
     #[track_caller]
     fn notified_later(self) {
         let acquired = Effect::Notify(Event::Acquired { term: Term(MINE) });

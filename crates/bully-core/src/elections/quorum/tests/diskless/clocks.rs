@@ -122,16 +122,16 @@ fn a_claim_by_a_clock_far_ahead_is_refused_with_the_own_clock() {
 fn refuses_by_clock(config: QuorumConfig) -> bool {
     let mut me = recovered(config, OLD);
     let now = BEGINS + ABSTAINS;
-    let seen = me.hear_incarnation(LOW, 4, claim(now + APART + 1, 1));
+    let effects = me.hear_incarnation(LOW, 4, claim(now + APART + 1, 1));
     let refusal = ClaimReply {
         clock: Some(Term(now)),
         candidate: candidate(LOW, 4),
         incarnation: Incarnation(4),
         ..refuses(now + APART + 1, OLD, 0)
     };
-    let refuses = seen.messages() == [&refusal.into()];
-    assert!(!seen.writes());
-    drop(seen);
+    let refuses = effects.messages() == [&refusal.into()];
+    assert!(!effects.writes());
+    drop(effects);
     assert_eq!(me.machine.core.voter.seen, Term(OLD), "nothing is learned");
     refuses
 }

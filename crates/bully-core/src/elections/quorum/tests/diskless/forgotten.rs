@@ -62,19 +62,19 @@ impl Five {
             members: kit.members.clone(),
             ..Kit::voter(&config)
         };
-        let seen = kit.start();
-        self.post(at, seen);
+        let effects = kit.start();
+        self.post(at, effects);
         self.fire(at, BullyTimer::Recover);
     }
 
     fn fire(&mut self, at: usize, timer: BullyTimer) {
-        let seen = self.kits[at].fire(timer);
-        self.post(at, seen);
+        let effects = self.kits[at].fire(timer);
+        self.post(at, effects);
     }
 
-    fn post(&mut self, from: usize, seen: Seen) {
+    fn post(&mut self, from: usize, effects: StepEffects) {
         let incarnation = self.kits[from].machine.core.me.incarnation;
-        for effect in seen.0 {
+        for effect in effects.0 {
             let Effect::Send { to, message } = effect else {
                 continue;
             };

@@ -8,10 +8,10 @@ pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
     let mut me = recovered(config, OLD);
     me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
     let rounds = me.machine.core.rounds;
-    let seen = me.hear(LOW, yields_at(rounds, OLD));
-    drop(seen);
-    let seen = me.hear(HIGH, yields_at(rounds, OLD));
-    let messages = seen.messages();
+    let effects = me.hear(LOW, yields_at(rounds, OLD));
+    drop(effects);
+    let effects = me.hear(HIGH, yields_at(rounds, OLD));
+    let messages = effects.messages();
     let [QuorumMessage::Claim(claim)] = messages[..] else {
         panic!("{messages:?}");
     };
@@ -55,8 +55,12 @@ fn is_elected_by_another_vote(config: QuorumConfig) -> bool {
 fn a_vote_that_comes_too_late_does_not_count() {
     assert!(!is_elected_late(forgetful()));
     let (mut me, term) = claiming(forgetful());
-    let seen = me.later(E).fire(BullyTimer::Round);
-    assert_eq!(claimed(&seen), None, "the next round is for another term");
+    let effects = me.later(E).fire(BullyTimer::Round);
+    assert_eq!(
+        claimed(&effects),
+        None,
+        "the next round is for another term"
+    );
     me.hear(LOW, vote_for(1, term)).nothing_else_happened();
     assert!(!is_elected(&me));
 }
@@ -86,16 +90,16 @@ fn leads_by_another_acknowledgement(config: QuorumConfig) -> bool {
 #[test]
 fn who_is_answered_is_named() {
     let mut me = recovered(forgetful(), OLD);
-    let seen = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
+    let effects = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
     let promised = Ack {
         incarnation: Incarnation(7),
         ..ack(OLD, SAID, 5)
     };
-    assert_eq!(seen.messages(), [&promised.into()]);
+    assert_eq!(effects.messages(), [&promised.into()]);
     me.later(P);
-    let seen = me.hear_incarnation(LOW, 3, claim(BEGINS, 1));
+    let effects = me.hear_incarnation(LOW, 3, claim(BEGINS, 1));
     assert_eq!(
-        seen.messages(),
+        effects.messages(),
         [&vote_for(3, BEGINS).of(LOW).addressed_to(3).into()]
     );
 }
@@ -112,8 +116,8 @@ fn voids_by_another_resignation(config: QuorumConfig) -> bool {
     me.hear_incarnation(HIGH, 1, resign(BEGINS, None))
         .whatever();
     let voids = granted(&me.hear(LOW, claim(BEGINS + 1, 1)));
-    let seen = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
-    assert_eq!(acknowledged(&seen), !voids);
+    let effects = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
+    assert_eq!(acknowledged(&effects), !voids);
     voids
 }
 
@@ -123,7 +127,7 @@ fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
     for (released_by, votes) in [(1, false), (2, true)] {
         let mut me = recovered(forgetful(), OLD);
         me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-        let seen = me.hear(
+        let effects = me.hear(
             LOW,
             Claim {
                 released: Some(Leader {
@@ -133,7 +137,7 @@ fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
                 ..claim(BEGINS, 1)
             },
         );
-        assert_eq!(granted(&seen), votes, "{released_by}");
+        assert_eq!(granted(&effects), votes, "{released_by}");
     }
 }
 
@@ -141,13 +145,13 @@ fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
 fn a_resignation_names_who_resigned_to_the_successors_voters() {
     let mut me = recovered(forgetful(), OLD);
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-    let seen = me.hear_incarnation(HIGH, 2, resign(OLD, Some(ME)));
+    let effects = me.hear_incarnation(HIGH, 2, resign(OLD, Some(ME)));
     let released = Leader {
         incarnation: Incarnation(2),
         ..leader(HIGH, OLD)
     };
     assert_eq!(
-        claimed(&seen).and_then(|claim| claim.released),
+        claimed(&effects).and_then(|claim| claim.released),
         Some(released)
     );
 }
@@ -164,8 +168,8 @@ fn follows_a_stranger(config: QuorumConfig) -> [bool; 2] {
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
     let follows = [(LOW, 1), (HIGH, 1)].map(|(from, incarnation)| {
         let mut me = me.clone();
-        let seen = me.hear_incarnation(from, incarnation, elected(BEGINS, 1));
-        acknowledged(&seen)
+        let effects = me.hear_incarnation(from, incarnation, elected(BEGINS, 1));
+        acknowledged(&effects)
     });
     me.later(P);
     assert!(
@@ -181,7 +185,7 @@ fn a_vote_for_a_raised_term_expires() {
     let (mut me, term) = claiming(forgetful());
     me.hear(LOW, vote_for(1, term)).whatever();
     me.hear(LOW, ack_of(1, term, me.now)).whatever();
-    let raised = |seen: &Seen| claimed(seen).map(|claim| claim.term.0);
+    let raised = |effects: &StepEffects| claimed(effects).map(|claim| claim.term.0);
     let first = raised(&me.hear(HIGH, nack(term + 5))).unwrap();
     assert_eq!(first, term + 6);
     me.later(E).hear(LOW, vote_for(1, first)).whatever();

@@ -88,18 +88,18 @@ fn recovered(config: QuorumConfig, term: u64) -> Kit {
     me
 }
 
-fn granted(seen: &Seen) -> bool {
+fn granted(effects: &StepEffects) -> bool {
     let grants = |m: &&QuorumMessage| matches!(m, QuorumMessage::ClaimReply(r) if r.granted);
-    seen.messages().iter().any(grants)
+    effects.messages().iter().any(grants)
 }
 
-fn acknowledged(seen: &Seen) -> bool {
+fn acknowledged(effects: &StepEffects) -> bool {
     let acks = |m: &&QuorumMessage| matches!(m, QuorumMessage::Ack(_));
-    seen.messages().iter().any(acks)
+    effects.messages().iter().any(acks)
 }
 
-fn claimed(seen: &Seen) -> Option<Claim> {
-    seen.messages().into_iter().find_map(|m| {
+fn claimed(effects: &StepEffects) -> Option<Claim> {
+    effects.messages().into_iter().find_map(|m| {
         if let QuorumMessage::Claim(claim) = m {
             Some(claim.clone())
         } else {

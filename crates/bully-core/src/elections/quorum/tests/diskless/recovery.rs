@@ -13,9 +13,9 @@ fn an_incarnation_abstains_and_stores_nothing() {
         "it follows all the same"
     );
     for question in [elect(OLD, 1).into(), QuorumMessage::from(claim(OLD + 1, 1))] {
-        let seen = me.hear(LOW, question);
-        assert!(!seen.writes() && !granted(&seen));
-        let answers = seen.messages();
+        let effects = me.hear(LOW, question);
+        assert!(!effects.writes() && !granted(&effects));
+        let answers = effects.messages();
         assert!(matches!(
             answers[..],
             [QuorumMessage::Ok(_) | QuorumMessage::ClaimReply(_)]
@@ -82,9 +82,9 @@ fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
     me.hear(LOW, remembers(1, 7)).nothing_else_happened();
     me.hear(HIGH, remembers(1, 9)).nothing_else_happened();
     assert!(!me.machine.core.binds(), "it still abstains");
-    let seen = me.later(ABSTAINS - ASKS).fire(BullyTimer::Recover);
-    assert!(!seen.writes());
-    seen.whatever();
+    let effects = me.later(ABSTAINS - ASKS).fire(BullyTimer::Recover);
+    assert!(!effects.writes());
+    effects.whatever();
     assert!(me.machine.core.binds());
     assert_eq!(me.durable(), (9, Some(ME.into())), "it may have voted in 9");
     for term in [7, 9] {
@@ -216,9 +216,9 @@ fn says_that_it_had_forgotten(config: QuorumConfig) -> bool {
         seen: Term::ZERO,
     };
     let mut says = |who, incarnation| {
-        let seen = me.hear_incarnation(who, incarnation, asks(incarnation));
-        let [QuorumMessage::Recovered(answer)] = seen.messages()[..] else {
-            panic!("{seen:?}");
+        let effects = me.hear_incarnation(who, incarnation, asks(incarnation));
+        let [QuorumMessage::Recovered(answer)] = effects.messages()[..] else {
+            panic!("{effects:?}");
         };
         (answer.recovering, answer.term)
     };

@@ -11,8 +11,8 @@ fn claimed(config: QuorumConfig, remembered: u64) -> u64 {
     me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
     let rounds = me.machine.core.rounds;
     me.hear(LOW, yields_at(rounds, remembered)).whatever();
-    let seen = me.hear(HIGH, yields_at(rounds, remembered));
-    match seen.messages()[..] {
+    let effects = me.hear(HIGH, yields_at(rounds, remembered));
+    match effects.messages()[..] {
         [QuorumMessage::Claim(claim)] => claim.term.0,
         ref other => panic!("{other:?}"),
     }
@@ -59,8 +59,8 @@ fn takes_far_terms(config: QuorumConfig, takes: bool) {
     let me = recovered(config, OLD);
     let highest = BEGINS + ABSTAINS + AHEAD;
     for (term, counts) in [(highest, true), (highest + 1, takes)] {
-        let seen = me.clone().hear(LOW, claim(term, 1));
-        assert_eq!(granted(&seen), counts, "{term}");
+        let effects = me.clone().hear(LOW, claim(term, 1));
+        assert_eq!(granted(&effects), counts, "{term}");
         for hearsay in [
             QuorumMessage::from(elect(term, 1)),
             objects(1, term).into(),

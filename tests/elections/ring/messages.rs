@@ -1,4 +1,4 @@
-//! What a ring's messages are on the wire: flat, and bounded whatever a peer says.
+//! A ring's messages as JSON: flat, and bounded whatever a peer says. The bytes of a bridge: `tests/adversary/bytes`.
 
 use actix_bully::{
     elections::ring::{
