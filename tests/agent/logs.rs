@@ -4,10 +4,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 use actix::{Actor, clock};
 use actix_bully::{
@@ -21,54 +18,13 @@ use tracing::Level;
 use tracing_subscriber::{Registry, filter::Targets, fmt, layer::SubscriberExt as _};
 
 use crate::{
-    logging,
+    logging::{self, Lines},
     stage::{MS, Scribe, play},
 };
 
-/// Collects what is logged.
-#[derive(Clone, Default)]
-pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Lines {
-    /// The lines about leaders since the last call, in the order of their text: agents of one process hear of a
-    /// change in an order that means nothing.
-    fn take(&self) -> Vec<String> {
-        self.about("lead")
-    }
-
-    /// The same of another word.
-    pub(crate) fn about(&self, word: &str) -> Vec<String> {
-        let bytes = std::mem::take(&mut *self.0.lock().unwrap());
-        let text = String::from_utf8(bytes).unwrap();
-        let lines = text.lines().filter(|line| line.contains(word));
-        let mut lines: Vec<_> = lines.map(|line| line.trim().to_owned()).collect();
-        lines.sort();
-        lines
-    }
-}
-
+/// Plays a scene, which reads the log up to that level.
 pub(crate) fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
-    logging::beside_others();
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = fmt()
-        .with_writer(move || writer.clone())
-        .with_max_level(level)
-        .with_ansi(false)
-        .with_target(false)
-        .without_time()
-        .finish();
-    tracing::subscriber::with_default(subscriber, || play(scene(lines)));
+    logging::logged(level, |lines| play(scene(lines)));
 }
 
 /// The machines are of another crate, and trace by the name that a user's filter has.
@@ -117,7 +73,7 @@ fn every_agent_says_once_per_change_which_one_leads() {
         let agents = three();
         clock::sleep(MS(1_000)).await;
         assert_eq!(
-            lines.take(),
+            lines.about("lead"),
             [
                 "INFO bully.agent{node=a group=\"jobs\"}: leader followed leader=c term=1",
                 "INFO bully.agent{node=b group=\"jobs\"}: leader followed leader=c term=1",
@@ -125,7 +81,10 @@ fn every_agent_says_once_per_change_which_one_leads() {
             ]
         );
         clock::sleep(MS(60_000)).await;
-        assert!(lines.take().is_empty(), "a leader that stays is no news");
+        assert!(
+            lines.about("lead").is_empty(),
+            "a leader that stays is no news"
+        );
         drop(agents);
     });
 }
@@ -135,10 +94,10 @@ fn a_leader_that_crashes_logs_the_loss_and_one_that_hands_over_no_warning() {
     logged(Level::INFO, async |lines| {
         let agents = three();
         clock::sleep(MS(1_000)).await;
-        lines.take();
+        lines.about("lead");
         agents[2].addr().do_send(Inject::Crash);
         clock::sleep(MS(50)).await;
-        let crashed = lines.take();
+        let crashed = lines.about("lead");
         let lost = "WARN bully.agent{node=c group=\"jobs\"}: leadership lost term=1 reason=ended";
         assert_eq!(
             crashed.iter().filter(|line| *line == lost).count(),
@@ -153,10 +112,10 @@ fn a_leader_that_crashes_logs_the_loss_and_one_that_hands_over_no_warning() {
         );
 
         clock::sleep(MS(5_000)).await; // c leads again
-        lines.take();
+        lines.about("lead");
         agents[2].step_down(None).unwrap();
         clock::sleep(MS(1_000)).await;
-        let resigned = lines.take();
+        let resigned = lines.about("lead");
         assert!(
             resigned.iter().all(|line| line.starts_with("INFO")),
             "{resigned:#?}"
@@ -182,7 +141,7 @@ fn a_leadership_that_runs_out_is_logged_though_its_agent_hangs() {
             .do_send(Inject::hang(clock::sleep(MS(5_000))));
         clock::sleep(MS(4_000)).await;
         assert_eq!(
-            lines.take(),
+            lines.about("lead"),
             ["WARN bully.agent{node=c group=\"jobs\"}: leadership lost term=1 reason=stalled"]
         );
     });
@@ -193,9 +152,9 @@ fn a_leader_that_leaves_names_itself_once_in_each_line() {
     logged(Level::INFO, async |lines| {
         let agents = three();
         clock::sleep(MS(1_000)).await;
-        lines.take();
+        lines.about("lead");
         agents[2].leave(MS(1_000)).await.unwrap();
-        let left = lines.take();
+        let left = lines.about("lead");
         let own = "INFO bully.agent{node=c group=\"jobs\"}: ";
         for line in [
             "leader drains term=1",
@@ -238,7 +197,10 @@ fn while_no_agent_leads_each_says_why_every_ten_seconds() {
         let agents = ["a", "b"].map(start).map(Result::unwrap);
         let patience = MS(4_150);
         clock::sleep(MS(4_149)).await;
-        assert!(lines.take().is_empty(), "an election may take so long");
+        assert!(
+            lines.about("lead").is_empty(),
+            "an election may take so long"
+        );
         clock::sleep(MS(2)).await;
         let why = "no voter that can be reached has a score: give one of them a score; this agent is not eligible, because it has no score: give it one if it may lead";
         let line = |name, seconds, millis| {
@@ -247,21 +209,21 @@ fn while_no_agent_leads_each_says_why_every_ten_seconds() {
             )
         };
         let first = ["a", "b"].map(|name| line(name, "4.2", 4_150));
-        assert_eq!(lines.take(), first);
+        assert_eq!(lines.about("lead"), first);
         clock::sleep(MS(9_990)).await;
-        assert!(lines.take().is_empty());
+        assert!(lines.about("lead").is_empty());
         clock::sleep(MS(10)).await;
         let next = ["a", "b"].map(|name| line(name, "14.2", 14_150));
-        assert_eq!(lines.take(), next);
+        assert_eq!(lines.about("lead"), next);
         clock::sleep(MS(60_000)).await;
-        assert_eq!(lines.take().len(), 12);
+        assert_eq!(lines.about("lead").len(), 12);
 
         agents[0].set_score(1).unwrap();
         clock::sleep(MS(60_000)).await;
-        assert!(lines.take().is_empty(), "it leads");
+        assert!(lines.about("lead").is_empty(), "it leads");
         agents[0].withdraw_score().unwrap();
         clock::sleep(patience + MS(1_000)).await;
-        assert_eq!(lines.take().len(), 2, "the time counts anew");
+        assert_eq!(lines.about("lead").len(), 2, "the time counts anew");
     });
 }
 
@@ -276,7 +238,10 @@ fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
         let agent = agent.clock(VirtualClock::new()).store(Arc::clone(&store));
         let agent = agent.join(&group).start().unwrap();
         clock::sleep(MS(4_149)).await;
-        assert!(lines.take().is_empty(), "an election may take so long");
+        assert!(
+            lines.about("lead").is_empty(),
+            "an election may take so long"
+        );
         clock::sleep(MS(2)).await;
         let is_told = |line: &String, seconds: &str| {
             let said = format!(
@@ -284,20 +249,20 @@ fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
             );
             line.starts_with(&said) && line.contains("the disk is too slow or hangs")
         };
-        let first = lines.take();
+        let first = lines.about("lead");
         assert!(first.len() == 1 && is_told(&first[0], "4.2"), "{first:#?}");
         clock::sleep(MS(10_000)).await;
-        let next = lines.take();
+        let next = lines.about("lead");
         assert!(next.len() == 1 && is_told(&next[0], "14.2"), "{next:#?}");
         clock::sleep(MS(60_000)).await;
-        assert_eq!(lines.take().len(), 6);
+        assert_eq!(lines.about("lead").len(), 6);
 
         store.release();
         clock::sleep(MS(60_000)).await;
         // It had won at once, and its lease was over before the record was durable.
         let lost =
             "WARN bully.agent{node=a group=\"jobs\"}: leadership lost term=1 reason=lease expired";
-        assert_eq!(lines.take(), [lost]);
+        assert_eq!(lines.about("lead"), [lost]);
         assert!(agent.is_leader(), "it has won again");
     });
 }
@@ -323,7 +288,7 @@ fn stores_that_hang_while_a_leader_is_known_are_told_as_well() {
         for store in &stores {
             store.hold();
         }
-        lines.take();
+        lines.about("lead");
         agents[2].leave(MS(1_000)).await.unwrap();
         clock::sleep(MS(30_000)).await;
         let told = lines.about("store");

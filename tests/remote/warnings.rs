@@ -1,10 +1,6 @@
 //! What a bridge warns of in the log: strangers when it starts, two leaders when it reaches others.
 
-use std::{
-    future::Future,
-    io::{self, Write},
-    sync::{Arc, Mutex},
-};
+use std::{future::Future, io, sync::Arc};
 
 use actix_bully::{
     agent::{Agent, AgentBuilder, BullyAgent},
@@ -45,34 +41,12 @@ impl Credential for Password {
     }
 }
 
-/// Collects what is logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Plays a scene, and collects the warnings with these words in them.
 pub(crate) fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
-    logging::beside_others();
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(move || writer.clone())
-        .with_max_level(tracing::Level::WARN)
-        .with_ansi(false)
-        .finish();
-    tracing::subscriber::with_default(subscriber, || play(scene));
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    let lines = logged.lines().filter(|line| line.contains(words));
-    lines.map(str::to_owned).collect()
+    logging::logged(tracing::Level::WARN, |lines| {
+        play(scene);
+        lines.about(words)
+    })
 }
 
 /// The warnings about strangers at the start of a bridge.
