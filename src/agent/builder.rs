@@ -21,6 +21,22 @@ use super::{
 };
 
 /// Settings of an agent.
+///
+/// # Time until the first leader
+/// With the default timings, when the agents of a group start. With other [timings](Self::timings) the formula gives the
+/// time; [`worst_case_start`](Self::worst_case_start) has it for voters.
+///
+/// | mode | longest time | reason | formula |
+/// |---|---|---|---|
+/// | available (default) | 4.15 s, and none while the highest agent is there | agents wait for members above them that are silent | [`Timings::worst_case_failover`](crate::protocol::Timings::worst_case_failover) |
+/// | [`astra`](Self::astra) | without end, until an agent [campaigns](super::ElectionHandle::campaign); then 2.00 s | the rules have no failure detector, so no agent begins by itself; the winner waits for an answer from above | [`Timings::deadline`](crate::protocol::Timings::deadline) |
+/// | [`quorum`](Self::quorum) | 1.47 s, and none with new stores | a voter that restarts keeps the promise that it may have given before | [`QuorumConfig::worst_case_start`](crate::elections::quorum::QuorumConfig::worst_case_start) |
+/// | [`diskless`](Self::diskless) | 2.06 s | each voter waits until its former promises and votes are over | the same |
+/// | [`lease`](Self::lease) | 1.81 s, with an empty store too | the lease of a former leader has to run out, even if its record was deleted | [`LeaseConfig::worst_case_failover`](crate::elections::lease::LeaseConfig::worst_case_failover) |
+///
+/// The quorum modes need a majority of the voters: the time begins when the last voter of a majority starts. Each voter
+/// that ranks above the winner and is down adds 80 ms, and in the lease mode 0.31 s. An [observer](Self::observer) and a
+/// [learner](Self::learner) learn of the leader, and never lead.
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct AgentBuilder<E: Election> {
     pub(super) name: String,

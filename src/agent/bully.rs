@@ -92,9 +92,10 @@ impl AgentBuilder<AnyBully> {
     /// Turns the quorum mode on: never two leaders. List all voters, including this agent unless it is an observer.
     /// Every member lists the same voters.
     ///
-    /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader yields after 10 s. The agent
-    /// needs a [`store`](Self::store) for its vote. Timers renew its lease: on an
-    /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour delays them.
+    /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader yields after 10 s. After a
+    /// restart the first leader takes up to 1.47 s ([times](AgentBuilder#time-until-the-first-leader)). The agent needs a
+    /// [`store`](Self::store) for its vote. Timers renew its lease: on an [`ElectionArbiter`](super::ElectionArbiter) no
+    /// busy neighbour delays them.
     ///
     /// # Examples
     /// ```
@@ -124,9 +125,10 @@ impl AgentBuilder<AnyBully> {
     /// clocks replace the [`store`](Self::store), and a store is refused. All members must make the same choice.
     /// Without [`quorum`](Self::quorum) this call is refused.
     ///
-    /// At any instant at most one agent leads, as with disks. The price: each start waits, at most for
-    /// [`worst_case_start`](Self::worst_case_start), and the token is a [`ConditionalFence`](super::ConditionalFence).
-    /// The page [`diskless`](crate::elections::quorum::diskless) has the rules.
+    /// At any instant at most one agent leads, as with disks. The price: each start waits, 2.06 s at most with the
+    /// default timings ([`worst_case_start`](Self::worst_case_start)), and the token is a
+    /// [`ConditionalFence`](super::ConditionalFence): work that writes with a fence accepts its condition first. The page
+    /// [`diskless`](crate::elections::quorum::diskless) has the rules.
     ///
     /// # Examples
     /// ```
@@ -186,6 +188,30 @@ impl AgentBuilder<AnyBully> {
     /// Chooses the plain ASTRA rules ([`astra`](crate::elections::astra)). They have neither a
     /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin), so those calls are refused together with this
     /// one.
+    ///
+    /// **No agent begins an election by itself**: call [`campaign`](super::ElectionHandle::campaign) at one agent when
+    /// the agents have started, and when the leader is silent. The leader is known 2 s later, after the deadline of
+    /// [`Timings::astra`]. Only an agent that comes back ([`recovering`](Self::recovering)) asks without a call.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use actix_bully::{Group, agent::{BullyAgent, WaitError}};
+    ///
+    /// # actix_bully::testkit::virtual_system().block_on(async {
+    /// let group = Group::new("demo")?;
+    /// let low = BullyAgent::builder("a").score(1).astra().join(&group).start()?;
+    /// let high = BullyAgent::builder("b").score(2).astra().join(&group).start()?;
+    /// let in_vain = low.wait_for_leader(Duration::from_secs(10)).await.unwrap_err();
+    /// assert!(matches!(in_vain, WaitError::TimedOut { longest: None, .. }));
+    /// assert!(in_vain.to_string().ends_with("call `campaign()` at one of them"));
+    ///
+    /// high.campaign()?;
+    /// let leader = low.wait_for_leader(Duration::from_millis(2_100)).await?;
+    /// assert_eq!(leader.id, "b");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
     pub fn astra(self) -> Self {
         self.mode(Mode::Astra)
     }

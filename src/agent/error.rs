@@ -173,12 +173,13 @@ debug_is_text!(ProgressError);
 #[non_exhaustive]
 pub enum WaitError {
     /// The agent knew no leader in all that time.
-    #[error(
-        "no leader became known within {within:?}: wait longer than the election's deadline, and check that the group has an eligible member"
-    )]
+    #[error("no leader became known within {within:?}: {}", advice(*.within, *.longest))]
     TimedOut {
         /// The time limit of the call.
         within: Duration,
+        /// Longest time of an election by the agent's timings. `None` if none began, and none begins before an agent
+        /// [campaigns](super::ElectionHandle::campaign).
+        longest: Option<Duration>,
     },
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
@@ -189,6 +190,19 @@ pub enum WaitError {
 }
 
 debug_is_text!(WaitError);
+
+/// Returns the advice to a caller that waited in vain.
+fn advice(within: Duration, longest: Option<Duration>) -> String {
+    match longest {
+        None => "these timings have no failure detector, so no agent begins an election by itself: call `campaign()` at one of them".to_owned(),
+        Some(longest) if within < longest => format!(
+            "an election may take {longest:?} by these timings, so wait longer than that"
+        ),
+        Some(longest) => format!(
+            "an election takes {longest:?} at most by these timings, and `diagnosis()` says what is missing"
+        ),
+    }
+}
 
 /// The reason why `leave` ended with an error.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -66,6 +66,11 @@ impl LeaderGuard {
         is_conditional.then(|| ConditionalFence(self.token()))
     }
 
+    /// Notes that this crate refused something to the work. If the work ends at once, its failure names the reason.
+    pub(crate) fn note_refusal(&self, reason: impl fmt::Display) {
+        self.shared.note_refused_work(reason);
+    }
+
     /// Returns whether this leadership still holds, checked against the clock at this moment.
     pub fn is_leader(&self) -> bool {
         self.shared.remaining_of(self.tenure.serial) != Remaining::Over

@@ -115,7 +115,8 @@ impl<E: Election> ElectionHandle<E> {
         changes(Arc::clone(&self.shared))
     }
 
-    /// Waits until the agent knows a leader.
+    /// Waits until the agent knows a leader. [`AgentBuilder`](super::AgentBuilder#time-until-the-first-leader) has the
+    /// time that each mode takes for its first one.
     ///
     /// # Errors
     /// [`WaitError::TimedOut`] if it knew no leader in all that time; [`WaitError::Ended`] if the agent left or ended
@@ -139,7 +140,7 @@ impl<E: Election> ElectionHandle<E> {
         };
         match wait::within(within, known).await {
             Ok(Some(known)) => known,
-            Ok(None) => Err(WaitError::TimedOut { within }),
+            Ok(None) => Err(self.shared.timed_out(within)),
             Err(NoTimers) => Err(WaitError::NoRuntime),
         }
     }

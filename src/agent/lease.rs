@@ -78,9 +78,10 @@ impl AgentBuilder<AnyBully> {
     /// each other. At most one leads, because a store that all of them reach gives the lease to one agent. The agents
     /// of one process share their requests to the store; all agents of a group use the same store.
     ///
-    /// Settings that no call makes have the defaults of [`LeaseConfig`]: a running leader yields after 10 s. There are
-    /// no voters and no votes to keep. The lease has the name of the group, in the cluster `default`: see
-    /// [`lease_with`](Self::lease_with).
+    /// Settings that no call makes have the defaults of [`LeaseConfig`]: a running leader yields after 10 s. The
+    /// first leader, and the successor of a leader that crashed, waits for the lease, up to 1.81 s
+    /// ([times](AgentBuilder#time-until-the-first-leader)). There are no voters and no votes to keep. The lease has the
+    /// name of the group, in the cluster `default`: see [`lease_with`](Self::lease_with).
     ///
     /// ```
     /// use actix_bully::{Group, agent::BullyAgent, register::MemoryRegister};

@@ -1,8 +1,8 @@
 //! The warning that no agent leads, from an agent's own timers.
 //!
 //! Decided here: when the warning is due. The first one is due after the longest time of an election, the next ones
-//! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). Not here:
-//! the text of the warning (`diagnosis/`).
+//! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). The error of
+//! a caller that waits in vain has the same longest time. Not here: the text of the warning (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tracing::warn;
 
 use crate::protocol::{Election, View};
 
-use super::{Agent, Finding};
+use super::{Agent, Finding, WaitError, shared::SharedState};
 
 /// The prospects that an incarnation has published last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +124,17 @@ impl<E: Election> Agent<E> {
                 since.as_secs_f64()
             );
         });
+    }
+}
+
+impl SharedState {
+    /// Returns the error of a caller that has waited in vain for a leader.
+    pub(super) fn timed_out(&self, within: Duration) -> WaitError {
+        let is_asked = !self.diagnosis().findings.contains(&Finding::NotAsked);
+        WaitError::TimedOut {
+            within,
+            longest: is_asked.then(|| self.assumed().patience),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Decided here, without a clock or a runtime: when a leader has work but none of it runs, and how long a failure is a
 //! finding. Not here: the consequences of a failure (`lead.rs`), and the sentences (`diagnosis/`).
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 use tracing::warn;
 
@@ -30,6 +30,8 @@ pub(super) struct WorkSigns {
     failures: u32,
     /// The last failure.
     last: Option<(Time, String)>,
+    /// The last refusal that the work got from this crate since it began: it may be why the work ends.
+    refused: Option<String>,
     /// The leaderships since the agent was given work. Boxed: many agents have none.
     failing: Option<Box<FailingWork>>,
     /// Time at which the agent steps down because of the last failure.
@@ -57,6 +59,11 @@ impl WorkSigns {
     /// Notes that the task has ended.
     pub(super) const fn unwatched(&mut self) {
         self.is_watched = false;
+    }
+
+    /// Notes that this crate refused something to the work.
+    fn refused(&mut self, reason: impl Display) {
+        self.refused.get_or_insert_with(|| reason.to_string());
     }
 
     /// Notes that a lead future is polled for the first time.
@@ -128,12 +135,27 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
+    /// Notes that this crate refused something to the work of this agent.
+    pub(super) fn note_refused_work(&self, reason: impl Display) {
+        self.vitals().note_work(|work| work.refused(reason));
+    }
+
     /// Returns whether work that began at `began`, and has ended by itself, counts as failed.
     pub(super) fn ended_at_once(&self, began: Time) -> bool {
         let lasted = self.now().since(began);
         let has_failed = lasted < AT_ONCE && !self.is_draining();
+        let refused = self.vitals().note_work(|work| work.refused.take());
         if has_failed {
-            self.note_failed_work(format!("it ended {} ms after it began", lasted.as_millis()));
+            let mut reason = format!("it ended {} ms after it began", lasted.as_millis());
+            if let Some(refused) = refused {
+                reason += ", and was refused before: ";
+                reason += &refused;
+            }
+            // Work that ends returns no error, so an application that drops its error has this line only.
+            self.span().in_scope(
+                || warn!(%reason, "work of the leader ended at once: the agent steps down"),
+            );
+            self.note_failed_work(reason);
         }
         has_failed
     }
@@ -238,6 +260,14 @@ mod tests {
         signs.given();
         signs.dropped(false);
         assert_eq!(nothing_runs(&signs), None);
+    }
+
+    #[test]
+    fn the_first_refusal_of_the_work_is_kept() {
+        let mut signs = WorkSigns::default();
+        signs.refused("no fence");
+        signs.refused("no fence, again");
+        assert_eq!(signs.refused.take().as_deref(), Some("no fence"));
     }
 
     #[test]

@@ -9,7 +9,10 @@ use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyBuilder, BullyHandle, ConditionalFence, LeaderGuard, StartError},
+    agent::{
+        BullyAgent, BullyBuilder, BullyHandle, ConditionalFence, Feature, Lack, LeaderGuard,
+        StartError,
+    },
     clock::WallTime,
     elections::quorum::{Diskless, QuorumConfig},
     leader::fence::{FenceNumber, FencingGate, NoFence},
@@ -18,7 +21,12 @@ use actix_bully::{
     testkit::{VirtualClock, VirtualWallClock},
 };
 
-use crate::stage::{MS, id, play};
+use tracing::Level;
+
+use crate::{
+    logs::logged,
+    stage::{MS, id, play},
+};
 
 /// 2026 began, and how many milliseconds that was after 2024 did.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
@@ -141,6 +149,39 @@ fn a_gate_takes_the_token_only_if_the_condition_is_accepted() {
         let number = FenceNumber::try_from(&accepted).unwrap();
         assert_eq!(FencingGate::default().admit(number), Ok(()));
         assert_eq!(u64::try_from(number.get()), Ok(accepted.number()));
+    });
+}
+
+/// The way of a group that had stores: its job drops the error, ends, and begins at the next leader.
+#[test]
+fn a_job_that_drops_the_error_of_its_fence_is_explained_by_the_log_and_the_diagnosis() {
+    logged(Level::WARN, async |lines| {
+        let group = Group::new("jobs").unwrap();
+        let agent = voter(&group, &VirtualWallClock::new(DAWN)).start().unwrap();
+        let refused = agent.offers().check(Feature::Fence).unwrap_err();
+        assert_eq!(refused.lack, Lack::FenceWithoutCondition);
+        assert!(
+            refused
+                .to_string()
+                .contains("`store_file` in place of `diskless`")
+        );
+
+        let working = agent.clone();
+        actix::spawn(async move {
+            let job = async |leader| {
+                FenceNumber::of(&leader).ok();
+            };
+            working.lead(job).await
+        });
+        clock::sleep(MS(10_000)).await;
+        let why = "it ended 0 ms after it began, and was refused before: voters without a disk promise a fence only while";
+        let told = lines.about("work of the leader");
+        let begin = format!(
+            "WARN bully.agent{{node=a group=\"jobs\"}}: work of the leader ended at once: the agent steps down reason={why}"
+        );
+        assert!(told[0].starts_with(&begin), "{told:#?}");
+        let told = agent.diagnosis().to_string();
+        assert!(told.contains(why), "{told}");
     });
 }
 

@@ -123,7 +123,8 @@ fn waiting_for_a_leader_ends_with_the_leader_or_says_why_not() {
         let within = MS(50);
         let before = clock::Instant::now();
         let timed_out = toy.wait_for_leader(within).await;
-        assert_eq!(timed_out, Err(WaitError::TimedOut { within }));
+        let longest = Some(MS(10_000));
+        assert_eq!(timed_out, Err(WaitError::TimedOut { within, longest }));
         assert_eq!(before.elapsed(), MS(50));
         stage.tell(&toy, &[Act::Follow("prompter", 2)]);
         let leader = toy.wait_for_leader(within).await.unwrap();

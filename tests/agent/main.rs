@@ -18,6 +18,7 @@ mod diskless;
 mod draining;
 mod effects;
 mod events;
+mod first_leader;
 mod freed;
 mod hangs;
 mod incarnations;

@@ -89,7 +89,8 @@ pub enum RegisterRefusal {
     Credentials,
     /// The store is full.
     Full,
-    /// The store has no table for registers, or a table of another form.
+    /// The store has no place for registers, or another one: the table and its schema in PostgreSQL, the namespace in
+    /// Kubernetes.
     Layout,
     /// A pooler shares the session of its connection with other clients.
     Pooled,
@@ -105,7 +106,9 @@ impl fmt::Display for RegisterRefusal {
             Self::ReadOnly => "it takes no writes; use the primary, or give the right to write",
             Self::Credentials => "check the credentials and what they may do",
             Self::Full => "it is full; make room",
-            Self::Layout => "its table is missing or another one; see how it is made",
+            Self::Layout => {
+                "its table, schema or namespace is missing or another one; for PostgreSQL set `lease.create_table`, or name its place by `lease.postgres_schema`; for Kubernetes compare `lease.kubernetes_namespace`"
+            }
             Self::Pooled => {
                 "a pooler shares its sessions with other clients; use session pooling, or the server itself"
             }

@@ -74,7 +74,7 @@ impl Lack {
             }
             Self::Fence => "elect by `.quorum([..])` and `.store(..)`, or by `.lease(..)`",
             Self::FenceWithoutCondition => {
-                "give each voter a `.store(..)` in place of `.diskless()`, or accept the condition by `conditional_fence().accept()`"
+                "give each voter a `.store(..)` in place of `.diskless()` (in a configuration: `store_file` in place of `diskless`), or accept the condition by `conditional_fence().accept()`"
             }
             Self::Voters => "elect by `.quorum([..])` and `.store(..)`",
             Self::VotersThatChange => {

@@ -10,6 +10,7 @@ use crate::{
     },
     elections::bully::Preemption,
     protocol::Timings,
+    register::RegisterRefusal,
     remote::{Limits, MayBe},
     store::OpenStore,
 };
@@ -73,6 +74,18 @@ fn the_page_has_every_key_and_no_other() {
     let text = lines.collect::<Vec<_>>().join("\n");
     assert_eq!(set_in(&text), all);
     Config::from_toml(&text).unwrap();
+}
+
+/// An operator who reads only the error finds the key.
+#[test]
+fn the_keys_that_a_stores_refusal_names_are_keys() {
+    let all = known::<Config>("");
+    let advice = RegisterRefusal::Layout.to_string();
+    let named: Vec<&str> = advice.split('`').skip(1).step_by(2).collect();
+    assert_eq!(named.len(), 3, "{advice}");
+    for key in named {
+        assert!(all.iter().any(|known| known == key), "{key}");
+    }
 }
 
 #[test]

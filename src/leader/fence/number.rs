@@ -41,7 +41,11 @@ pub struct FenceNumber(i64);
 
 impl FenceNumber {
     /// Returns the newest fence of this leadership. Call it again for each write: the fence grows when the leadership
-    /// is renewed.
+    /// is renewed. Whether the election has fences is known before: [check](crate::agent::Offers::check)
+    /// [`Feature::Fence`](crate::agent::Feature::Fence) at the start.
+    ///
+    /// If work ends within a minute after an error of this call, the log and the
+    /// [diagnosis](crate::agent::Finding::WorkFails) have the error.
     ///
     /// # Errors
     /// [`NoFence::Unpromised`] if the election may have two leaders of one term; [`NoFence::Conditional`] if its voters
@@ -52,7 +56,9 @@ impl FenceNumber {
             Some(_) => NoFence::Conditional,
             None => NoFence::Unpromised,
         };
-        Self::try_from(&guard.fence().ok_or_else(without)?)
+        let number = guard.fence().ok_or_else(without);
+        let number = number.and_then(|fence| Self::try_from(&fence));
+        number.inspect_err(|refused| guard.note_refusal(refused))
     }
 
     /// Returns the integer, which is not negative: for a column or a parameter of a statement.
@@ -107,7 +113,7 @@ pub enum NoFence {
     Unpromised,
     /// The voters have no disk, so the token is a fence only under a condition.
     #[error(
-        "voters without a disk promise a fence only while their clocks are not set back: give the voters stores, or accept that by `FenceNumber::try_from(&conditional_fence.accept())`"
+        "voters without a disk promise a fence only while their clocks are not set back: give the voters stores (in a configuration: `store_file` in place of `diskless`), or accept that by `FenceNumber::try_from(&conditional_fence.accept())`"
     )]
     Conditional,
     /// No `i64` holds the fence: the voters were changed too often, or their epochs begin at too high a number.

@@ -87,6 +87,10 @@ pub struct Singleton<A>(PhantomData<fn() -> A>);
 impl<A: Actor<Context = Context<A>>> Singleton<A> {
     /// Takes the agent whose leaderships count, and the factory that makes the actor: once for each leadership, and
     /// once for each restart within a leadership. The actor keeps the guard, which has the fencing token.
+    ///
+    /// The factory returns an actor and no error, and holds up its thread while it runs. If it opens a resource that may
+    /// fail, let it keep the `Result` in the actor, and let the actor stop at an error, as `examples/web_replicas` does.
+    /// Do not wait for a lock in the factory.
     pub fn builder<E, F>(agent: &ElectionHandle<E>, factory: F) -> SingletonBuilder<E, F>
     where
         E: Election,
