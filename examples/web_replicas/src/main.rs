@@ -1,10 +1,10 @@
 //! `web-replicas config.toml`: one of three web servers, whose leader writes a row every 20 ms. The routes are at
 //! `http://$HTTP`, the rows in the SQLite file `$DATABASE`. Each replica redirects `/leader` and `/job` to the leader.
-use std::{env, error::Error, iter::repeat_with, thread, time::Duration};
+use std::{env, error::Error, io, iter::repeat_with, thread, time::Duration};
 
 use actix::prelude::*;
 use actix_bully::leader::{Singleton, SteppingDown, fence::FenceNumber, fence::sql};
-use actix_bully::{agent::LeaderGuard, config::Config, web};
+use actix_bully::{agent::Feature, agent::LeaderGuard, config::Config, web};
 use actix_web::{App, HttpServer, web as routes};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use rusqlite::{Connection, TransactionBehavior::Immediate};
@@ -12,13 +12,14 @@ use rusqlite::{Connection, TransactionBehavior::Immediate};
 /// The job that only one of the replicas may do.
 struct Job {
     leader: LeaderGuard,
-    database: Connection,
+    database: rusqlite::Result<Connection>,
 }
 
 impl Job {
     fn write(&mut self) -> Result<(), Box<dyn Error>> {
+        let database = self.database.as_mut().map_err(|wrong| wrong.to_string())?;
         let fence = FenceNumber::of(&self.leader)?;
-        let transaction = self.database.transaction_with_behavior(Immediate)?;
+        let transaction = database.transaction_with_behavior(Immediate)?;
         let admitted = transaction.execute(sql::ADMIT, (fence.get(), "job"))?;
         sql::check(fence, admitted)?;
         let row = "INSERT INTO job (fence, node, at) VALUES ($1, $2, unixepoch('subsec'))";
@@ -49,10 +50,13 @@ impl Handler<SteppingDown> for Job {
 fn open(path: &str) -> rusqlite::Result<Connection> {
     let database = Connection::open(path)?;
     database.busy_timeout(Duration::from_secs(5))?;
+    Ok(database)
+}
+
+fn make_tables(database: &Connection) -> rusqlite::Result<usize> {
     database.execute(sql::CREATE_TABLE, ())?;
     database.execute(sql::FIRST_USE, ["job"])?;
-    database.execute("CREATE TABLE IF NOT EXISTS job (fence, node, at)", ())?;
-    Ok(database)
+    database.execute("CREATE TABLE IF NOT EXISTS job (fence, node, at)", ())
 }
 
 /// Returns the name of the leader, which answers, from the guard of the request.
@@ -62,16 +66,18 @@ async fn answer(leader: routes::ReqData<LeaderGuard>) -> String {
 
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(io::stderr).init(); // who leads, and what fails
     let metrics = PrometheusBuilder::new().install_recorder()?;
     let page = metrics.clone(); // its histograms would gather for as long as no scraper asks
     let upkeep = repeat_with(move || page.run_upkeep());
     thread::spawn(|| upkeep.for_each(|()| thread::park_timeout(Duration::from_secs(5))));
     let path = env::var("DATABASE")?;
-    open(&path)?;
+    make_tables(&open(&path)?)?;
     let node = Config::load(env::args().nth(1).ok_or("name a configuration")?, "JOBS")?.start()?;
+    node.agent().offers().check(Feature::Fence)?; // `diskless` has none
     let job = move |leader| Job {
         leader,
-        database: open(&path).expect("it was opened before"),
+        database: open(&path), // waits for no lock; an error ends the job at its first write
     };
     Singleton::builder(node.agent(), job).start()?;
     let leading = web::while_leading(node.agent()).redirect();
