@@ -35,6 +35,18 @@ fn a_piece_of_a_program_is_one_of_an_example() {
     assert!(parts >= 3, "only {parts} parts");
 }
 
+/// Long details have pages of their own.
+#[test]
+fn the_guide_for_a_change_has_two_screens() {
+    if is_published() {
+        return;
+    }
+    let guide = read("CONTRIBUTING.md");
+    assert!(guide.lines().count() <= 120, "{}", guide.lines().count());
+    let long = guide.lines().find(|line| line.chars().count() > 100);
+    assert_eq!(long, None);
+}
+
 #[test]
 fn the_pieces_of_a_page_are_found() {
     let page = "text\n<!-- program: a.rs -->\n```rust,ignore\none();\n    // ..\ntwo();\n```\n";

@@ -3,7 +3,7 @@
 //!
 //! Decided here: the places that no compiler asks for, since they are tables, lists and generators. What a
 //! `match` decides is not here: those are exhaustive. An option of an election is in `options.rs`.
-//! `CONTRIBUTING.md` says the same in words.
+//! `PLACES.md` says the same in words.
 //!
 //! Sources are read as text: an item is named where its name stands as a whole word.
 
@@ -75,7 +75,7 @@ const MESSAGES: &[Messages] = &[
         all: "RingMessage",
         defined: "crates/bully-classics/src/ring/message.rs",
         pages: &["ring"],
-        listed: &["tests/elections/ring/bytes.rs"],
+        listed: &["tests/elections/ring/messages.rs"],
         lost: &["tests/elections/ring"],
         spared: &[],
     },
@@ -438,7 +438,12 @@ fn the_guide_names_files_that_exist() {
         return;
     }
     let mut missing = Missing::default();
-    let guide = read("CONTRIBUTING.md");
+    let pages = [
+        "CONTRIBUTING.md",
+        "tests/layering/PLACES.md",
+        "tests/planted/README.md",
+    ];
+    let guide = pages.map(read).join("\n");
     let patch = read("tests/planted/defects.patch");
     let is_planted = |name: &str| patch.contains(&format!("\n+++ b/{name}\n"));
     let quoted = guide.split('`').skip(1).step_by(2);
@@ -450,7 +455,7 @@ fn the_guide_names_files_that_exist() {
     };
     for name in quoted.filter(is_path) {
         if !root().join(name).exists() && !is_planted(name) {
-            missing.add(name, "the repository: CONTRIBUTING.md names it");
+            missing.add(name, &format!("the repository: one of {pages:?} names it"));
         }
     }
     missing.report();
