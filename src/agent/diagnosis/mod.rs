@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so it also works for an agent that
-//! hangs. Not here: the conditions of a finding (`judge.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules
-//! `leader/schedule/`), and its words (`sentence.rs`).
+//! hangs. Not here: the findings (`finding.rs`) and their order (`order.rs`), the conditions of a
+//! finding (`judge.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules `leader/schedule/`), and its words
+//! (`sentence.rs`).
 
 mod finding;
 mod judge;
