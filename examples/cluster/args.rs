@@ -59,4 +59,7 @@ pub(crate) struct Args {
     /// The beginning of the run that is repeated.
     #[arg(skip)]
     pub(crate) header: Option<Header>,
+    /// Whether that run has a line for each arrival.
+    #[arg(skip)]
+    pub(crate) keeps_deliveries: bool,
 }

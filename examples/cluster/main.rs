@@ -26,8 +26,8 @@
 //! ```
 //!
 //! Read on: `story.rs` is the story, `command.rs` has the commands, `session.rs` runs commands, `screen.rs` shows them,
-//! `board.rs` is the table of `--interactive`, `copy.rs` writes the files of a run, `../common/protocol.rs` names the
-//! elections.
+//! `board.rs` is the table of `--interactive`, `replay.rs` plays a recording again, `copy.rs` writes the files of a run,
+//! `../common/protocol.rs` names the elections.
 
 mod args;
 mod board;
@@ -36,6 +36,7 @@ mod copy;
 mod json;
 #[path = "../common/protocol.rs"]
 mod protocol;
+mod replay;
 mod screen;
 mod session;
 mod story;
@@ -45,7 +46,7 @@ use std::{io, process::ExitCode};
 use actix::{System, SystemRunner};
 use actix_bully::{
     protocol::Election,
-    record::{RecordedAgent, RecordedClock, Recording},
+    record::{RecordedAgent, Recording},
     testkit::cluster::ClusterBuilder,
 };
 use args::Args;
@@ -71,7 +72,7 @@ fn run(mut args: Args) -> Result<(), Wrong> {
     }
     if let Some(file) = &args.replay {
         let recording = copy::read(file)?;
-        begin_as(&mut args, &recording)?;
+        replay::begin_as(&mut args, &recording)?;
         return play_with(&args, &recording.header().agents, Some(&recording));
     }
     play_with(&args, &protocol::numbered(args.agents)?, None)
@@ -98,23 +99,6 @@ impl Play for Command<'_> {
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
         play(self.args, self.again, cluster).await
     }
-}
-
-/// Sets the arguments so that the run begins as the recorded run did.
-fn begin_as(args: &mut Args, recording: &Recording) -> Result<(), Wrong> {
-    let header = recording.header();
-    if header.clock != RecordedClock::Virtual {
-        return Err(
-            "it was recorded in real time, which is never the same again: write its commands with \
-             `--show FILE --commands OTHER`, and run those"
-                .into(),
-        );
-    }
-    args.protocol = header.protocol.parse()?;
-    args.agents = u32::try_from(header.agents.len())?;
-    args.seed = header.seed;
-    args.header = Some(header.clone());
-    Ok(())
 }
 
 /// Repeats a recorded run, tells the story, or runs the commands that were given.

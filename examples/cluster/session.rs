@@ -21,6 +21,7 @@ use crate::{
     args::Args,
     board,
     command::{self, Answer, Command},
+    replay,
     screen::{self, Election, Screen},
 };
 
@@ -44,7 +45,11 @@ impl<E: protocol::Election> Session<E> {
         let usual = Conditions::builder().delay(shortest..=longest).build()?;
         let recorded = args.header.as_ref().and_then(|header| header.network);
         let network = recorded.map_or(Ok(usual), Conditions::try_from)?;
-        let cluster = cluster.seed(args.seed).network(network).start()?;
+        let mut cluster = cluster.seed(args.seed).network(network);
+        if let Some(header) = &args.header {
+            cluster = cluster.trace(replay::trace(args, header));
+        }
+        let cluster = cluster.start()?;
         let mut screen = Screen::new(args);
         screen.head(args);
         Ok(Self {
@@ -190,16 +195,22 @@ impl<E: protocol::Election> Session<E> {
         Ok(true)
     }
 
-    /// Gives the commands of a recording again; the result has to be the same.
+    /// Gives the commands of a recording again, and shows the new run, which has to be the same.
     pub(crate) async fn repeat(&mut self, recording: &Recording) -> Result<(), Wrong> {
-        self.cluster.repeat(recording).await?;
+        let compared = self.again(recording).await;
         let again = self.recording();
         self.screen.repeated(&again);
-        match recording.first_difference(&again) {
-            None => {
-                self.screen.equal(again.entries().len());
-                Ok(())
-            }
+        compared?;
+        self.screen.equal(again.entries().len());
+        Ok(())
+    }
+
+    /// Gives the commands of a recording again, and compares.
+    pub(crate) async fn again(&mut self, recording: &Recording) -> Result<(), Wrong> {
+        replay::must_begin_as(self.recording().header(), recording.header())?;
+        self.cluster.repeat(recording).await?;
+        match recording.first_difference(&self.recording()) {
+            None => Ok(()),
             Some(difference) => {
                 Err(format!("the replay is not the recording: {difference}").into())
             }

@@ -5,21 +5,21 @@
 //! of a frame (`change.rs`), how many frames are kept (`frames.rs`), and the right to view (`viewers.rs`).
 
 use std::{
-    collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use bytes::{Bytes, BytesMut};
-use serde::Serialize;
 use tokio::sync::watch;
 
 use super::{
     change::{MomentStep, step},
     closer::Closer,
     frames::{FrameLog, frame},
+    head::{Head, Snapshot},
+    log::PageLog,
     moment::PageMoment,
-    said::{Happened, Said, shorten},
+    said::{Said, shorten},
     viewers::{TooManyViewers, Viewers},
 };
 
@@ -38,49 +38,14 @@ struct BoardContent {
     prefix: &'static str,
     head: Head,
     moment: PageMoment,
-    said: VecDeque<Said>,
-    elections: VecDeque<Said>,
+    log: PageLog,
     frames: FrameLog,
     /// The snapshot for viewers that begin now.
     snapshot: Option<Bytes>,
     viewers: Viewers<Closer>,
 }
 
-/// The part that stays the same while the same agents are shown.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the page reads each of them by its name"
-)]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Head {
-    pub(crate) title: String,
-    /// The present election of the agents, and the elections that they could hold instead.
-    pub(crate) election: Option<String>,
-    pub(crate) elections: Vec<String>,
-    /// The scenarios that can be played, with their descriptions.
-    pub(crate) scenarios: Vec<(&'static str, &'static str)>,
-    /// The permitted commands: `none`, `operate`, `cluster`.
-    pub(crate) controls: &'static str,
-    /// Whether a command needs a token.
-    pub(crate) token: bool,
-    /// Whether the page plays a recording, and nothing runs.
-    pub(crate) film: bool,
-    /// Whether there is a folder of saved records.
-    pub(crate) records: bool,
-    /// Whether the source has a history of its groups: a running node.
-    pub(crate) history: bool,
-}
-
-/// The data with which a page begins.
-#[derive(Serialize)]
-pub(crate) struct Snapshot<'a> {
-    pub(crate) head: &'a Head,
-    pub(crate) moment: &'a PageMoment,
-    pub(crate) said: &'a [Said],
-    pub(crate) elections: &'a [Said],
-}
-
-/// The slot of a viewer. It is freed when the viewer ends.
+/// A viewer's slot. It is freed when the viewer ends.
 #[derive(Debug)]
 pub(crate) struct Place {
     number: u64,
@@ -105,8 +70,7 @@ impl Board {
                 prefix,
                 head,
                 moment: PageMoment::default(),
-                said: VecDeque::new(),
-                elections: VecDeque::new(),
+                log: PageLog::default(),
                 frames: FrameLog::default(),
                 snapshot: None,
                 viewers: Viewers::new(VIEWERS),
@@ -130,6 +94,20 @@ impl Board {
         let mut inner = self.open();
         change(&mut inner.head);
         inner.begin_anew();
+        drop(inner);
+        self.wake();
+    }
+
+    /// Shows another run: its head, its first moment and its log at once, so that no viewer has the head of one run and
+    /// the moment of another.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn begin(&self, change: impl FnOnce(&mut Head), moment: PageMoment, log: PageLog) {
+        let moment = moment.judged(&PageMoment::default()).bounded();
+        let mut inner = self.open();
+        change(&mut inner.head);
+        inner.begin_anew();
+        inner.moment = moment;
+        inner.log = log;
         drop(inner);
         self.wake();
     }
@@ -254,23 +232,12 @@ impl BoardContent {
         }
         self.snapshot = None;
         self.moment = moment;
-        for entry in said {
-            let list = if matches!(entry.what, Happened::Election { .. }) {
-                &mut self.elections
-            } else {
-                &mut self.said
-            };
-            list.push_back(entry);
-            if list.len() > REMEMBERED {
-                list.pop_front();
-            }
-        }
+        self.log.add(said);
         is_new
     }
 
     fn begin_anew(&mut self) {
-        self.said.clear();
-        self.elections.clear();
+        self.log = PageLog::default();
         self.snapshot = None;
         self.frames.begin_anew();
     }
@@ -281,11 +248,12 @@ impl BoardContent {
             return written.clone();
         }
         let name = (self.prefix, "snapshot");
+        let [said, elections] = self.log.lists();
         let snapshot = Snapshot {
             head: &self.head,
             moment: &self.moment,
-            said: self.said.make_contiguous(),
-            elections: self.elections.make_contiguous(),
+            said,
+            elections,
         };
         let written = frame(name, &snapshot).or_else(|_| {
             // If the snapshot is too long, it is written without the log. A moment has limits of its own.
@@ -305,13 +273,14 @@ impl BoardContent {
 
 /// Largest number of viewers, unless the application sets another number.
 const VIEWERS: usize = 64;
-/// Number of log entries in the snapshot of a new viewer.
-const REMEMBERED: usize = 300;
 
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{moment::AgentFacts, said::Tone},
+        super::{
+            moment::AgentFacts,
+            said::{Happened, Tone},
+        },
         *,
     };
 

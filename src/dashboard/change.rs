@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     judged::{GroupFacts, Reason},
-    moment::{AgentFacts, ClockFacts, PageMoment, PeerFacts},
+    moment::{AgentFacts, ClockFacts, PageMoment, PeerFacts, is_zero},
     said::Said,
 };
 use crate::record::NetworkRecord;
@@ -54,17 +54,14 @@ pub(crate) struct MomentChange<'a> {
     clock: Option<ClockFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scenario: Option<Option<&'static str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given: Option<u64>,
     /// Log entries since the last frame.
     #[serde(skip_serializing_if = "<[Said]>::is_empty")]
     said: &'a [Said],
     /// Number of messages since the last frame that are not among the entries.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-const fn is_zero(more: &u64) -> bool {
-    *more == 0
 }
 
 impl<'a> MomentChange<'a> {
@@ -113,6 +110,7 @@ pub(crate) fn step<'a>(
         began_unix_ms: (old.began_unix_ms != new.began_unix_ms).then_some(new.began_unix_ms),
         clock: (old.clock != new.clock).then_some(new.clock),
         scenario: (old.scenario != new.scenario).then_some(new.scenario),
+        given: (old.given != new.given).then_some(new.given),
         said,
         more,
     };

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::said::{Happened, Said, Tone};
+use super::said::{Happened, Said, Tone, joined};
 use crate::{
     protocol::{AgentId, Event, Time},
     record::{Happening, MessageText, TraceEntry, What},
@@ -66,6 +66,30 @@ impl Told {
             // entries of their own, and the page itself finds the end of an election.
             What::Delivered(_) | What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
+    }
+
+    /// Adds a recorded entry, and the election that it ends. `causes` are the events since the last one.
+    pub(crate) fn follow(&mut self, entry: &TraceEntry, causes: &mut Vec<String>) {
+        self.add(entry);
+        causes.append(&mut self.causes);
+        let What::Settled {
+            sides,
+            took_ns,
+            messages,
+        } = &entry.what
+        else {
+            return;
+        };
+        let leaders = sides.iter().filter_map(|side| side.leader.clone());
+        self.said.push(Said {
+            at: entry.at.since(Time::ZERO),
+            what: Happened::Election {
+                cause: joined(std::mem::take(causes)),
+                leaders: leaders.collect(),
+                took: Duration::from_nanos(*took_ns),
+                messages: *messages,
+            },
+        });
     }
 
     fn message(

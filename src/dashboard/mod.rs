@@ -60,6 +60,8 @@
 //! [`replay`](Dashboard::replay) makes a page of a recording. The page lists a [folder](Dashboard::records) of records
 //! that were saved when a leader was missed, so you can see what happened at 03:12.
 //!
+//! On a stage, a run goes on live from any moment of its timeline, or of a recording that is opened there.
+//!
 //! # Faults
 //! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. It can also show two
 //! clusters side by side, whose agents hold different elections and get the same commands. The example `dashboard` does
@@ -77,8 +79,10 @@ mod copies;
 mod entries;
 mod film;
 mod frames;
+mod head;
 mod hours;
 mod judged;
+mod log;
 mod moment;
 mod recorded;
 mod routes;
@@ -103,7 +107,8 @@ use crate::{
 };
 
 use access::CommandRights;
-use board::{Board, Head};
+use board::Board;
+use head::Head;
 use recorded::{RecordedSource, Upload};
 use sample::NodeSampler;
 
@@ -141,6 +146,7 @@ impl Dashboard {
             title,
             controls: "none",
             history: true,
+            unrepeatable: Some("a running node cannot be played again, as a stage can"),
             ..Head::default()
         };
         Self::of(ShownSource::Running(operated), head)

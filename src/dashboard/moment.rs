@@ -46,6 +46,14 @@ pub(crate) struct PageMoment {
     pub(crate) clock: ClockFacts,
     /// The scenario that is played.
     pub(crate) scenario: Option<&'static str>,
+    /// Number of commands that a cluster was given so far.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) given: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub(crate) const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The known facts of one agent.
@@ -126,6 +134,20 @@ pub(crate) struct ClockFacts {
     pub(crate) paused: bool,
     /// Seconds of the page's clock that pass in one real second.
     pub(crate) speed: f64,
+    /// A run that is being played again, before it goes on live.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) again: Option<PlayedAgain>,
+}
+
+/// A run that is being played again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct PlayedAgain {
+    /// The moment that it has reached.
+    #[serde(rename = "at_ms", serialize_with = "shown::millis")]
+    pub(crate) at: Duration,
+    /// The moment from which it goes on live.
+    #[serde(rename = "until_ms", serialize_with = "shown::millis")]
+    pub(crate) until: Duration,
 }
 
 impl Default for ClockFacts {
@@ -134,6 +156,7 @@ impl Default for ClockFacts {
             is_virtual: false,
             paused: false,
             speed: 1.0,
+            again: None,
         }
     }
 }

@@ -95,13 +95,9 @@ pub(super) async fn copy(
             "copies are run.jsonl, run.mmd, moment.svg, script.txt and recorded_run.rs",
         );
     };
-    let at = |ms: f64| {
-        let span = Duration::try_from_secs_f64(ms / 1e3).ok();
-        span.map(|span| Time::ZERO.after(span))
-    };
     let wanted = wanted.map(Query::into_inner);
     let Ok((wanted, at)) = wanted.map_err(drop).and_then(|wanted| {
-        let moment = wanted.at_ms.map(|ms| at(ms).ok_or(())).transpose()?;
+        let moment = wanted.at_ms.map(|ms| moment(ms).ok_or(())).transpose()?;
         Ok((wanted, moment))
     }) else {
         let message = "ask by ?at_ms=1200, and of a node with several agents by ?group=..&agent=..";
@@ -215,6 +211,60 @@ pub(super) async fn opened(
         Ok(Err(wrong)) => refusal(StatusCode::BAD_REQUEST, &wrong.to_string()),
         Err(_) => stopping(),
     }
+}
+
+/// The moment of a recording.
+#[cfg(feature = "testkit")]
+#[derive(Debug, Deserialize)]
+pub(super) struct RecordedAt {
+    at_ms: f64,
+}
+
+/// Goes on live from a moment of a recording that the page sends, on its stage.
+#[cfg(feature = "testkit")]
+pub(super) async fn go_on(
+    dashboard: Data<Dashboard>,
+    request: HttpRequest,
+    at: Result<Query<RecordedAt>, actix_web::Error>,
+    body: Payload,
+) -> HttpResponse {
+    if let Some(refused) = kept_from(&dashboard, &request) {
+        return refused;
+    }
+    if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
+        return refused(wrong);
+    }
+    let ShownSource::Stage(link) = &dashboard.source else {
+        return refusal(
+            StatusCode::CONFLICT,
+            "only a stage goes on from a recording",
+        );
+    };
+    let at = at.ok().and_then(|at| moment(at.at_ms));
+    let Some(at) = at else {
+        return refusal(StatusCode::BAD_REQUEST, "ask by ?at_ms=1200");
+    };
+    let Some(_room) = dashboard.uploads.room() else {
+        return busy();
+    };
+    let body = match read_body(body, LONGEST, PATIENCE).await {
+        Ok(body) => body,
+        Err(refused) => return refused,
+    };
+    let recording = match web::block(move || Recording::read(&*body)).await {
+        Ok(Ok(recording)) => recording,
+        Ok(Err(wrong)) => return refusal(StatusCode::BAD_REQUEST, &wrong.to_string()),
+        Err(_) => return stopping(),
+    };
+    if let Err(why) = recording.can_be_repeated() {
+        return refusal(StatusCode::CONFLICT, &why.to_string());
+    }
+    routes::obeyed(link.go_on(recording, at).await)
+}
+
+fn moment(ms: f64) -> Option<Time> {
+    let span = Duration::try_from_secs_f64(ms / 1e3).ok()?;
+    Some(Time::ZERO.after(span))
 }
 
 /// Switches the record of a running node on or off.

@@ -13,6 +13,8 @@ use actix_web::{
     web::{self, Data, Payload, ServiceConfig},
 };
 
+#[cfg(feature = "testkit")]
+use super::stage::link::{StageAnswer, StageError};
 use super::{
     Dashboard, ShownSource,
     access::{AccessError, CommandSender, HEADER},
@@ -70,6 +72,8 @@ pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
         .service(resource("/records/{file}").route(read().to(saved::film)))
         .service(resource("/record").route(web::post().to(recorded::record)))
         .service(resource("").route(read().to(slash)));
+    #[cfg(feature = "testkit")]
+    app.service(resource("/go_on").route(web::post().to(recorded::go_on)));
 }
 
 async fn page(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
@@ -188,14 +192,20 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
                 Ok(control) => control,
                 Err(wrong) => return unreadable(&wrong),
             };
-            match link.ask(control).await {
-                Ok(answer) => json(StatusCode::OK, &answer),
-                Err(wrong) => {
-                    let status = StatusCode::from_u16(wrong.status());
-                    let status = status.unwrap_or(StatusCode::CONFLICT);
-                    refusal(status, &wrong.to_string())
-                }
-            }
+            obeyed(link.ask(control).await)
+        }
+    }
+}
+
+/// The answer of a stage.
+#[cfg(feature = "testkit")]
+pub(super) fn obeyed(answer: Result<StageAnswer, StageError>) -> HttpResponse {
+    match answer {
+        Ok(answer) => json(StatusCode::OK, &answer),
+        Err(wrong) => {
+            let status = StatusCode::from_u16(wrong.status());
+            let status = status.unwrap_or(StatusCode::CONFLICT);
+            refusal(status, &wrong.to_string())
         }
     }
 }

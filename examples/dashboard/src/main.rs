@@ -42,7 +42,7 @@ use actix_bully::{
     },
     operate::RecordFolder,
     protocol::Election,
-    record::Recording,
+    record::{RecordedAgent, Recording},
     testkit::{
         cluster::{ClusterBuilder, ClusterError},
         faults::Conditions,
@@ -98,6 +98,7 @@ impl Args {
 struct Begin<'a> {
     args: &'a Args,
     protocol: Protocol,
+    agents: &'a [RecordedAgent],
 }
 
 impl Play for Begin<'_> {
@@ -107,7 +108,7 @@ impl Play for Begin<'_> {
         let ms = Duration::from_millis;
         // The heartbeats of a few agents are useful; those of many agents hide everything else.
         let trace = Trace::new().bounded(10_000);
-        let trace = if self.args.agents <= 16 {
+        let trace = if self.agents.len() <= 16 {
             trace.with_repeated()
         } else {
             trace
@@ -117,8 +118,8 @@ impl Play for Begin<'_> {
         let cluster = cluster.seed(self.args.seed).network(quick).trace(trace);
         let mut cluster = cluster.start()?;
         if self.protocol.awaits_campaign() {
-            for agent in 1..=self.args.agents {
-                cluster.campaign(&format!("agent-{agent}"))?;
+            for agent in self.agents {
+                cluster.campaign(agent.name.as_str())?;
             }
         }
         // Agents that have not settled can be shown too.
@@ -156,9 +157,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box<dyn Error>> {
     let (mut protocol, mut beside) = (args.protocol, args.beside);
-    let agents = protocol::numbered(args.agents)?;
-    let begin = |protocol| protocol::run(protocol, &agents, Begin { args, protocol });
+    let usual = protocol::numbered(args.agents)?;
+    let mut agents = usual.clone();
     loop {
+        let begin = |protocol| {
+            let begin = Begin {
+                args,
+                protocol,
+                agents: &agents,
+            };
+            protocol::run(protocol, &agents, begin)
+        };
         let chosen = system.block_on(async {
             let Some(other) = beside else {
                 return Ok(stage.play_beside(begin(protocol).await?, None).await);
@@ -170,6 +179,7 @@ fn play(system: &SystemRunner, stage: &mut Stage, args: &Args) -> Result<(), Box
         let Some(chosen) = chosen else { return Ok(()) };
         protocol = chosen.election.parse()?;
         beside = chosen.beside.map(|name| name.parse()).transpose()?;
+        agents = chosen.agents.unwrap_or_else(|| usual.clone());
     }
 }
 

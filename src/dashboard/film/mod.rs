@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {"snapshot":{"head":..,"moment":..,"said":[],"elections":[]},"frames":[change or {"at_ms":..,"moment":..,"said":..}, ..],
-//!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null}
+//!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null,"unrepeatable":null}
 //! ```
 //!
 //! Decided here: all entries of one instant are one frame; a page gets the newest frames of a run that is too long;
@@ -12,12 +12,12 @@
 use serde::Serialize;
 
 use super::{
-    board::{Head, Snapshot},
     change::{MomentChange, MomentStep, step},
     entries::Told,
+    head::{Head, Snapshot},
     judged::Reason,
     moment::{AgentFacts, AgentState, ClockFacts, PageMoment, short},
-    said::{Happened, Said, shorten},
+    said::shorten,
 };
 use bully_core::driver::{AgentCondition, AgentMoment, RecordedMoments};
 
@@ -73,6 +73,7 @@ fn film_of_newest(recording: &Recording, instants: usize, most: usize) -> Result
         broken: broken(entries),
         skipped: first,
         began_unix_ms: recording.header().began_unix_ms,
+        unrepeatable: recording.can_be_repeated().err().map(|why| why.to_string()),
     };
     let film = BoundedText::json(&film, most)?;
     let mut text = BoundedText::new(most);
@@ -111,6 +112,8 @@ struct Film<'a> {
     /// Number of entries before the first frame.
     skipped: usize,
     began_unix_ms: Option<u64>,
+    /// The reason why no stage can play it again.
+    unrepeatable: Option<String>,
 }
 
 /// A broken promise and its time.
@@ -188,28 +191,7 @@ impl<'a> FilmScene<'a> {
         let mut told = Told::default();
         for entry in instant {
             self.follow(entry);
-            told.add(entry);
-            self.causes.append(&mut told.causes);
-            if let What::Settled {
-                sides,
-                took_ns,
-                messages,
-            } = &entry.what
-            {
-                let causes = std::mem::take(&mut self.causes);
-                told.said.push(Said {
-                    at: entry.at.since(Time::ZERO),
-                    what: Happened::Election {
-                        cause: super::said::joined(causes),
-                        leaders: sides
-                            .iter()
-                            .filter_map(|side| side.leader.clone())
-                            .collect(),
-                        took: std::time::Duration::from_nanos(*took_ns),
-                        messages: *messages,
-                    },
-                });
-            }
+            told.follow(entry, &mut self.causes);
         }
         told.said.iter_mut().for_each(shorten);
         told

@@ -137,7 +137,7 @@ async function post(path, body) {
   if (token) headers.Authorization = 'Bearer ' + token;
   const late = setTimeout(() => answer(UNANSWERED), 5000);
   try {
-    const response = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(path, { method: 'POST', headers, body: body instanceof Blob ? body : JSON.stringify(body) });
     const told = await response.json();
     answer(response.ok ? told.note : told.message);
     return response.ok;
@@ -219,6 +219,7 @@ function arm() {
   by('scrub').addEventListener('input', () => { stand(); look(Number(by('scrub').value) >= Number(by('scrub').max) ? state.past.length - 1 : placeOf(Number(by('scrub').value))); });
   // A key is a step, from one moment to the next.
   by('scrub').addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') return goOnFromHere();
     const steps = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity }[event.key];
     if (steps === undefined) return;
     event.preventDefault();

@@ -35,7 +35,7 @@ function drawHead() {
 }
 
 function drawClock() {
-  const { clock, network, scenario } = state.now;
+  const { clock, network, scenario } = state.now, { again } = clock;
   by('pause').textContent = clock.paused ? 'Go on' : 'Pause';
   for (const id of ['pause', 'step', 'speed']) by(id).disabled = !clock.is_virtual;
   const speed = by('speed');
@@ -48,9 +48,11 @@ function drawClock() {
     by('loss-shown').textContent = network.loss / 10 + ' %';
   }
   const played = state.head.scenarios.find(([name]) => name === scenario);
-  const text = played ? `Playing: ${played[1]}.` : '';
+  // In tenths, because it is read aloud.
+  const part = () => 10 * Math.floor((10 * again.at_ms) / Math.max(1, again.until_ms));
+  const text = again ? `Playing the run again up to ${seconds(again.until_ms)}: ${part()} %` : played ? `Playing: ${played[1]}.` : '';
   write(by('plays'), text);
-  by('plays').hidden = !played;
+  by('plays').hidden = !text;
   for (const button of by('scenarios').querySelectorAll('button')) {
     const plays = button.getAttribute('data-id') === 'scenario:' + scenario;
     button.setAttribute('aria-pressed', String(plays));
@@ -275,8 +277,25 @@ function drawTimeline() {
   scrub.setAttribute('aria-valuetext', `${moments(shown.at, began)}, ${summary(shown.moment)}`);
   write(by('when'), moments(isLive() && !isSilent() ? clockNow() : shown.at, began));
   by('live').disabled = isLive();
+  drawHere();
   by('log').classList.toggle('heard', !isLive());
   if (!isLive()) for (const line of by('log').children) line.classList.toggle('later', line.at > shown.at);
+}
+
+// Why no run goes on live from the moment that is shown; empty where one can.
+function notFromHere() {
+  if (state.film) return film.unrepeatable || film.server || (film.file ? '' : 'open the file of this recording');
+  return state.head.unrepeatable || (state.head.controls === 'cluster' ? '' : 'this page takes no commands');
+}
+
+function drawHere() {
+  const why = notFromHere(), { from } = state.head, differs = from && from.differs ? ` It is not the same run: ${isolated(from.differs, namesNow())}` : '';
+  const text = isLive() ? (from ? `Live from ${seconds(from.at_ms)} on, as a new run.${differs}` : '')
+    : why ? `No run goes on live from here: ${why}.` : 'The button, or Enter on the timeline, begins a new run with what was done by this moment. What came later is dropped.';
+  by('here').hidden = Boolean(why);
+  by('here').disabled = isLive();
+  write(by('here-said'), text);
+  by('here-said').hidden = !text;
 }
 
 // Who led when, as a strip: a change of the colour is a change of a leader. Colours stand at different heights.

@@ -1,7 +1,7 @@
 // Runs in and out: copies of what is shown, and recordings that are opened and stepped through.
 
 const LARGEST = 16 * 1024 * 1024; // a server opens no larger one
-const film = { name: '', broken: [], timer: null };
+const film = { name: '', broken: [], timer: null, file: null, unrepeatable: null, server: null, after: 0 };
 
 // ---- out -------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ async function open(file) {
     const told = await response.json();
     if (!response.ok) return answer(`${file.name}: ${told.message}`);
     answer('');
-    play(told, file.name);
+    play(told, file.name, file);
   } catch {
     answer('The recording did not reach the server: is it still running?');
   }
@@ -115,9 +115,12 @@ async function openOwn() {
   }
 }
 
-function play(told, name) {
+function play(told, name, file = null) {
   disconnect();
-  Object.assign(film, { name, broken: told.broken });
+  // A recording that is opened from another one is still of the same server.
+  const { head } = state;
+  if (!state.film) Object.assign(film, { after: head.run, server: head.controls === 'cluster' ? head.unrepeatable : 'only the page of a stage that takes commands begins one' });
+  Object.assign(film, { name, file, broken: told.broken, unrepeatable: told.unrepeatable });
   state.film = true;
   // The list of saved records is of the server, whatever is played.
   told.snapshot.head.records = Boolean(state.head && state.head.records);
@@ -135,9 +138,20 @@ function play(told, name) {
 
 function leave() {
   stand();
-  state.film = false;
-  state.now = null;
+  Object.assign(state, { film: false, now: null, kept: null });
   connect();
+}
+
+// A new run, with what was done by the moment that is shown; later commands are dropped.
+async function goOnFromHere() {
+  if (isLive() || notFromHere()) return;
+  stand();
+  const place = state.shown === null ? state.past.length - 1 : state.shown, past = state.past.slice(0, place + 1), { at } = past[place];
+  const given = [state, ...(hasBeside() ? [beside] : [])].map((of) => moment(of).given || 0);
+  const done = await (state.film ? post('go_on?at_ms=' + at, film.file) : command({ go_on_from: { at_ms: at, given } }));
+  if (!done) return;
+  if (state.film) { leave(); state.kept = { past, after: film.after }; }
+  by('scrub').focus();
 }
 
 function go(steps) {
@@ -195,4 +209,5 @@ function armRecordings() {
     look(placeOf(next.at_ms));
   });
   by('leave').addEventListener('click', leave);
+  by('here').addEventListener('click', goOnFromHere);
 }

@@ -12,6 +12,7 @@ const newModel = (hidden) => ({
   hidden, // kinds of messages that are not drawn
   kinds: [], // kinds seen so far
   film: false, // whether a recording is shown, and nothing runs
+  kept: null, // {past, after}: moments of a recording from which a run goes on, which comes after the run of that number
 });
 
 // `chosen`: the key of the selected agent; `link`, `heard`: the connection, and when the server was heard last.
@@ -25,12 +26,17 @@ const isolatedKey = (agent) => (agent.group ? isolate(agent.group) + ' / ' : '')
 const keyOf = (agent) => (agent.group ? agent.group + ' / ' : '') + agent.name;
 
 function begin(snapshot, of = state) {
+  // A run that goes on from a moment of another has the past of that one.
+  const { from, run } = snapshot.head, kept = of.kept && run > of.kept.after ? of.kept.past : null;
+  const one = !from ? [] : from.run === 0 ? kept || [] : of.head && of.head.run === from.run ? of.past : [];
+  const before = one.filter(({ at }) => at < from.at_ms).slice(1 - MOMENTS);
+  if (kept) of.kept = null;
   if (!of.head || of.head.election !== snapshot.head.election) of.kinds = [];
   of.head = snapshot.head;
   of.now = snapshot.moment;
   of.said = snapshot.said;
   of.elections = snapshot.elections;
-  of.past = [{ at: of.now.at_ms, moment: of.now, said: of.said.length }];
+  of.past = [...before, { at: of.now.at_ms, moment: of.now, said: of.said.length }];
   of.shown = null;
   of.received = performance.now();
   for (const entry of [...of.said, ...of.elections]) meet(entry, of);
@@ -43,12 +49,13 @@ function advance(change, of = state) {
     next.agents = of.now.agents.slice();
     for (const [place, agent] of change.agents) next.agents[place] = agent;
   }
-  for (const key of ['cuts', 'voters', 'peers', 'network', 'why', 'groups', 'began_unix_ms', 'clock', 'scenario']) {
+  for (const key of ['cuts', 'voters', 'peers', 'network', 'why', 'groups', 'began_unix_ms', 'clock', 'scenario', 'given']) {
     if (key in change) next[key] = change[key];
   }
   of.now = next;
   const entry = { at: next.at_ms, moment: next, said: 0 };
-  of.past.push(entry);
+  // While a run is played again, its new moments are not shown.
+  if (!next.clock.again) of.past.push(entry);
   // A recording has an end, so all of it is kept.
   if (of.past.length > MOMENTS && !of.film) {
     of.past.shift();

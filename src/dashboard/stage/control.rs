@@ -3,10 +3,12 @@
 //! Decided here: the requests beside the commands of a cluster, and the permitted speeds. A command is parsed by its
 //! own type ([`RecordedCommand`]); the cluster checks the name of its agent.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::scenario::Story;
-use crate::record::RecordedCommand;
+use crate::{protocol::Time, record::RecordedCommand};
 
 /// A request: `{"command":"crash agent-5"}`, `{"speed":0.5}`, `"pause"`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -21,10 +23,30 @@ pub(crate) enum Control {
     Step,
     /// Seconds of virtual time that pass in a second.
     Speed(f64),
+    /// Goes on live from this moment of the run: what came later is dropped.
+    GoOnFrom(RunMoment),
     /// Starts another election with new agents.
     Election(String),
     /// Starts a second election beside the first, both with new agents; `null` ends the second election.
     Beside(Option<String>),
+}
+
+/// A moment of the run that is shown.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunMoment {
+    #[serde(deserialize_with = "in_millis")]
+    pub(crate) at_ms: Time,
+    /// Number of commands that were given by then, to the first election and to the second. Several moments of a stage
+    /// that is paused have the same time.
+    #[serde(default)]
+    pub(crate) given: Vec<u64>,
+}
+
+fn in_millis<'de, D: Deserializer<'de>>(number: D) -> Result<Time, D::Error> {
+    let millis = f64::deserialize(number)?;
+    let span = Duration::try_from_secs_f64(millis / 1e3).map_err(D::Error::custom)?;
+    Ok(Time::ZERO.after(span))
 }
 
 fn in_words<'de, D: Deserializer<'de>>(text: D) -> Result<RecordedCommand, D::Error> {
@@ -74,6 +96,10 @@ mod tests {
         let beside = |name: Option<&str>| Control::Beside(name.map(str::to_owned));
         assert_eq!(read(r#"{"beside":"ring"}"#).unwrap(), beside(Some("ring")));
         assert_eq!(read(r#"{"beside":null}"#).unwrap(), beside(None));
+        let moment = read(r#"{"go_on_from":{"at_ms":1234.5,"given":[3,4]}}"#).unwrap();
+        let at_ms = Time::from_nanos(1_234_500_000);
+        let given = vec![3, 4];
+        assert_eq!(moment, Control::GoOnFrom(RunMoment { at_ms, given }));
     }
 
     #[test]
@@ -89,6 +115,9 @@ mod tests {
             r#"{"scenario":"doom"}"#,
             r#"{"speed":"fast"}"#,
             r#"{"step":null,"pause":null}"#,
+            r#"{"go_on_from":{}}"#,
+            r#"{"go_on_from":{"at_ms":-1}}"#,
+            r#"{"go_on_from":{"at_ms":1e300}}"#,
         ] {
             assert!(read(json).is_err(), "{json}");
         }

@@ -16,7 +16,12 @@ use super::{
     control::{Control, SpeedError},
     scenario::ScenarioError,
 };
-use crate::{dashboard::copies::RecordedRun, testkit::cluster::ClusterError};
+use crate::{
+    dashboard::copies::RecordedRun,
+    protocol::Time,
+    record::{Recording, Untold},
+    testkit::cluster::ClusterError,
+};
 
 /// The server's end.
 #[derive(Clone, Debug)]
@@ -31,7 +36,16 @@ pub(crate) enum StageRequest {
         beside: bool,
         reply: oneshot::Sender<Result<RecordedRun, StageError>>,
     },
+    /// Asks to play a recording again up to this moment, and to go on live from there.
+    GoOn {
+        recording: Recording,
+        at: Time,
+        reply: GoesOnReply,
+    },
 }
+
+/// The answer to the sender of a recording.
+pub(crate) type GoesOnReply = oneshot::Sender<Result<StageAnswer, StageError>>;
 
 /// The answer to a command that was executed.
 #[derive(Debug, Serialize)]
@@ -77,6 +91,20 @@ pub(crate) enum StageError {
     NoElection { name: String },
     #[error("no election is held beside the first one: choose one")]
     NothingBeside,
+    #[error("the run is being played again up to {}: wait for that, or let it go on from where it is", seconds(*until))]
+    PlaysAgain { until: Time },
+    #[error("the moment {} has not come yet: the run has reached {}", seconds(*at), seconds(*now))]
+    NotYet { at: Time, now: Time },
+    #[error(transparent)]
+    Unrepeatable(#[from] Untold),
+    #[error(
+        "the recording is of the election {recorded:?}, which this stage does not hold: open it on a stage that does"
+    )]
+    OtherElection { recorded: String },
+    #[error(
+        "the recorded run began with other {what} than the agents of this stage: begin a stage in the same way, and open it there"
+    )]
+    OtherBeginning { what: &'static str },
     #[error("too many commands wait already: send it again")]
     Busy,
     #[error("the cluster did not come to it within {} s: look at what it does, and send it again", ANSWER.as_secs())]
@@ -95,11 +123,20 @@ impl StageError {
             | Self::Scenario(_)
             | Self::RealTime
             | Self::Paused { .. }
-            | Self::NothingBeside => 409,
+            | Self::NothingBeside
+            | Self::PlaysAgain { .. }
+            | Self::NotYet { .. }
+            | Self::Unrepeatable(_)
+            | Self::OtherElection { .. }
+            | Self::OtherBeginning { .. } => 409,
             Self::Busy | Self::Ended => 503,
             Self::Late => 504,
         }
     }
+}
+
+fn seconds(at: Time) -> String {
+    format!("{:.3} s", at.since(Time::ZERO).as_secs_f64())
 }
 
 /// Makes both ends of the link.
@@ -119,6 +156,20 @@ impl StageLink {
     pub(crate) async fn run(&self, beside: bool) -> Result<RecordedRun, StageError> {
         self.answered(|reply| StageRequest::Run { beside, reply })
             .await?
+    }
+
+    /// Plays a recording again up to this moment, and goes on live from there.
+    pub(crate) async fn go_on(
+        &self,
+        recording: Recording,
+        at: Time,
+    ) -> Result<StageAnswer, StageError> {
+        self.answered(|reply| StageRequest::GoOn {
+            recording,
+            at,
+            reply,
+        })
+        .await?
     }
 
     async fn answered<T>(

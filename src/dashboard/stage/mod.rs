@@ -29,10 +29,17 @@
 //! so the messages and the time of both can be compared. The page marks a command that only one of the clusters can
 //! do.
 //!
+//! # Going on from a moment
+//! A page goes back to a moment of the run, or opens a recording, and goes on live from there: the stage begins new
+//! agents with the same seed and settings, plays the commands until that moment again, and then takes the page's
+//! commands. Later commands of the earlier run are dropped, and recordings are those of the new run. Time has to be
+//! virtual, and agents that an application wires must do the same again.
+//!
 //! Decided here: the settings of a stage, and the choices on its page. Not here: the execution of a request
-//! (`play.rs`), the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`),
+//! (`play.rs`, `again.rs`), the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`),
 //! the state and the picture of one cluster (`panel.rs`, `facts.rs`, `run.rs`).
 
+mod again;
 mod control;
 mod facts;
 pub(super) mod link;
@@ -49,15 +56,13 @@ use std::{
 };
 
 use crate::{
-    dashboard::{
-        Dashboard, ShownSource,
-        board::{Board, Head},
-        moment::PageMoment,
-    },
+    dashboard::{Dashboard, ShownSource, board::Board, head::Head, moment::PageMoment},
     protocol::Election,
+    record::RecordedAgent,
     testkit::cluster::Cluster,
 };
 
+use again::NextRun;
 use link::{StageRequest, link};
 use pace::StagePace;
 use panel::{ClusterPanel, StagePanel};
@@ -77,6 +82,10 @@ pub struct Stage {
     scenario: Option<&'static str>,
     /// The scenario for the next cluster.
     story: Option<Story>,
+    /// Number of the present run.
+    run: u64,
+    /// The run from which the next cluster goes on.
+    next_run: Option<NextRun>,
 }
 
 impl Stage {
@@ -97,6 +106,8 @@ impl Stage {
             title: String::from("A cluster"),
             controls: "none",
             scenarios: Story::ALL.map(Story::words).to_vec(),
+            unrepeatable: (!time.is_virtual())
+                .then_some("the agents live in real time, in which no run is the same twice"),
             ..Head::default()
         };
         let mut page = Dashboard::of(ShownSource::Stage(link), head);
@@ -110,6 +121,8 @@ impl Stage {
             scenes: VecDeque::new(),
             scenario: None,
             story: None,
+            run: 0,
+            next_run: None,
         };
         (stage, page)
     }
@@ -163,12 +176,15 @@ impl Stage {
         self.scenes.clear();
         self.scenario = None;
         let story = self.story.take();
-        first.appear(&self.board, election);
+        self.run = self.run.saturating_add(1);
+        first.appear(&self.board, election, self.run);
         // The page shows nothing of the earlier agents.
         self.beside.publish(PageMoment::default(), Vec::new(), 0);
         self.beside.set_head(|head| *head = Head::default());
         let beside = beside.map(|mut beside| {
-            beside.panel.appear(&self.beside, Some(beside.election));
+            beside
+                .panel
+                .appear(&self.beside, Some(beside.election), self.run);
             beside.panel
         });
         let chosen = play::Player::new(self, first, beside).play(story).await?;
@@ -210,6 +226,9 @@ pub struct Chosen {
     pub election: String,
     /// The election beside it, if one was chosen.
     pub beside: Option<String>,
+    /// The agents with which the cluster has to begin, if they are those of a recording from which the page goes on.
+    /// The stage replaces them by others of the same names and scores, with the seed and the network of the recording.
+    pub agents: Option<Vec<RecordedAgent>>,
 }
 
 /// Slow enough to see a message, fast enough to see a lease end.

@@ -43,6 +43,7 @@ impl StagePace {
             is_virtual: self.is_virtual,
             paused: self.paused,
             speed: self.speed,
+            again: None,
         }
     }
 

@@ -8,29 +8,35 @@ use std::{
     time::{Duration, Instant},
 };
 
+use actix::clock::timeout;
 use futures::future::LocalBoxFuture;
 
-use super::{facts, pace::now, run::RunCommands};
+use super::{facts, link::StageError, pace::now, run::RunCommands};
 use crate::{
     dashboard::{
         board::Board,
         copies::RecordedRun,
         entries::Told,
+        head::{GoesOnFrom, Head},
         hours::WallBegin,
         judged::Reason,
+        log::PageLog,
         moment::{ClockFacts, PageMoment},
         said::{Happened, Said, joined},
     },
     protocol::{AgentId, Election, Time},
-    record::{RecordedClock, RecordedCommand, What},
-    testkit::cluster::{Cluster, ClusterError, Settled},
+    record::{Header, RecordedClock, RecordedCommand, TraceEntry, What},
+    testkit::{
+        cluster::{Cluster, ClusterError, Settled},
+        faults::Conditions,
+    },
 };
 
 /// A cluster of any election, as the stage uses it.
 pub(super) trait StagePanel {
     /// Puts its agents and its election on the board that shows it. Without an election, the board keeps the present
     /// name.
-    fn appear(&mut self, board: &Arc<Board>, election: Option<String>);
+    fn appear(&mut self, board: &Arc<Board>, election: Option<String>, run: u64);
 
     /// Applies a command to the cluster.
     fn apply<'a>(
@@ -59,6 +65,20 @@ pub(super) trait StagePanel {
     /// Returns the run so far.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
+    /// Begins again as a recorded run did, or, without a header, as its own did: returns a panel with new agents, which
+    /// its board does not show yet.
+    fn begin_again(&self, recorded: Option<&Header>) -> Result<Box<dyn StagePanel>, StageError>;
+
+    /// Gives the commands of an earlier run, each at its moment, and ends at this moment.
+    fn repeat<'a>(
+        &'a mut self,
+        commands: &'a [TraceEntry],
+        until: Time,
+    ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
+
+    /// Shows the agents, which go on from a moment of an earlier run.
+    fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom);
+
     /// Shows the present moment, and the entries since the last call.
     fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>);
 }
@@ -80,6 +100,8 @@ pub(super) struct ClusterPanel<E: Election> {
     why: Vec<Reason>,
     why_at: (u64, Instant),
     wall: WallBegin,
+    /// The log of a run that is played again.
+    again: PageLog,
 }
 
 impl<E: Election> ClusterPanel<E> {
@@ -96,6 +118,7 @@ impl<E: Election> ClusterPanel<E> {
             why: Vec::new(),
             why_at: (u64::MAX, now()),
             wall: WallBegin::default(),
+            again: PageLog::default(),
         }
     }
 
@@ -119,6 +142,56 @@ impl<E: Election> ClusterPanel<E> {
             }
         });
         told
+    }
+
+    /// Reads the entries since the last call, of a run that is played again.
+    fn read_again(&mut self) {
+        let mut told = Told::default();
+        let (commands, causes) = (&mut self.commands, &mut self.causes);
+        self.next_entry = self.cluster.read_trace(self.next_entry, |entry| {
+            told.follow(entry, causes);
+            commands.add(entry);
+        });
+        self.again.add(told.said);
+    }
+
+    /// Lets time pass until then. The trace is read meanwhile, because it forgets its oldest entries.
+    async fn pass_until(&mut self, at: Time) {
+        loop {
+            let next = self.cluster.now().after(READ_EACH);
+            self.cluster.wait_until(next.min(at)).await;
+            self.read_again();
+            if self.cluster.now() >= at {
+                return;
+            }
+        }
+    }
+
+    /// Checks that its agents began as those of a recorded run.
+    fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
+        let run = self.cluster.recording("");
+        let own = run.header();
+        let what = if own.agents != recorded.agents {
+            "agents"
+        } else if own.timings_ns != recorded.timings_ns {
+            "timings"
+        } else {
+            return Ok(());
+        };
+        Err(StageError::OtherBeginning { what })
+    }
+
+    fn moment(&mut self, clock: ClockFacts, scenario: Option<&'static str>) -> PageMoment {
+        let at = self.cluster.now().since(Time::ZERO);
+        PageMoment {
+            // Virtual time has no time of day.
+            began_unix_ms: (!clock.is_virtual).then(|| self.wall.look(at)),
+            clock,
+            scenario,
+            why: self.why(clock.paused),
+            given: self.commands.given(),
+            ..facts::moment(&self.cluster)
+        }
     }
 
     /// Returns an election that has ended since the last call.
@@ -156,10 +229,11 @@ impl<E: Election> ClusterPanel<E> {
 }
 
 impl<E: Election> StagePanel for ClusterPanel<E> {
-    fn appear(&mut self, board: &Arc<Board>, election: Option<String>) {
+    fn appear(&mut self, board: &Arc<Board>, election: Option<String>, run: u64) {
         board.set_head(|head| {
             head.title = format!("{} agents", self.cluster.sights().count());
             head.election = election.or_else(|| head.election.take());
+            (head.run, head.from) = (run, None);
         });
         self.board = Some(Arc::clone(board));
     }
@@ -214,6 +288,59 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         commands.with(whole)
     }
 
+    fn begin_again(&self, recorded: Option<&Header>) -> Result<Box<dyn StagePanel>, StageError> {
+        let mut cluster = self.cluster.begun();
+        if let Some(recorded) = recorded {
+            self.must_begin_as(recorded)?;
+            cluster = cluster.seed(recorded.seed);
+            if let Some(network) = recorded.network {
+                let network = Conditions::try_from(network).map_err(ClusterError::from)?;
+                cluster = cluster.network(network);
+            }
+        }
+        let mut panel = Self::new(cluster.start()?);
+        panel.board.clone_from(&self.board);
+        Ok(Box::new(panel))
+    }
+
+    fn repeat<'a>(
+        &'a mut self,
+        commands: &'a [TraceEntry],
+        until: Time,
+    ) -> LocalBoxFuture<'a, Result<(), ClusterError>> {
+        Box::pin(async move {
+            for entry in commands {
+                let What::Command(command) = &entry.what else {
+                    continue;
+                };
+                self.pass_until(entry.at).await;
+                if *command == RecordedCommand::Settle {
+                    // It changes no agent, and may have been under way at the moment that was chosen.
+                    let left = until.since(self.cluster.now());
+                    timeout(left, self.cluster.settle()).await.ok();
+                } else {
+                    self.cluster.apply_again(command).await?;
+                }
+            }
+            self.pass_until(until).await;
+            Ok(())
+        })
+    }
+
+    fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom) {
+        self.read_again();
+        let believed = self.cluster.believed();
+        if self.commands.settled() >= Some(believed) {
+            (self.told, self.recorded) = (Some(believed), Some(believed));
+        }
+        let moment = self.moment(clock, None);
+        let log = std::mem::take(&mut self.again);
+        if let Some(board) = &self.board {
+            let change = |head: &mut Head| (head.run, head.from) = (run, Some(from));
+            board.begin(change, moment, log);
+        }
+    }
+
     fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>) {
         let Told {
             mut said,
@@ -223,20 +350,14 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         } = self.read();
         self.causes.extend(causes);
         said.extend(self.election());
-        let at = self.cluster.now().since(Time::ZERO);
-        let moment = PageMoment {
-            // Virtual time has no time of day.
-            began_unix_ms: (!clock.is_virtual).then(|| self.wall.look(at)),
-            clock,
-            scenario,
-            why: self.why(clock.paused),
-            ..facts::moment(&self.cluster)
-        };
+        let moment = self.moment(clock, scenario);
         if let Some(board) = &self.board {
             board.publish(moment, said, more);
         }
     }
 }
 
+/// Time of the agents between two looks at the trace of a run that is played again.
+const READ_EACH: Duration = Duration::from_secs(1);
 /// Interval at which explanations are renewed even if nothing happened: a diagnosis has spans of time in it.
 const WHY_EACH: Duration = Duration::from_millis(500);

@@ -14,6 +14,7 @@ use actix::clock::sleep;
 
 use super::{
     Chosen, Stage,
+    again::EarlierRun,
     control::{Control, checked_speed},
     link::{StageAnswer, StageError, StageRequest},
     pace::now,
@@ -29,17 +30,17 @@ use crate::{
 
 /// See the [module's page](self).
 pub(super) struct Player<'a> {
-    stage: &'a mut Stage,
-    first: Box<dyn StagePanel>,
-    beside: Option<Box<dyn StagePanel>>,
+    pub(super) stage: &'a mut Stage,
+    pub(super) first: Box<dyn StagePanel>,
+    pub(super) beside: Option<Box<dyn StagePanel>>,
     /// Activity of the clusters at the last frame.
     activity: u64,
     /// The condition of the next scene, the start of the wait, and the time at which the condition was met.
-    waits: Option<SceneWait>,
+    pub(super) waits: Option<SceneWait>,
 }
 
 /// The wait for the next scene.
-struct SceneWait {
+pub(super) struct SceneWait {
     until: Until,
     since: Time,
     /// Time at which the condition was met. The next scene follows later, so that people can see the result.
@@ -47,9 +48,11 @@ struct SceneWait {
 }
 
 /// The effect of a command on the stage.
-enum AfterCommand {
+pub(super) enum AfterCommand {
     Goes,
     Chosen(Chosen),
+    /// An earlier run is played again. Its agents have begun.
+    Again(EarlierRun),
 }
 
 impl<'a> Player<'a> {
@@ -68,12 +71,21 @@ impl<'a> Player<'a> {
     }
 
     pub(super) async fn play(mut self, mut story: Option<Story>) -> Option<Chosen> {
+        if let Some(next) = self.stage.next_run.take() {
+            story = None;
+            if let Some(run) = self.go_on_next(next) {
+                self.play_again(run).await.ok()?;
+            }
+        }
         let mut last = now();
         loop {
-            match self.obey().await {
-                Ok(AfterCommand::Goes) => {}
-                Ok(AfterCommand::Chosen(chosen)) => return Some(chosen),
-                Err(NoPage) => return None,
+            match self.obey().await.ok()? {
+                AfterCommand::Goes => {}
+                AfterCommand::Chosen(chosen) => return Some(chosen),
+                AfterCommand::Again(run) => {
+                    self.play_again(run).await.ok()?;
+                    last = now();
+                }
             }
             // A story begins only with a viewer, who would otherwise miss its start.
             if self.stage.board.has_viewers()
@@ -98,7 +110,7 @@ impl<'a> Player<'a> {
     }
 
     /// Returns the first panel, and the second if there is one.
-    fn panels(&mut self) -> impl Iterator<Item = &mut Box<dyn StagePanel>> {
+    pub(super) fn panels(&mut self) -> impl Iterator<Item = &mut Box<dyn StagePanel>> {
         iter::once(&mut self.first).chain(&mut self.beside)
     }
 
@@ -108,34 +120,41 @@ impl<'a> Player<'a> {
             sleep(FRAME).await;
             return self.obey_waiting().await;
         }
-        // Blocks the thread of the cluster: its time stands still.
+        // Blocks the thread of the cluster: its time stands still. No task of the agents runs between two frames, so
+        // that a command is the first event of its instant. A run that is played again gives it at the same place.
         match self.stage.asked.recv_timeout(FRAME) {
             Ok(asked) => Ok(self.answer(asked).await),
-            Err(RecvTimeoutError::Timeout) => {
-                // Runs the tasks that are due at this very moment, so that a message which takes no time arrives.
-                actix_yield().await;
-                Ok(AfterCommand::Goes)
-            }
+            Err(RecvTimeoutError::Timeout) => Ok(AfterCommand::Goes),
             Err(RecvTimeoutError::Disconnected) => Err(NoPage),
         }
     }
 
     async fn obey_waiting(&mut self) -> Result<AfterCommand, NoPage> {
-        loop {
-            match self.stage.asked.try_recv() {
-                Ok(asked) => match self.answer(asked).await {
-                    AfterCommand::Goes => {}
-                    chosen @ AfterCommand::Chosen(_) => return Ok(chosen),
-                },
-                Err(TryRecvError::Empty) => return Ok(AfterCommand::Goes),
-                Err(TryRecvError::Disconnected) => return Err(NoPage),
+        while let Some(asked) = self.stage.asked_meanwhile()? {
+            match self.answer(asked).await {
+                AfterCommand::Goes => {}
+                after @ (AfterCommand::Chosen(_) | AfterCommand::Again(_)) => return Ok(after),
             }
         }
+        Ok(AfterCommand::Goes)
     }
 
     async fn answer(&mut self, request: StageRequest) -> AfterCommand {
         // A caller that has gone needs no answer, so errors of the reply are ignored.
         let (control, reply) = match request {
+            StageRequest::Command(Control::GoOnFrom(moment), reply) => {
+                let (told, after) = match self.go_on_from(&moment) {
+                    Ok(run) => (Ok(StageAnswer::done()), AfterCommand::Again(run)),
+                    Err(wrong) => (Err(wrong), AfterCommand::Goes),
+                };
+                reply.send(told).ok();
+                return after;
+            }
+            StageRequest::GoOn {
+                recording,
+                at,
+                reply,
+            } => return self.go_on(recording, at, reply),
             StageRequest::Command(control, reply) => (control, reply),
             StageRequest::Run { beside, reply } => {
                 self.settle().await;
@@ -163,7 +182,8 @@ impl<'a> Player<'a> {
             }
             Control::Scenario(name) => self.begin(*name)?,
             Control::Election(name) | Control::Beside(Some(name)) => self.must_be_known(name)?,
-            Control::Beside(None) => {}
+            // Not here: it replaces the agents.
+            Control::Beside(None) | Control::GoOnFrom(_) => {}
             Control::Command(command) => {
                 self.must_go_on_for(command)?;
                 return self.give(command).await;
@@ -206,16 +226,24 @@ impl<'a> Player<'a> {
         let held = |board: &Board| board.head().election;
         if let Control::Election(election) = control {
             let beside = held(&self.stage.beside);
-            Some(Chosen { election, beside })
+            Some(Chosen {
+                election,
+                beside,
+                agents: None,
+            })
         } else if let Control::Beside(beside) = control {
             let election = held(&self.stage.board)?;
-            Some(Chosen { election, beside })
+            Some(Chosen {
+                election,
+                beside,
+                agents: None,
+            })
         } else {
             None
         }
     }
 
-    fn must_be_virtual(&self) -> Result<(), StageError> {
+    pub(super) fn must_be_virtual(&self) -> Result<(), StageError> {
         if self.stage.pace.is_virtual() {
             return Ok(());
         }
@@ -353,13 +381,19 @@ impl<'a> Player<'a> {
     }
 }
 
-/// All pages are gone.
-struct NoPage;
-
-/// Lets the other tasks of this thread run, without any time passing.
-async fn actix_yield() {
-    tokio::task::yield_now().await;
+impl Stage {
+    /// Returns the next request that waits, if one does.
+    pub(super) fn asked_meanwhile(&mut self) -> Result<Option<StageRequest>, NoPage> {
+        match self.asked.try_recv() {
+            Ok(asked) => Ok(Some(asked)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => Err(NoPage),
+        }
+    }
 }
+
+/// All pages are gone.
+pub(super) struct NoPage;
 
 const FRAME: Duration = Duration::from_millis(25);
 /// Longest step, in milliseconds.

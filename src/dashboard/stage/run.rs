@@ -5,6 +5,7 @@
 
 use crate::{
     dashboard::copies::RecordedRun,
+    protocol::Time,
     record::{Recording, TraceEntry, What},
 };
 
@@ -13,18 +14,36 @@ use crate::{
 pub(super) struct RunCommands {
     entries: Vec<TraceEntry>,
     is_full: bool,
+    /// Number of commands so far.
+    given: u64,
+    /// The last time at which the leadership was settled.
+    settled: Option<Time>,
 }
 
 impl RunCommands {
     /// Keeps the entry if it is a command or settles the leadership.
     pub(super) fn add(&mut self, entry: &TraceEntry) {
-        if !matches!(entry.what, What::Command(_) | What::Settled { .. }) {
+        if let What::Command(_) = entry.what {
+            self.given = self.given.saturating_add(1);
+        } else if let What::Settled { .. } = entry.what {
+            self.settled = Some(entry.at);
+        } else {
             return;
         }
         self.is_full = self.is_full || self.entries.len() >= MOST;
         if !self.is_full {
             self.entries.push(entry.clone());
         }
+    }
+
+    /// Returns the number of commands so far.
+    pub(super) const fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Returns the last time at which the leadership was settled.
+    pub(super) const fn settled(&self) -> Option<Time> {
+        self.settled
     }
 
     /// Returns the whole run. If its trace has forgotten entries and these commands are complete, the result has them

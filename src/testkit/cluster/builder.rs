@@ -77,6 +77,18 @@ pub(super) struct AgentPlan<E: Election> {
     pub(super) making: Making<E>,
 }
 
+#[cfg(feature = "dashboard")]
+impl<E: Election> AgentPlan<E> {
+    fn again(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            kind: self.kind,
+            score: self.score,
+            making: self.making.clone(),
+        }
+    }
+}
+
 impl<E: Election> Cluster<E> {
     /// Begins a cluster of any election.
     pub fn with_config(config: E::Config) -> ClusterBuilder<E> {
@@ -191,6 +203,8 @@ impl<E: Election> ClusterBuilder<E> {
         }
         let rules = (self.resolve)(&self.config, self.basis, &self.choices);
         let rules = rules.map_err(|reason| refused("the cluster", reason))?;
+        #[cfg(feature = "dashboard")]
+        let begun = self.again();
         let clock = RuntimeClock::new();
         let mut trace = self.trace;
         let order = self
@@ -227,11 +241,34 @@ impl<E: Election> ClusterBuilder<E> {
             hub,
             group,
             agents: Vec::new(),
+            #[cfg(feature = "dashboard")]
+            begun,
         };
         for plan in self.plans {
             cluster.agent(plan, super::StartKind::First)?;
         }
         Ok(cluster)
+    }
+
+    /// Returns the same settings once more, of a builder that nothing has refused.
+    #[cfg(feature = "dashboard")]
+    pub(super) fn again(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            basis: self.basis,
+            choices: self.choices.clone(),
+            resolve: self.resolve,
+            plans: self.plans.iter().map(AgentPlan::again).collect(),
+            conditions: self.conditions,
+            policy: self.policy.clone(),
+            seed: self.seed,
+            trace: self.trace.clone(),
+            timeout: self.timeout,
+            least: self.least,
+            register: self.register.clone(),
+            needed: self.needed,
+            refused: None,
+        }
     }
 
     fn check(&self) -> Result<(), ClusterError> {

@@ -2,7 +2,7 @@
 //!
 //! Decided here: nothing; each query returns the cluster's knowledge. Not here: the presentation (`dashboard/stage`).
 
-use super::{Cluster, Condition, Obstacle, Settled, journal::open};
+use super::{Cluster, ClusterBuilder, Condition, Obstacle, Settled, journal::open};
 use crate::{
     agent::ElectionHandle,
     protocol::{Election, MemberKind, Score, Time},
@@ -40,6 +40,11 @@ impl<E: Election> Cluster<E> {
         let skipped = usize::try_from(from.saturating_sub(first)).unwrap_or(usize::MAX);
         entries.skip(skipped).for_each(&mut read);
         end
+    }
+
+    /// Returns the settings with which it began, for another cluster that begins in the same way.
+    pub(crate) fn begun(&self) -> ClusterBuilder<E> {
+        self.begun.again()
     }
 
     /// Grows whenever something happens that may belong to an election.

@@ -118,6 +118,9 @@ pub struct Cluster<E: Election = AnyBully> {
     hub: Addr<Hub<E::Message>>,
     group: Group<E::Message>,
     agents: Vec<ClusterAgent<E>>,
+    /// The settings with which it began.
+    #[cfg(feature = "dashboard")]
+    begun: ClusterBuilder<E>,
 }
 
 impl<E: Election> Cluster<E> {

@@ -114,7 +114,7 @@ fn words(wrong: &serde_json::Error) -> String {
     }
 }
 
-/// The reason why a run cannot be written as commands or as a test.
+/// The reason why a run cannot be played again, or written as commands or as a test.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untold {
@@ -123,7 +123,8 @@ pub enum Untold {
     TooLong(#[from] TooLong),
     /// The beginning of the run was forgotten.
     #[error(
-        "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound"
+        "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound, \
+         or take its commands or its test from the page where it runs"
     )]
     Forgotten {
         /// Number of forgotten entries.
@@ -134,14 +135,33 @@ pub enum Untold {
         "the recording names no agents that it began with: only the run of a cluster is repeated by its commands"
     )]
     NoAgents,
+    /// It is the record of a running node.
+    #[error(
+        "it is the record of a running node, which was given no commands: only the run of a cluster is played again"
+    )]
+    Node,
+    /// It was recorded in real time.
+    #[error(
+        "it was recorded in real time, in which no run is the same twice: write its commands with \
+         `--show FILE --commands OTHER`, and run those by `--script`"
+    )]
+    RealTime,
+    /// It is a history of the simulator.
+    #[error("it is a history of the simulator, which plays it again by `{again}`")]
+    History {
+        /// The command.
+        again: String,
+    },
     /// The run does not begin as the example `cluster` does.
     #[error("the example `cluster` begins otherwise: {what}")]
     Beginning {
         /// The difference.
         what: &'static str,
     },
-    /// No cluster can be built by the name of the run's election.
-    #[error("no cluster is begun by the name `{protocol}` of the election")]
+    /// Its election has no cluster that is begun by its name.
+    #[error(
+        "no cluster is begun by the name `{protocol}` of the election: play the run again in the program that recorded it"
+    )]
     Protocol {
         /// The name.
         protocol: String,

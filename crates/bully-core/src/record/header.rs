@@ -35,6 +35,9 @@ pub struct Header {
     pub began_unix_ms: Option<u64>,
     /// Number of earlier entries that were forgotten because the record has a limit.
     pub forgotten: u64,
+    /// Whether repeated messages, such as heartbeats, are among the entries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
 }
 
 /// The clock of a recording's times.

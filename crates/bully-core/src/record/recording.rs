@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    Difference, Header, RecordedAgent, RecordingError, TraceEntry, Untold, What, lines, mermaid,
-    moment::RecordedMoment, read, rust_test, script, svg,
+    Difference, Header, RecordedAgent, RecordedClock, RecordingError, TraceEntry, Untold, What,
+    lines, mermaid, moment::RecordedMoment, read, rust_test, script, svg,
 };
 use crate::protocol::{AgentId, Time};
 
@@ -173,6 +173,18 @@ impl Recording {
     /// [`Untold`] if the test would not repeat the run.
     pub fn to_rust_test(&self) -> Result<String, Untold> {
         rust_test::to_rust_test(self)
+    }
+
+    /// Checks that the run can be played again: its commands are all there, and its time is virtual.
+    ///
+    /// # Errors
+    /// [`Untold`], which says what to do instead.
+    pub fn can_be_repeated(&self) -> Result<(), Untold> {
+        script::can_be_told(self)?;
+        match self.header.clock {
+            RecordedClock::Virtual => Ok(()),
+            RecordedClock::Real => Err(Untold::RealTime),
+        }
     }
 
     /// Returns the agents at the beginning.

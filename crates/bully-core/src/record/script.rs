@@ -60,6 +60,12 @@ fn is_astra(recording: &Recording) -> bool {
 /// Checks that the recording has all facts that a script or a test in Rust needs.
 pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
     let header = recording.header();
+    if header.began_unix_ms.is_some() {
+        return Err(Untold::Node);
+    }
+    if let Some(again) = header.again.clone() {
+        return Err(Untold::History { again });
+    }
     let forgotten = header.forgotten;
     if forgotten > 0 {
         return Err(Untold::Forgotten { forgotten });

@@ -268,6 +268,7 @@ impl Trace {
         };
         protocol.clone_into(&mut header.protocol);
         header.forgotten = self.forgotten;
+        header.repeated = self.repeated;
         Recording::new(header, self.entries.iter().cloned(), now)
     }
 

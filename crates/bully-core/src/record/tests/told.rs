@@ -127,3 +127,22 @@ fn a_run_that_cannot_be_told_is_refused() {
     );
     assert_eq!(test, None);
 }
+
+#[test]
+fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole() {
+    let run = |change: &dyn Fn(&mut crate::record::Header)| {
+        let mut recording = usual(2, [], 1);
+        change(recording.header_mut());
+        recording.can_be_repeated().map_err(|why| why.to_string())
+    };
+    assert_eq!(run(&|_| {}), Ok(()));
+    let refused = |change: &dyn Fn(&mut crate::record::Header)| run(change).unwrap_err();
+    let real = refused(&|header| header.clock = crate::record::RecordedClock::Real);
+    assert!(real.contains("--commands OTHER"), "{real}");
+    let node = refused(&|header| header.began_unix_ms = Some(1));
+    assert!(node.contains("running node"), "{node}");
+    let history = refused(&|header| header.again = Some("simulate --seed 7".to_owned()));
+    assert!(history.contains("`simulate --seed 7`"), "{history}");
+    let forgotten = refused(&|header| header.forgotten = 3);
+    assert!(forgotten.starts_with("3 earlier entries"), "{forgotten}");
+}

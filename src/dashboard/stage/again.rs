@@ -1,0 +1,321 @@
+//! Goes on live from a moment of an earlier run: plays the commands until that moment again, with new agents.
+//!
+//! Decided here: the commands that count, the slices between which other requests are answered, and the comparison of
+//! both runs. The run is the same if its agents had the same roles, events and commands at the same times: messages are
+//! not compared, because recordings differ in the messages that they keep. If the runs differ, the new run goes on
+//! nevertheless, and its page says what differs. Not here: one cluster of a run (`panel.rs`), and whether a recording
+//! can be played again at all ([`Recording::can_be_repeated`]).
+
+use std::{iter, time::Duration};
+
+use actix::clock::sleep;
+use futures::future::{Either, join_all, select};
+use tokio::sync::oneshot;
+
+use super::{
+    Chosen, Stage,
+    control::{Control, RunMoment},
+    link::{GoesOnReply, StageAnswer, StageError, StageRequest},
+    pace::now,
+    play::{AfterCommand, NoPage, Player},
+};
+use crate::{
+    dashboard::{
+        board::Board,
+        copies::RecordedRun,
+        head::GoesOnFrom,
+        moment::{PageMoment, PlayedAgain},
+    },
+    protocol::Time,
+    record::{Header, RecordedClock, Recording, TraceEntry, Untold, What},
+};
+
+/// An earlier run, and the moment from which it goes on.
+#[derive(Debug)]
+pub(super) struct EarlierRun {
+    /// The parts of the first election and of the second.
+    parts: Vec<RunPart>,
+    until: Time,
+    /// Number of the run; 0 for a recording.
+    number: u64,
+    /// The beginning of a recording; `None` for the present run.
+    recorded: Option<Header>,
+}
+
+/// One election of the earlier run.
+#[derive(Debug)]
+struct RunPart {
+    commands: Vec<TraceEntry>,
+    whole: Recording,
+}
+
+/// A recording that is played again with the next agents, and the channel for the answer.
+pub(super) type NextRun = (EarlierRun, GoesOnReply);
+
+impl EarlierRun {
+    fn of_recording(whole: Recording, until: Time) -> Self {
+        let recorded = Some(whole.header().clone());
+        let part = RunPart {
+            commands: commands(&whole, until, u64::MAX),
+            whole,
+        };
+        Self {
+            parts: vec![part],
+            until,
+            number: 0,
+            recorded,
+        }
+    }
+}
+
+/// Returns the commands until then, and no more than that number of them.
+fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let given = run.entries().iter();
+    let given = given.filter(|entry| entry.at <= until && matches!(entry.what, What::Command(_)));
+    given.take(most).cloned().collect()
+}
+
+impl Player<'_> {
+    /// Begins the present run again, up to this moment of it.
+    pub(super) fn go_on_from(&mut self, moment: &RunMoment) -> Result<EarlierRun, StageError> {
+        self.must_be_virtual()?;
+        let (at, now) = (moment.at_ms, self.first.now());
+        if at > now {
+            return Err(StageError::NotYet { at, now });
+        }
+        let mut given = moment.given.iter().copied();
+        let part = |RecordedRun {
+                        whole,
+                        commands: all,
+                    }| {
+            let all = all.as_ref().unwrap_or(&whole);
+            if let forgotten @ 1.. = all.header().forgotten {
+                return Err(Untold::Forgotten { forgotten });
+            }
+            let commands = commands(all, at, given.next().unwrap_or(u64::MAX));
+            Ok(RunPart { commands, whole })
+        };
+        let runs = self.panels().map(|panel| panel.run(RecordedClock::Virtual));
+        let parts: Result<_, Untold> = runs.map(part).collect();
+        let run = EarlierRun {
+            parts: parts?,
+            until: at,
+            number: self.stage.run,
+            recorded: None,
+        };
+        self.begin_again(&run)?;
+        Ok(run)
+    }
+
+    /// Begins a recorded run again, or lets the caller of the stage begin the agents for it.
+    pub(super) fn go_on(&mut self, whole: Recording, at: Time, reply: GoesOnReply) -> AfterCommand {
+        let run = EarlierRun::of_recording(whole, at);
+        match self.go_on_here(&run) {
+            Ok(None) => {
+                answer(reply, Ok(()));
+                AfterCommand::Again(run)
+            }
+            Ok(Some(chosen)) => {
+                self.stage.next_run = Some((run, reply));
+                AfterCommand::Chosen(chosen)
+            }
+            Err(wrong) => {
+                answer(reply, Err(wrong));
+                AfterCommand::Goes
+            }
+        }
+    }
+
+    /// Begins a recorded run again. Returns the agents that are needed, if they are others than the present ones.
+    fn go_on_here(&mut self, run: &EarlierRun) -> Result<Option<Chosen>, StageError> {
+        self.must_be_virtual()?;
+        let Some(recorded) = &run.recorded else {
+            return Ok(None);
+        };
+        let head = self.stage.board.head();
+        let is_held = head.election.unwrap_or_default() == recorded.protocol;
+        let is_chosen = head.elections.contains(&recorded.protocol);
+        let begun = if is_held && self.beside.is_none() {
+            self.begin_again(run)
+        } else {
+            let recorded = recorded.protocol.clone();
+            Err(StageError::OtherElection { recorded })
+        };
+        match begun {
+            Ok(()) => Ok(None),
+            Err(
+                StageError::OtherBeginning { what: "agents" } | StageError::OtherElection { .. },
+            ) if is_chosen => Ok(Some(Chosen {
+                election: recorded.protocol.clone(),
+                beside: None,
+                agents: Some(recorded.agents.clone()),
+            })),
+            Err(wrong) => Err(wrong),
+        }
+    }
+
+    /// Begins the run for which the present agents were started.
+    pub(super) fn go_on_next(&mut self, (run, reply): NextRun) -> Option<EarlierRun> {
+        let begun = self.begin_again(&run);
+        let is_begun = begun.is_ok();
+        answer(reply, begun);
+        is_begun.then_some(run)
+    }
+
+    /// Replaces all agents by new ones, which begin as those of the run did. After an error nothing has changed.
+    fn begin_again(&mut self, run: &EarlierRun) -> Result<(), StageError> {
+        let recorded = run.recorded.as_ref();
+        let first = self.first.begin_again(recorded)?;
+        let beside = self.beside.as_ref();
+        let beside = beside
+            .map(|panel| panel.begin_again(recorded))
+            .transpose()?;
+        (self.first, self.beside) = (first, beside);
+        Ok(())
+    }
+
+    /// Plays the run again up to its moment, or until a viewer lets it go on from where it is.
+    pub(super) async fn play_again(&mut self, run: EarlierRun) -> Result<(), NoPage> {
+        (self.stage.scenario, self.waits) = (None, None);
+        self.stage.scenes.clear();
+        let refused = self.repeat(&run).await?;
+        self.stage.run = self.stage.run.saturating_add(1);
+        let (clock, number) = (self.stage.pace.facts(), self.stage.run);
+        for (panel, part) in self.panels().zip(&run.parts) {
+            let until = panel.now().min(run.until);
+            let again = panel.run(RecordedClock::Virtual).whole;
+            let differs = || first_difference(&part.whole, &again, until);
+            let from = GoesOnFrom {
+                run: run.number,
+                at: until.since(Time::ZERO),
+                differs: refused.clone().or_else(differs),
+            };
+            panel.go_on(clock, number, from);
+        }
+        Ok(())
+    }
+
+    /// Gives the commands, and answers other requests after each slice. Returns the error of a command that was refused.
+    async fn repeat(&mut self, run: &EarlierRun) -> Result<Option<String>, NoPage> {
+        let Self {
+            stage,
+            first,
+            beside,
+            ..
+        } = self;
+        let begun = actix::clock::Instant::now();
+        let panels = iter::once(first).chain(beside);
+        // Both at once, as both were played: a command of one may take a while.
+        let repeats = panels.zip(&run.parts);
+        let mut repeats =
+            join_all(repeats.map(|(panel, part)| panel.repeat(&part.commands, run.until)));
+        let mut slice = now();
+        loop {
+            if let Either::Left((done, _)) = select(&mut repeats, Box::pin(sleep(CHUNK))).await {
+                let wrong = done.into_iter().find_map(Result::err);
+                return Ok(wrong.map(|wrong| wrong.to_string()));
+            }
+            if slice.elapsed() < SLICE {
+                continue;
+            }
+            if stage.answers_meanwhile(run.until)? {
+                return Ok(None);
+            }
+            stage.show_played_again(Time::ZERO.after(begun.elapsed()), run.until);
+            slice = now();
+        }
+    }
+}
+
+impl Stage {
+    /// Answers the requests that came while a run is played again; returns whether one of them lets it go on live.
+    fn answers_meanwhile(&mut self, until: Time) -> Result<bool, NoPage> {
+        while let Some(request) = self.asked_meanwhile()? {
+            let wrong = || StageError::PlaysAgain { until };
+            match request {
+                StageRequest::Command(Control::Play, reply) => {
+                    self.pace.pause(false);
+                    answer(reply, Ok(()));
+                    return Ok(true);
+                }
+                StageRequest::Command(_, reply) | StageRequest::GoOn { reply, .. } => {
+                    answer(reply, Err(wrong()));
+                }
+                StageRequest::Run { reply, .. } => drop(reply.send(Err(wrong()))),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Shows how far the run has come, beside the moment that was shown before.
+    fn show_played_again(&self, at: Time, until: Time) {
+        let mut clock = self.pace.facts();
+        clock.paused = true;
+        clock.again = Some(PlayedAgain {
+            at: at.since(Time::ZERO),
+            until: until.since(Time::ZERO),
+        });
+        let show = |board: &Board| {
+            let moment = PageMoment {
+                clock,
+                ..board.moment()
+            };
+            board.publish(moment, Vec::new(), 0);
+        };
+        show(&self.board);
+        if self.beside.head().election.is_some() {
+            show(&self.beside);
+        }
+    }
+}
+
+/// A caller that has gone needs no answer.
+fn answer(reply: oneshot::Sender<Result<StageAnswer, StageError>>, told: Result<(), StageError>) {
+    reply.send(told.map(|()| StageAnswer::done())).ok();
+}
+
+/// Returns the first difference of what happened to the agents before that time, where both runs remember it.
+fn first_difference(before: &Recording, again: &Recording, until: Time) -> Option<String> {
+    let remembered = |run: &Recording| {
+        let first = run.entries().first().filter(|_| run.header().forgotten > 0);
+        first.map(|entry| entry.at)
+    };
+    let from = remembered(before).max(remembered(again));
+    let done = |run: &Recording| {
+        let entries = run.entries().iter();
+        let counts = |entry: &&TraceEntry| {
+            from.is_none_or(|from| entry.at > from) && entry.at < until && is_compared(&entry.what)
+        };
+        entries.filter(counts).cloned().collect::<Vec<_>>()
+    };
+    let (before, again) = (done(before), done(again));
+    let longest = before.len().max(again.len());
+    let at = (0..longest).find(|at| before.get(*at) != again.get(*at))?;
+    let said = |entries: &[TraceEntry]| match entries.get(at) {
+        Some(entry) => entry.to_line(),
+        None => String::from("nothing"),
+    };
+    Some(format!("before: {}, now: {}", said(&before), said(&again)))
+}
+
+const fn is_compared(what: &What) -> bool {
+    match what {
+        What::Role { .. }
+        | What::Event { .. }
+        | What::Happened { .. }
+        | What::Mark(_)
+        | What::Command(_)
+        | What::Settled { .. } => true,
+        What::Sent { .. }
+        | What::Lost { .. }
+        | What::Delivered(_)
+        | What::Dropped { .. }
+        | What::Violation(_)
+        | What::Ended => false,
+    }
+}
+
+/// Time of the agents between two looks at the clock of the viewers, and the longest time of theirs without an answer.
+const CHUNK: Duration = Duration::from_millis(250);
+const SLICE: Duration = Duration::from_millis(50);

@@ -1,0 +1,438 @@
+//! A run that goes on live from a moment of an earlier one: the same agents at that moment, and nothing of later.
+
+use std::thread::{self, JoinHandle};
+
+use actix_bully::{
+    dashboard::{Dashboard, stage::Chosen},
+    protocol::Time,
+    record::{Header, RecordedClock, RecordedCommand, Recording, What},
+    testkit::{cluster::Cluster, faults::Conditions, virtual_system},
+};
+use actix_bully_dashboard_tests::{
+    SOON, Told, Viewer, ask, command, done, five, five_led, get, own_request, quorum, run,
+    side_by_side, stage, watched,
+};
+use serde_json::{Value, json};
+
+/// A moment as a page keeps it for its timeline.
+#[derive(Clone, Debug)]
+struct Seen {
+    at_ms: Value,
+    given: Value,
+    agents: Value,
+}
+
+impl Seen {
+    fn of(viewer: &Viewer) -> Self {
+        let given = |moment: &Value| moment.get("given").cloned().unwrap_or_else(|| json!(0));
+        Self {
+            at_ms: viewer.moment["at_ms"].clone(),
+            given: json!([given(&viewer.moment)]),
+            agents: viewer.moment["agents"].clone(),
+        }
+    }
+
+    fn at(&self) -> f64 {
+        self.at_ms.as_f64().unwrap()
+    }
+
+    fn request(&self) -> String {
+        json!({ "go_on_from": { "at_ms": self.at_ms, "given": self.given } }).to_string()
+    }
+}
+
+/// Waits as [`Viewer::until`] does, and returns every moment on the way.
+async fn seen_until(viewer: &mut Viewer, what: &str, holds: impl Fn(&Viewer) -> bool) -> Vec<Seen> {
+    let mut seen = vec![Seen::of(viewer)];
+    while !holds(viewer) {
+        let before = viewer.moment["at_ms"].clone();
+        let is_over = |v: &Viewer| v.moment["at_ms"] != before || holds(v);
+        viewer.until(what, is_over).await;
+        seen.push(Seen::of(viewer));
+    }
+    seen
+}
+
+/// Goes on from that moment, and waits until the new run is shown.
+async fn gone_on(page: &Dashboard, viewer: &mut Viewer, request: &str) {
+    let before = viewer.head["run"].as_u64().unwrap();
+    done(page, request).await;
+    viewer
+        .until("the new run", |v| v.head["run"].as_u64() > Some(before))
+        .await;
+    assert_eq!(viewer.head["from"]["run"], before);
+    assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
+}
+
+async fn recorded(page: &Dashboard, query: &str) -> Recording {
+    let told = get(page, &format!("/copies/run.jsonl{query}")).await;
+    assert_eq!(told.status, 200, "{told:?}");
+    Recording::read(told.text.as_bytes()).unwrap()
+}
+
+fn commands(run: &Recording) -> Vec<String> {
+    let of = |what: &What| match what {
+        What::Command(command) if *command != RecordedCommand::Settle => Some(command.to_string()),
+        _ => None,
+    };
+    run.entries()
+        .iter()
+        .filter_map(|entry| of(&entry.what))
+        .collect()
+}
+
+/// A page whose leader has crashed, the moments of the election that followed, and its viewer.
+async fn crashed() -> (Dashboard, Viewer, Vec<Seen>, JoinHandle<Option<Chosen>>) {
+    let (page, mut viewer, thread) = five_led(10).await;
+    done(&page, r#"{"speed":0.1}"#).await;
+    done(&page, r#"{"command":"crash agent-5"}"#).await;
+    let is_over = |v: &Viewer| v.leaders() == ["agent-4"];
+    let seen = seen_until(&mut viewer, "the next one leads", is_over).await;
+    done(&page, r#"{"speed":10}"#).await;
+    done(&page, r#"{"command":"isolate agent-4"}"#).await;
+    let is_later = |v: &Viewer| v.leaders().contains(&"agent-3");
+    seen_until(&mut viewer, "a later leader", is_later).await;
+    done(&page, r#""pause""#).await;
+    (page, viewer, seen, thread)
+}
+
+/// The leader is down, and some agent does not follow the next one.
+fn is_electing(seen: &Seen) -> bool {
+    let agents = seen.agents.as_array().unwrap();
+    let mut up = agents.iter().filter(|agent| agent["state"] == "up");
+    up.clone().count() == 4 && up.any(|agent| agent["leader"] != "agent-4")
+}
+
+#[test]
+fn a_run_goes_on_from_the_middle_of_an_election_and_drops_what_came_later() {
+    run(async {
+        let (page, mut viewer, seen, _thread) = crashed().await;
+        let whole = recorded(&page, "").await;
+        let moment = seen.iter().find(|seen| is_electing(seen)).unwrap();
+        gone_on(&page, &mut viewer, &moment.request()).await;
+        // The agents are what they were, the lease and the incarnation of each included.
+        assert_eq!(viewer.moment["agents"], moment.agents);
+        assert_eq!(viewer.moment["at_ms"], moment.at_ms);
+        assert_eq!(viewer.moment["clock"]["paused"], true, "as before");
+        let again = recorded(&page, "").await;
+        assert_eq!(
+            commands(&again),
+            ["crash agent-5"],
+            "the isolation came later"
+        );
+        let end = again.ended();
+        assert_eq!(end.since(Time::ZERO).as_secs_f64() * 1e3, moment.at());
+        let until = |run: &Recording| {
+            let entries = run.entries().iter().filter(|entry| entry.at < end);
+            entries.cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(
+            until(&again),
+            until(&whole),
+            "every entry before, messages too"
+        );
+        // The log and the elections are those of the new run.
+        assert!(viewer.said.iter().any(|said| said["what"] == "election"));
+
+        // It goes on, and takes commands.
+        done(&page, r#""play""#).await;
+        viewer
+            .until("the election ends", |v| v.leaders() == ["agent-4"])
+            .await;
+        done(&page, r#"{"command":"restart agent-5"}"#).await;
+        viewer
+            .until("it comes back", |v| v.leaders() == ["agent-5"])
+            .await;
+        let last = recorded(&page, "").await;
+        assert_eq!(commands(&last), ["crash agent-5", "restart agent-5"]);
+        // What is kept can be played again.
+        assert_eq!(difference(&last), None);
+    });
+}
+
+#[test]
+fn moments_of_one_time_differ_by_the_commands_given() {
+    run(async {
+        let (page, mut viewer, _thread) = five_led(10).await;
+        done(&page, r#""pause""#).await;
+        viewer
+            .until("it stands", |v| v.moment["clock"]["paused"] == true)
+            .await;
+        let before = Seen::of(&viewer);
+        done(&page, r#"{"command":"crash agent-5"}"#).await;
+        let is_down = |v: &Viewer| v.agent("agent-5")["state"] == "down";
+        viewer.until("it is down", is_down).await;
+        let after = Seen::of(&viewer);
+        assert_eq!(before.at_ms, after.at_ms);
+        for moment in [&after, &before, &before] {
+            gone_on(&page, &mut viewer, &moment.request()).await;
+            assert_eq!(viewer.agent("agent-5")["state"], moment.agents[4]["state"]);
+        }
+        let told = command(&page, r#"{"go_on_from":{"at_ms":9e9}}"#).await;
+        assert_eq!(told.status, 409, "{told:?}");
+        assert!(told.message().contains("has not come yet"), "{told:?}");
+    });
+}
+
+#[test]
+fn both_elections_go_on_from_the_same_moment() {
+    run(async {
+        let (page, _thread) = side_by_side();
+        done(&page, r#"{"speed":10}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        let led = |v: &Viewer| v.leaders() == ["agent-5"] && v.beside.leaders() == ["agent-5"];
+        viewer.until("both are led", led).await;
+        done(&page, r#"{"command":"crash agent-5"}"#).await;
+        let led = |v: &Viewer| v.leaders() == ["agent-4"] && v.beside.leaders() == ["agent-4"];
+        viewer.until("both are led again", led).await;
+        done(&page, r#""pause""#).await;
+        viewer
+            .until("it stands", |v| v.moment["clock"]["paused"] == true)
+            .await;
+        let (moment, beside) = (Seen::of(&viewer), viewer.beside.moment.clone());
+        done(&page, r#"{"command":"crash agent-4"}"#).await;
+        done(&page, r#""play""#).await;
+        let led = |v: &Viewer| v.leaders() == ["agent-3"] && v.beside.leaders() == ["agent-3"];
+        viewer.until("later", led).await;
+        let mut request: Value = serde_json::from_str(&moment.request()).unwrap();
+        request["go_on_from"]["given"] = json!([moment.given[0], beside["given"]]);
+        done(&page, r#""pause""#).await;
+        gone_on(&page, &mut viewer, &request.to_string()).await;
+        viewer
+            .until("the other one too", |v| {
+                v.beside.head["run"] == v.head["run"]
+            })
+            .await;
+        let differs = &viewer.beside.head["from"]["differs"];
+        assert!(differs.is_null(), "{differs}");
+        assert_eq!(viewer.moment["agents"], moment.agents);
+        assert_eq!(viewer.beside.moment["agents"], beside["agents"]);
+        for query in ["", "?beside=true"] {
+            assert_eq!(commands(&recorded(&page, query).await), ["crash agent-5"]);
+        }
+    });
+}
+
+/// Sends a recording to go on from.
+async fn opened(page: &Dashboard, at_ms: f64, body: impl Into<String>) -> Told {
+    let request = own_request().uri(&format!("/election/go_on?at_ms={at_ms}"));
+    ask(page, request.set_payload(body.into())).await
+}
+
+#[test]
+fn a_recording_goes_on_live_on_a_stage() {
+    run(async {
+        let (earlier, _viewer, seen, _thread) = crashed().await;
+        let whole = recorded(&earlier, "").await;
+        let moment = seen.iter().find(|seen| is_electing(seen)).unwrap();
+        let (page, mut viewer, _thread) = five_led(10).await;
+        done(&page, r#""pause""#).await;
+        let told = opened(&page, moment.at(), whole.to_jsonl()).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        viewer
+            .until("the new run", |v| v.head["from"]["run"] == 0)
+            .await;
+        assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
+        assert_eq!(viewer.moment["agents"], moment.agents);
+        assert_eq!(commands(&recorded(&page, "").await), ["crash agent-5"]);
+        // One that does not tell the truth is played, and the difference is said.
+        let changed = whole.to_jsonl().replacen("\"started\"", "\"joined\"", 1);
+        let told = opened(&page, moment.at(), changed).await;
+        assert_eq!(told.status, 200, "{told:?}");
+        viewer
+            .until("it differs", |v| v.head["from"]["differs"].is_string())
+            .await;
+        let differs = viewer.head["from"]["differs"].as_str().unwrap();
+        assert!(
+            differs.contains("joined") && differs.contains("started"),
+            "{differs}"
+        );
+    });
+}
+
+#[test]
+fn a_recording_of_other_agents_is_begun_by_the_caller_of_the_stage() {
+    run(async {
+        let (other, _thread) = quorum(3);
+        done(&other, r#"{"speed":20}"#).await;
+        let mut viewer = Viewer::new(&other).await.unwrap();
+        viewer
+            .until("it leads", |v| v.leaders() == ["agent-3"])
+            .await;
+        let whole = recorded(&other, "").await;
+        let (page, thread) = stage(five);
+        let asked = opened(&page, 1.0, whole.to_jsonl());
+        let told = actix::clock::timeout(SOON, asked).await.unwrap();
+        let chosen = thread.join().unwrap().unwrap();
+        assert_eq!((&*chosen.election, &chosen.beside), ("quorum", &None));
+        assert_eq!(chosen.agents, Some(whole.header().agents.clone()));
+        assert_eq!(told.status, 503, "this caller begins nothing: {told:?}");
+    });
+}
+
+#[test]
+fn what_cannot_go_on_is_refused_in_words() {
+    run(async {
+        let (page, viewer, _thread) = five_led(10).await;
+        done(&page, r#""pause""#).await;
+        let good = recorded(&page, "").await;
+        let changed = |change: &dyn Fn(&mut Header)| {
+            let mut run = good.clone();
+            change(run.header_mut());
+            run.to_jsonl()
+        };
+        let again = String::from("simulate --seed 7");
+        for (body, status, says) in [
+            (String::new(), 400, "line 1"),
+            (
+                changed(&|header| header.clock = RecordedClock::Real),
+                409,
+                "in real time",
+            ),
+            (
+                changed(&|header| header.began_unix_ms = Some(1)),
+                409,
+                "of a running node",
+            ),
+            (
+                changed(&|header| header.again = Some(again.clone())),
+                409,
+                "plays it again by `simulate --seed 7`",
+            ),
+            (changed(&|header| header.forgotten = 9), 409, "9 earlier"),
+            (changed(&|header| header.agents.clear()), 409, "no agents"),
+            (
+                changed(&|header| header.protocol = String::from("coin")),
+                409,
+                "`coin`",
+            ),
+            (
+                changed(&|header| header.protocol = String::from("ring")),
+                409,
+                "does not hold",
+            ),
+            (
+                changed(&|header| header.timings_ns.clear()),
+                409,
+                "other timings",
+            ),
+        ] {
+            let told = opened(&page, 1.0, body).await;
+            assert_eq!(told.status, status, "{says}: {told:?}");
+            assert!(told.message().contains(says), "{says}: {told:?}");
+        }
+        assert_eq!(viewer.head["run"], 1, "the run is the same");
+        for at in ["-1", "NaN", "x"] {
+            let request = own_request().uri(&format!("/election/go_on?at_ms={at}"));
+            let told = ask(&page, request.set_payload(good.to_jsonl())).await;
+            assert_eq!(told.status, 400, "{at}: {told:?}");
+        }
+        // It is a command: it needs the right to command, and a page of the same origin.
+        let foreign = own_request()
+            .uri("/election/go_on?at_ms=1")
+            .insert_header(("Origin", "http://evil.example"));
+        let told = ask(&page, foreign.set_payload(good.to_jsonl())).await;
+        assert_eq!(told.status, 403, "{told:?}");
+        let (watched, _thread) = watched();
+        assert_eq!(opened(&watched, 1.0, good.to_jsonl()).await.status, 403);
+        let replay = Dashboard::replay(good.clone());
+        let told = opened(&replay.allow_faults(), 1.0, good.to_jsonl()).await;
+        assert!(told.message().contains("only a stage"), "{told:?}");
+        // A film says it before anything is asked for.
+        let film = async |body: String| {
+            let request = own_request().uri("/election/film");
+            let told = ask(&page, request.set_payload(body)).await;
+            told.json()["unrepeatable"].clone()
+        };
+        assert_eq!(film(good.to_jsonl()).await, Value::Null);
+        let node = film(changed(&|header| header.began_unix_ms = Some(1))).await;
+        assert!(node.as_str().unwrap().contains("running node"), "{node}");
+    });
+}
+
+/// Plays a run again, and returns the first difference.
+fn difference(run: &Recording) -> Option<String> {
+    let again = || {
+        let network = Conditions::try_from(run.header().network.unwrap()).unwrap();
+        let cluster = five().network(network).seed(run.header().seed);
+        virtual_system().block_on(async {
+            let mut cluster = cluster.start().unwrap();
+            cluster.repeat(run).await.unwrap();
+            cluster.recording(&run.header().protocol)
+        })
+    };
+    // A System of its own, whose time is virtual.
+    let again = thread::scope(|scope| scope.spawn(again).join().unwrap());
+    run.first_difference(&again).map(|found| found.to_string())
+}
+
+/// Commands at any moment of an election, in a stage that runs, stands still or goes step by step.
+#[test]
+fn whatever_is_clicked_plays_again_to_the_last_entry() {
+    run(async {
+        for speed in ["0.05", "1", "7"] {
+            let (page, mut viewer, _thread) = five_led(10).await;
+            done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
+            for body in [
+                r#"{"command":"crash agent-5"}"#,
+                r#""pause""#,
+                r#"{"command":"campaign agent-2"}"#,
+                r#"{"command":"cut agent-1 agent-4"}"#,
+                r#""step""#,
+                r#"{"command":"campaign agent-3"}"#,
+                r#""step""#,
+                r#"{"command":"hang agent-4"}"#,
+                r#""step""#,
+                r#""step""#,
+                r#"{"command":"restart agent-5"}"#,
+                r#""step""#,
+                r#"{"command":"resume agent-4"}"#,
+                r#"{"command":"crash agent-1 agent-2"}"#,
+                r#""play""#,
+                r#"{"command":"heal"}"#,
+                r#"{"speed":7}"#,
+            ] {
+                done(&page, body).await;
+                let at = viewer.moment["at_ms"].clone();
+                let is_later = |v: &Viewer| v.moment["at_ms"] != at || body != r#""play""#;
+                viewer.until("time passes", is_later).await;
+            }
+            viewer
+                .until("it leads", |v| v.leaders() == ["agent-5"])
+                .await;
+            let whole = recorded(&page, "").await;
+            assert_eq!(difference(&whole), None, "{speed}");
+        }
+    });
+}
+
+/// Other requests are answered while a long run is played again, and a viewer can let it go on before it is over.
+#[test]
+fn a_long_run_holds_nothing_up() {
+    run(async {
+        let (page, _thread) = stage(|| Cluster::builder().agents(20));
+        done(&page, r#"{"speed":1000}"#).await;
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        let late = |v: &Viewer| v.moment["at_ms"].as_f64() > Some(300_000.0);
+        viewer.until("five minutes", late).await;
+        done(&page, r#""pause""#).await;
+        let end = recorded(&page, "").await.ended();
+        let end = end.since(Time::ZERO).as_secs_f64() * 1e3;
+        done(&page, &format!(r#"{{"go_on_from":{{"at_ms":{end}}}}}"#)).await;
+        viewer
+            .until("it is played again", |v| {
+                v.moment["clock"]["again"].is_object()
+            })
+            .await;
+        let told = command(&page, r#"{"command":"heal"}"#).await;
+        assert_eq!(told.status, 409, "{told:?}");
+        assert!(told.message().contains("being played again"), "{told:?}");
+        assert_eq!(get(&page, "/copies/run.jsonl").await.status, 409);
+        done(&page, r#""play""#).await;
+        viewer.until("it goes on", |v| v.head["run"] == 2).await;
+        let from = viewer.head["from"]["at_ms"].as_f64();
+        assert!(from < Some(end) && from > Some(0.0), "{from:?} of {end}");
+        assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
+        done(&page, r#"{"command":"heal"}"#).await;
+    });
+}

@@ -1,0 +1,250 @@
+//! In a browser: a run goes on live from the moment that the timeline shows, or the page says why none does.
+
+use actix_bully::{Group, dashboard::Dashboard, operate::Operated, record::Recording};
+use actix_bully_dashboard_tests::{
+    browser::{Browser, LEADER},
+    command, done, five_led, get, low_and_high, run,
+};
+use serde_json::{Value, json};
+
+/// Goes back to the last moment at which the first leader led.
+const BACK: &str = "look(state.past.findLastIndex(({ moment }) => moment.agents.some((agent) => agent.name === 'agent-5' && agent.leads)))";
+
+/// A page whose first leader has crashed, so that the next one leads.
+async fn crashed() -> (Browser, Dashboard) {
+    let (browser, page) = Browser::of_five(5).await;
+    browser.until("return state.past.length > 3").await;
+    done(&page, r#"{"command":"crash agent-5"}"#).await;
+    browser.led_by("agent-4").await;
+    (browser, page)
+}
+
+/// What the page says below the timeline.
+async fn said(browser: &Browser) -> String {
+    browser.text("[data-id=here-said]").await
+}
+
+/// The times of the timeline grow, and begin before the moment from which the run goes on.
+const KEEPS_PAST: &str = "const { at_ms: from } = state.head.from, at = state.past.map((each) => each.at); \
+    return at[0] < from && at[at.length - 1] >= from && at.every((each, place) => place === 0 || each >= at[place - 1])";
+
+#[test]
+fn a_click_goes_on_live_from_the_moment_that_is_shown() {
+    run(async {
+        let (browser, page) = crashed().await;
+        browser
+            .until("return by('here').disabled && !by('here').hidden && by('here-said').hidden")
+            .await;
+        browser.script(BACK, Vec::new()).await;
+        browser.wait(LEADER).await;
+        browser.until("return !by('here').disabled").await;
+        assert!(said(&browser).await.contains("Enter on the timeline"));
+        let shown = "return state.past[state.shown].at";
+        let at = browser.script(shown, Vec::new()).await;
+        browser.click("[data-id=here]").await;
+        browser
+            .until("return state.head.run === 2 && isLive()")
+            .await;
+        browser.wait(LEADER).await;
+        assert_eq!(
+            browser
+                .script("return state.head.from.at_ms", Vec::new())
+                .await,
+            at
+        );
+        browser.until(KEEPS_PAST).await;
+        assert!(said(&browser).await.starts_with("Live from "));
+        // The crash was dropped, and the focus is on what goes back again.
+        browser
+            .until("return document.activeElement === by('scrub') && by('here').disabled")
+            .await;
+        let copied = get(&page, "/copies/script.txt").await;
+        let recording = get(&page, "/copies/run.jsonl").await.text;
+        assert!(!recording.contains("crash"), "{copied:?}");
+        browser.select("agent-5").await;
+        browser.click("[data-id='do:isolate']").await;
+        browser.led_by("agent-4").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_key_goes_on_and_is_told_to_assistive_technology() {
+    run(async {
+        let (browser, _page) = crashed().await;
+        browser.script("by('scrub').focus()", Vec::new()).await;
+        // Home, the first moment; then Enter.
+        browser.press("\u{e011}").await;
+        browser.until("return state.shown === 0").await;
+        let told = "const scrub = by('scrub'), about = document.getElementById(scrub.getAttribute('aria-describedby')); \
+            return scrub.getAttribute('aria-keyshortcuts') === 'Enter' && !about.hidden && about.textContent.includes('Enter on the timeline') \
+                && by('here').textContent === 'Go on live from here' && by('here').getAttribute('aria-describedby') === about.id && about.getAttribute('role') === 'status'";
+        browser.until(told).await;
+        browser.press("\u{e007}").await;
+        browser
+            .until("return state.head.run === 2 && isLive()")
+            .await;
+        browser.wait(LEADER).await;
+        // The button by the keyboard: from the slider on, the tab key leads there.
+        browser.until("return state.past.length > 2").await;
+        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.press("\u{e011}").await;
+        for _ in 0..5 {
+            if browser
+                .script("return document.activeElement.id", Vec::new())
+                .await
+                == "here"
+            {
+                break;
+            }
+            browser.press("\u{e004}").await;
+        }
+        browser.press("\u{e007}").await;
+        browser.until("return state.head.run === 3").await;
+        // A live page has nothing to go on from.
+        browser.until("return isLive()").await;
+        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.press("\u{e007}").await;
+        browser.script("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))", Vec::new()).await;
+        assert_eq!(browser.script("return state.head.run", Vec::new()).await, 3);
+        browser.end().await;
+    });
+}
+
+/// Chooses a file with that text.
+async fn open(browser: &Browser, folder: &tempfile::TempDir, name: &str, text: &str) {
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    let field = browser.wait("[data-id=open]").await;
+    field.send_keys(file.to_str().unwrap()).await.unwrap();
+    browser
+        .until(&format!(
+            "return by('connection').textContent.startsWith('recording {name}')"
+        ))
+        .await;
+}
+
+#[test]
+fn a_recording_goes_on_live_or_the_page_says_why_not() {
+    run(async {
+        let (browser, page) = crashed().await;
+        command(&page, r#""pause""#).await;
+        let text = get(&page, "/copies/run.jsonl").await.text;
+        let mut node = Recording::read(text.as_bytes()).unwrap();
+        node.header_mut().began_unix_ms = Some(1_764_126_720_000);
+        let folder = tempfile::tempdir().unwrap();
+        open(&browser, &folder, "node.jsonl", &node.to_jsonl()).await;
+        browser
+            .until("return by('here').hidden && !by('here-said').hidden")
+            .await;
+        let why = said(&browser).await;
+        assert!(
+            why.starts_with("No run goes on live from here: it is the record of a running node"),
+            "{why}"
+        );
+        // No key does it either.
+        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.press("\u{e007}").await;
+
+        open(&browser, &folder, "run.jsonl", &text).await;
+        browser
+            .until("return !by('here').hidden && !by('here').disabled")
+            .await;
+        browser.script(BACK, Vec::new()).await;
+        browser.wait(LEADER).await;
+        browser.shot("film-here").await;
+        browser.click("[data-id=here]").await;
+        browser
+            .until("return !state.film && state.head.run === 2 && isLive()")
+            .await;
+        browser.wait(LEADER).await;
+        browser.until(KEEPS_PAST).await;
+        assert_eq!(
+            browser
+                .script("return state.head.from.run", Vec::new())
+                .await,
+            0
+        );
+        assert_eq!(
+            browser
+                .script("return state.head.from.differs", Vec::new())
+                .await,
+            Value::Null
+        );
+        assert_eq!(browser.text("[data-id=connection]").await, "live");
+        // The new run has nothing of later, and takes commands.
+        command(&page, r#""play""#).await;
+        browser.select("agent-5").await;
+        browser.click("[data-id='do:hang']").await;
+        browser.led_by("agent-4").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_running_node_says_that_it_cannot_be_played_again() {
+    run(async {
+        let group = Group::new("orders").unwrap();
+        let [low, high] = low_and_high(&group);
+        let page = Dashboard::new(Operated::new(&low).agent(&high));
+        let browser = Browser::of(&page, &[]).await;
+        browser.led_by("high").await;
+        high.step_down(None).unwrap();
+        browser.led_by("low").await;
+        browser
+            .until("return by('here').hidden && by('here-said').hidden")
+            .await;
+        browser.script("look(0)", Vec::new()).await;
+        browser.until("return !isLive() && by('here').hidden").await;
+        assert_eq!(
+            said(&browser).await,
+            "No run goes on live from here: a running node cannot be played again, as a stage can."
+        );
+        // A recording of a stage is opened here too, and played again on no node.
+        let (stage, _viewer, _thread) = five_led(5).await;
+        let text = get(&stage, "/copies/run.jsonl").await.text;
+        let folder = tempfile::tempdir().unwrap();
+        open(&browser, &folder, "run.jsonl", &text).await;
+        browser.until("return by('here').hidden && by('here-said').textContent.includes('only the page of a stage')").await;
+        browser.end().await;
+    });
+}
+
+#[test]
+fn a_narrow_page_has_room_for_it_in_light_and_in_dark() {
+    run(async {
+        let (browser, _page) = crashed().await;
+        browser.script(BACK, Vec::new()).await;
+        browser.until("return !by('here').disabled").await;
+        let screen =
+            json!({ "width": 320, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        browser.shot("here-1280").await;
+        browser
+            .cdp("Emulation.setDeviceMetricsOverride", screen)
+            .await;
+        browser
+            .until(
+                "return innerWidth === 320 && document.documentElement.scrollWidth <= innerWidth",
+            )
+            .await;
+        browser
+            .script("by('here').scrollIntoView({ block: 'center' })", Vec::new())
+            .await;
+        browser.until("const box = by('here').getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth && box.height >= 24").await;
+        browser.shot("here-320").await;
+        for theme in ["light", "dark"] {
+            browser
+                .script(&format!("setTheme('{theme}')"), Vec::new())
+                .await;
+            let faint = browser
+                .script(include_str!("../src/contrast.js"), Vec::new())
+                .await;
+            assert_eq!(faint, json!([]), "{theme}");
+        }
+        let missed = browser
+            .script(include_str!("../src/roles.js"), Vec::new())
+            .await;
+        assert_eq!(missed, json!([]));
+        browser.end().await;
+    });
+}

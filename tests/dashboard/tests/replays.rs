@@ -1,0 +1,371 @@
+//! Every kind of recording that a page can save, given to `cluster --replay`: it is played again to its last entry, or
+//! refused with the reason and what to do.
+
+use std::{collections::BTreeSet, thread, time::Duration};
+
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    dashboard::{
+        Dashboard,
+        stage::{Stage, Staged},
+    },
+    operate::{Operated, RecordRequest},
+    protocol::{Election, Timings},
+    record::{RecordLimits, RecordedAgent, Recording},
+    register::MemoryRegister,
+    testkit::{
+        cluster::{Cluster, ClusterBuilder},
+        faults::Conditions,
+        trace::Trace,
+        virtual_system,
+    },
+};
+use actix_bully_dashboard_tests::{
+    SOON, Viewer, alone, command, done, get, hosts::Host, low_and_high, run,
+};
+use clap::{Parser, ValueEnum};
+use futures::future::join;
+
+use args::Args;
+use protocol::{Play, Protocol, numbered};
+use session::{Session, Wrong};
+
+macro_rules! example {
+    ($($name:ident: $file:literal),*) => { $(
+        #[allow(dead_code, reason = "the example uses the other parts")]
+        #[path = $file]
+        mod $name;
+    )* };
+}
+
+example!(
+    args: "../../../examples/cluster/args.rs",
+    board: "../../../examples/cluster/board.rs",
+    command: "../../../examples/cluster/command.rs",
+    json: "../../../examples/cluster/json.rs",
+    protocol: "../../../examples/common/protocol.rs",
+    replay: "../../../examples/cluster/replay.rs",
+    screen: "../../../examples/cluster/screen.rs",
+    session: "../../../examples/cluster/session.rs"
+);
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Does as `cluster --replay` does; the error is what it prints.
+fn replayed(text: &str) -> Result<(), String> {
+    struct Again<'a>(&'a Args, &'a Recording);
+
+    impl Play for Again<'_> {
+        type Outcome = Result<(), Wrong>;
+
+        async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
+            Session::start(self.0, cluster)?.again(self.1).await
+        }
+    }
+
+    let read = || -> Result<(), Wrong> {
+        let recording = Recording::read(text.as_bytes())?;
+        let mut args = Args::parse_from(["cluster", "--json"]);
+        replay::begin_as(&mut args, &recording)?;
+        let again = Again(&args, &recording);
+        let agents = &recording.header().agents;
+        virtual_system().block_on(protocol::run(args.protocol, agents, again))
+    };
+    // A System of its own, whose time is virtual.
+    let read = || read().map_err(|wrong| wrong.to_string());
+    thread::scope(|scope| scope.spawn(read).join().unwrap())
+}
+
+/// The recording that a page saves.
+async fn saved(page: &Dashboard, query: &str) -> String {
+    let told = get(page, &format!("/copies/run.jsonl{query}")).await;
+    assert_eq!(told.status, 200, "{query}: {told:?}");
+    told.text
+}
+
+/// Begins a cluster as the example `dashboard` does.
+struct Begin<'a> {
+    protocol: Protocol,
+    agents: &'a [RecordedAgent],
+    trace: Trace,
+}
+
+impl Play for Begin<'_> {
+    type Outcome = Staged;
+
+    async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome {
+        let quick = Conditions::builder().delay(MS(1)..=MS(3)).build().unwrap();
+        let cluster = cluster.seed(3).network(quick).trace(self.trace);
+        let mut cluster = cluster.start().unwrap();
+        if self.protocol.awaits_campaign() {
+            for agent in self.agents {
+                cluster.campaign(agent.name.as_str()).unwrap();
+            }
+        }
+        cluster.settle().await.ok();
+        let slow = quick.to_builder().delay(MS(10)..=MS(30)).build().unwrap();
+        cluster.set_network(slow);
+        Staged::new(self.protocol.to_string(), cluster)
+    }
+}
+
+/// A page of five agents, and perhaps of a second election beside theirs.
+fn page(first: Protocol, beside: Option<Protocol>, trace: Trace) -> Dashboard {
+    let (stage, page) = Stage::virtual_time();
+    let names = Protocol::value_variants().iter().map(Protocol::to_string);
+    let mut stage = stage.elections(first.to_string(), names);
+    thread::spawn(move || {
+        virtual_system().block_on(async {
+            let agents = numbered(5).unwrap();
+            let begin = |protocol| {
+                let begin = Begin {
+                    protocol,
+                    agents: &agents,
+                    trace: trace.clone(),
+                };
+                protocol::run(protocol, &agents, begin)
+            };
+            match beside {
+                None => stage.play_beside(begin(first).await, None).await,
+                Some(other) => {
+                    let (first, other) = join(begin(first), begin(other)).await;
+                    stage.play_beside(first, Some(other)).await
+                }
+            }
+        })
+    });
+    page.allow_faults()
+}
+
+/// What a student does to the agents, while messages are under way.
+async fn clicked(page: &Dashboard) {
+    done(page, r#"{"speed":5}"#).await;
+    let mut viewer = Viewer::new(page).await.unwrap();
+    for words in [
+        "crash agent-5",
+        "cut agent-1 > agent-3",
+        "isolate agent-2",
+        "restart agent-5",
+        "hang agent-4",
+        "heal",
+        "partition agent-1 agent-2",
+        "network delay 5ms..15ms loss 10% duplicate 5%",
+        "resume agent-4",
+        "heal",
+        "join agent-6 6",
+        "score agent-1 9",
+        "leave agent-6",
+    ] {
+        let told = command(page, &format!(r#"{{"command":"{words}"}}"#)).await;
+        // A ballot has a list of voters, to which none is added.
+        let is_late = words.ends_with("agent-6") || words.ends_with("agent-6 6");
+        assert!(told.status == 200 || is_late, "{words}: {told:?}");
+        let until = viewer.moment["at_ms"].as_f64().unwrap() + 300.0;
+        viewer
+            .until("time passes", |v| v.moment["at_ms"].as_f64() > Some(until))
+            .await;
+    }
+    done(page, r#""pause""#).await;
+}
+
+/// The trace of the example `dashboard`.
+fn usual() -> Trace {
+    Trace::new().bounded(10_000).with_repeated()
+}
+
+#[test]
+fn the_run_of_each_election_is_played_again() {
+    run(async {
+        for protocol in Protocol::value_variants() {
+            let page = page(*protocol, None, usual());
+            clicked(&page).await;
+            let text = saved(&page, "").await;
+            assert_eq!(replayed(&text), Ok(()), "{protocol}");
+            // The page of a recording saves the recording.
+            let recording = Recording::read(text.as_bytes()).unwrap();
+            assert_eq!(saved(&Dashboard::replay(recording), "").await, text);
+        }
+    });
+}
+
+#[test]
+fn both_runs_side_by_side_are_played_again() {
+    run(async {
+        for (first, other) in [
+            (Protocol::Bully, Protocol::Quorum),
+            (Protocol::Lease, Protocol::Ring),
+        ] {
+            let page = page(first, Some(other), usual());
+            clicked(&page).await;
+            for query in ["", "?beside=true"] {
+                let text = saved(&page, query).await;
+                assert_eq!(replayed(&text), Ok(()), "{first} and {other}: {query}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_goes_on_from_a_moment_is_played_again_whatever_its_trace_keeps() {
+    run(async {
+        for trace in [Trace::new(), Trace::new().with_repeated().with_deliveries()] {
+            let page = page(Protocol::Bully, None, trace);
+            clicked(&page).await;
+            let mut viewer = Viewer::new(&page).await.unwrap();
+            let half = viewer.moment["at_ms"].as_f64().unwrap() / 2.0;
+            let half = half.floor();
+            done(&page, &format!(r#"{{"go_on_from":{{"at_ms":{half}}}}}"#)).await;
+            viewer.until("it goes on", |v| v.head["run"] == 2).await;
+            assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
+            command(&page, r#"{"command":"crash agent-3"}"#).await;
+            done(&page, r#""step""#).await;
+            assert_eq!(replayed(&saved(&page, "").await), Ok(()));
+        }
+    });
+}
+
+/// Refused, with words of the reason and of what to do.
+fn is_refused(text: &str, says: &[&str]) {
+    let refused = replayed(text).unwrap_err();
+    for words in says {
+        assert!(refused.contains(words), "{words}: {refused}");
+    }
+    assert!(!refused.contains('\n') && refused.len() < 300, "{refused}");
+}
+
+#[test]
+fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
+    run(async {
+        let long = page(Protocol::Bully, None, Trace::new().bounded(50));
+        clicked(&long).await;
+        is_refused(&saved(&long, "").await, &["are forgotten", "its test"]);
+        let test = get(&long, "/copies/recorded_run.rs").await;
+        assert_eq!(test.status, 200, "that is what to do: {test:?}");
+
+        let lan = || Cluster::builder().agents(3).timings(Timings::lan());
+        for (name, says) in [
+            (
+                "bully",
+                ["other timings", "in the program that recorded it"],
+            ),
+            ("", ["by the name ``", "in the program that recorded it"]),
+            (
+                "coin",
+                ["by the name `coin`", "in the program that recorded it"],
+            ),
+        ] {
+            let (stage, page) = Stage::virtual_time();
+            let mut stage = if name.is_empty() {
+                stage
+            } else {
+                stage.elections(name, [name])
+            };
+            thread::spawn(move || {
+                virtual_system().block_on(async { stage.play(lan().start().unwrap()).await })
+            });
+            is_refused(&saved(&page, "").await, &says);
+        }
+    });
+}
+
+#[test]
+fn a_run_in_real_time_is_refused() {
+    run(async {
+        let (stage, page) = Stage::real_time();
+        let page = page.allow_faults();
+        let mut stage = stage.elections("bully", ["bully"]);
+        thread::spawn(move || {
+            actix::System::new().block_on(async {
+                let cluster = Cluster::builder().agents(3).start().unwrap();
+                stage.play(cluster).await
+            })
+        });
+        let mut viewer = Viewer::new(&page).await.unwrap();
+        viewer
+            .until("it leads", |v| {
+                v.moment["agents"].is_array() && v.leaders() == ["agent-3"]
+            })
+            .await;
+        assert!(viewer.head["unrepeatable"].is_string());
+        let told = command(&page, r#"{"go_on_from":{"at_ms":1}}"#).await;
+        assert!(told.message().contains("real time"), "{told:?}");
+        is_refused(&saved(&page, "").await, &["real time", "--commands OTHER"]);
+    });
+}
+
+/// The records that the page of a node saves, of each of its agents, while its leader hands over.
+async fn records(operated: &Operated) -> Vec<String> {
+    let on = RecordRequest::On(RecordLimits::default());
+    assert!(!operated.record(on).is_empty());
+    let page = Dashboard::new(operated.clone()).allow_faults();
+    let mut records = Vec::new();
+    for record in operated.record(RecordRequest::Read) {
+        let query = format!("?agent={}&group={}", record.agent, record.group);
+        records.push(saved(&page, &query).await);
+    }
+    records
+}
+
+/// Refuses the records of all agents, and returns the elections that they name.
+async fn are_refused(operated: &Operated, count: usize) -> BTreeSet<String> {
+    let all = records(operated).await;
+    assert_eq!(all.len(), count);
+    let protocol = |text: &String| {
+        is_refused(
+            text,
+            &["record of a running node", "only the run of a cluster"],
+        );
+        let read = Recording::read(text.as_bytes()).unwrap();
+        read.header().protocol.clone()
+    };
+    all.iter().map(protocol).collect()
+}
+
+#[test]
+fn the_record_of_a_node_is_refused() {
+    run(async {
+        let one = Operated::new(&alone("api-1"));
+        assert_eq!(are_refused(&one, 1).await, ["bully".to_owned()].into());
+    });
+}
+
+#[test]
+fn the_records_of_several_groups_are_refused() {
+    run(async {
+        let groups = ["orders", "reports"].map(|name| low_and_high(&Group::new(name).unwrap()));
+        let mut agents = groups.iter().flatten();
+        let first = Operated::new(agents.next().unwrap());
+        are_refused(&agents.fold(first, Operated::agent), 4).await;
+    });
+}
+
+#[test]
+fn the_records_of_several_hosts_are_refused() {
+    run(async {
+        let one = Host::start("host-1", [("a", 1), ("b", 2)]);
+        let other = Host::start("host-2", [("c", 3), ("d", 4)]);
+        one.link(&other);
+        let hears = |agent: &BullyHandle| agent.leader().is_some_and(|leader| leader.id == "d");
+        let linked = async {
+            while !hears(&one.agents[0]) {
+                actix::clock::sleep(MS(5)).await;
+            }
+        };
+        actix::clock::timeout(SOON, linked).await.unwrap();
+        are_refused(&one.operated(), 2).await;
+    });
+}
+
+#[test]
+fn the_record_of_a_lease_in_a_store_is_refused() {
+    run(async {
+        let leased = BullyAgent::builder("a")
+            .score(1)
+            .lease(MemoryRegister::new());
+        let leased = leased.join(&Group::new("orders").unwrap()).start().unwrap();
+        leased.wait_for_leader(SOON).await.unwrap();
+        let found = are_refused(&Operated::new(&leased), 1).await;
+        assert_eq!(found, ["lease".to_owned()].into());
+    });
+}
