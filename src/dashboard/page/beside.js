@@ -26,7 +26,6 @@ function drawBeside() {
   by('ring-name').textContent = title(state);
   by('beside-name').textContent = title(beside);
   write(by('beside-status'), summary(moment(beside)));
-  drawRing(rings[1]);
   const first = cost(state), second = cost(beside);
   const key = JSON.stringify([first, second, title(state), title(beside)]);
   if (panels.versus === key) return;

@@ -26,7 +26,10 @@ function draw() {
   drawTitle();
   drawGroups();
   drawConnection();
-  drawRing(rings[0]);
+  const flown = [fly(rings[0], said), hasBeside() && fly(rings[1], other)];
+  // Arrows come first, then what they have done.
+  if (flown.includes(true)) requestAnimationFrame(drawRings);
+  else drawRings();
   drawBeside();
   drawWhy();
   drawTable();
@@ -34,10 +37,14 @@ function draw() {
   drawLegend();
   if (!anew) drawLog(said);
   if (said.some((entry) => entry.what === 'election')) { drawElections(); lookBefore(); }
-  fly(rings[0], said);
-  if (hasBeside()) fly(rings[1], other);
   drawTimeline();
   drawFilm();
+}
+
+function drawRings() {
+  if (!state.now) return;
+  drawRing(rings[0]);
+  if (hasBeside()) drawRing(rings[1]);
 }
 
 // A page that draws nothing for long keeps no more than its log has.

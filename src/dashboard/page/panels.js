@@ -273,6 +273,7 @@ function drawTimeline() {
   // The slider and the strip above it have the time of the agents as their scale.
   Object.assign(scrub, { min: String(state.past[0].at), max: String(Math.max(state.past[last].at, state.past[0].at + 1)) });
   scrub.value = String(shown.at);
+  scaleStrip();
   const { began_unix_ms: began } = shown.moment;
   scrub.setAttribute('aria-valuetext', `${moments(shown.at, began)}, ${summary(shown.moment)}`);
   write(by('when'), moments(isLive() && !isSilent() ? clockNow() : shown.at, began));
@@ -299,23 +300,32 @@ function drawHere() {
 }
 
 // Who led when, as a strip: a change of the colour is a change of a leader. Colours stand at different heights.
+// In the time of the agents, so that its scale is that of the slider whenever time goes on.
+function scaleStrip() {
+  const strip = by('strip'), begin = state.past[0].at, total = Math.max(1, state.past[state.past.length - 1].at - begin);
+  strip.setAttribute('viewBox', `${begin} 0 ${total} 14`);
+  const last = strip.querySelector('.last');
+  if (last) last.setAttribute('width', Math.max(total / 500, begin + total - last.getAttribute('x')));
+}
+
 const STRIPS = { unled: [8, 6], torn: [4, 6], led: [0, 14] };
 function drawStrip() {
   const last = state.past.length - 1, parts = [];
   let from = 0, odd = false;
   const of = (place) => state.past[place].moment.agents.filter((agent) => agent.leads).map(keyOf).join('\n');
   const worst = (place) => { const [group] = state.past[place].moment.groups; return group ? group.trouble : 'no_leader'; };
-  const begin = state.past[0].at, total = Math.max(1, state.past[last].at - begin), xOf = (at) => (1000 * (at - begin)) / total;
+  const total = Math.max(1, state.past[last].at - state.past[0].at);
   const leaders = state.past.map((_, place) => worst(place) + '\n' + of(place));
   for (let place = 1; place <= last + 1; place += 1) {
     if (place <= last && leaders[place] === leaders[from]) continue;
     const trouble = worst(from), kind = trouble === 'no_leader' ? 'unled' : trouble === 'several_leaders' ? 'torn' : 'led';
-    const name = kind + (kind === 'led' && odd ? ' odd' : ''), [y, height] = STRIPS[kind];
+    const name = kind + (kind === 'led' && odd ? ' odd' : '') + (place > last ? ' last' : ''), [y, height] = STRIPS[kind];
     if (kind === 'led') odd = !odd;
-    const x = xOf(state.past[from].at), end = xOf(state.past[Math.min(place, last)].at);
-    parts.push(shape('rect', { class: name, x, y, width: Math.max(2, end - x), height }));
+    const x = state.past[from].at, end = state.past[Math.min(place, last)].at;
+    parts.push(shape('rect', { class: name, x, y, width: Math.max(total / 500, end - x), height }));
     from = place;
   }
-  const marks = state.film ? film.broken.map((each) => shape('rect', { class: 'broke', x: xOf(each.at_ms) - 3, y: 0, width: 6, height: 14 })) : [];
+  const marks = state.film ? film.broken.map((each) => shape('rect', { class: 'broke', x: each.at_ms - total / 333, y: 0, width: total / 167, height: 14 })) : [];
   by('strip').replaceChildren(...parts.slice(-200), ...marks);
+  scaleStrip();
 }

@@ -56,7 +56,8 @@ function place(now, size) {
   return { places, sides, gap };
 }
 
-function drawRing(ring) {
+// Where the agents stand. `drawRing` draws what they are.
+function placeAgents(ring) {
   const now = moment(ring.of), size = measure(ring, now.agents.length);
   const key = [size.width, size.height, now.agents.length, now.agents.map((agent) => keyOf(agent) + '\n' + agent.side).join('\n')].join('|');
   if (key !== ring.shape) {
@@ -64,6 +65,11 @@ function drawRing(ring) {
     // The tab key leads to one of the new ones, too.
     focusable(ring, Math.max(0, now.agents.findIndex((agent) => keyOf(agent) === ring.focused)));
   }
+}
+
+function drawRing(ring) {
+  const now = moment(ring.of);
+  placeAgents(ring);
   now.agents.forEach((agent, index) => drawAgent(ring, agent, index));
   drawFollows(ring, now);
   drawLinks(ring, now);
@@ -243,24 +249,32 @@ const tip = (x, y, angle, name) => shape('path', { class: name, d: 'M9 0L-6 6L-3
 
 // ---- messages --------------------------------------------------------------------------------
 
+// Returns whether an arrow has arrived that was not drawn there before: its effect is drawn with the next frame.
 function fly(ring, said) {
-  if (!isLive(ring.of) || document.hidden) return;
+  if (!isLive(ring.of) || document.hidden) return false;
+  placeAgents(ring);
   const now = moment(ring.of), places = new Map(now.agents.map((agent, index) => [agent.name, index]));
   const pace = Math.max(0.001, now.clock.speed), begun = performance.now();
   // What has arrived by this moment is there, however late the moment came.
   for (const flight of ring.flights) if (flight.arrives <= now.at_ms) flight.takes = Math.min(flight.takes, Math.max(1, begun - flight.start));
   for (const entry of said) {
     if (entry.what !== 'sent' || ring.of.hidden.has(entry.kind)) continue;
-    if (ring.flights.length >= FLIGHTS) return;
+    if (ring.flights.length >= FLIGHTS) break;
     const from = ring.places[places.get(entry.from)], to = ring.places[places.get(entry.to)];
     if (!from || !to) continue;
     const arrives = entry.arrives_ms.length ? entry.arrives_ms[0] : entry.at_ms;
     // It arrives before its effect is drawn, at every speed, and stays for a while, so that a quick one is seen.
     const takes = Math.max(1, (0.9 * (arrives - entry.at_ms)) / pace), start = begun - (now.at_ms - entry.at_ms) / pace;
     const until = Math.max(start + takes, begun + 600);
-    ring.flights.push({ from, to, start, takes, until, arrives, kind: entry.kind, lost: Boolean(entry.lost), drawn: null });
+    ring.flights.push({ from, to, start, takes, until, arrives, kind: entry.kind, lost: Boolean(entry.lost), drawn: null, landed: false });
+  }
+  const landed = ring.flights.filter((flight) => !flight.landed && flight.arrives <= now.at_ms);
+  for (const flight of landed) {
+    flight.landed = true;
+    drawFlight(ring, flight, flight.start + flight.takes);
   }
   wake();
+  return landed.length > 0;
 }
 
 function drawFlight(ring, flight, now) {
@@ -268,7 +282,7 @@ function drawFlight(ring, flight, now) {
   const angle = Math.atan2(to.y - from.y, to.x - from.x), room = ring.size.dot + 4;
   const long = Math.hypot(to.x - from.x, to.y - from.y) - 2 * room;
   const end = lost ? 0.55 : 1;
-  const done = calm.matches ? end : Math.min(1, Math.max(0, (now - flight.start) / flight.takes)) * end;
+  const done = calm.matches || flight.landed ? end : Math.min(1, Math.max(0, (now - flight.start) / flight.takes)) * end;
   const at = (part) => ({ x: from.x + (room + long * part) * Math.cos(angle), y: from.y + (room + long * part) * Math.sin(angle) });
   if (!flight.drawn) {
     const start = at(0);

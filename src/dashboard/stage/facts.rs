@@ -72,10 +72,26 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     }
 }
 
-/// Explains why an agent leads, or why none does: with the diagnosis of each leader, of an agent that knows no leader,
-/// and with the obstacle that keeps the leadership from being settled. `is_over` means that the last election has
-/// ended: then messages under way are not an obstacle.
-pub(super) fn why<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Vec<Reason> {
+/// Returns the obstacle that keeps the leadership from being settled. "Not settled" means that something of an election
+/// is under way. `is_over` means that the last election has ended: then messages under way are not an obstacle.
+pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Option<Reason> {
+    let obstacle = cluster.settled_now().err()?;
+    let is_shown = !(is_over && is_traffic(&obstacle));
+    let text = match obstacle {
+        Obstacle::Busy
+        | Obstacle::UnderWay { .. }
+        | Obstacle::Electing(_)
+        | Obstacle::Draining(_) => format!("Not settled: {obstacle}"),
+        Obstacle::Leaderless(_) | Obstacle::Astray { .. } | Obstacle::Divided(_) => {
+            format!("Nothing is under way: {obstacle}")
+        }
+    };
+    is_shown.then(|| text.into())
+}
+
+/// Explains why an agent leads, or why none does: with the diagnosis of each leader, and of an agent that knows no
+/// leader.
+pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
     let sights = || {
         cluster
             .sights()
@@ -99,16 +115,9 @@ pub(super) fn why<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Vec<Reaso
         for finding in &mut diagnosis.findings {
             correct(finding, &cut, &apart);
         }
-        diagnosis.to_string()
+        Reason::from(diagnosis.to_string())
     });
-    let unsettled = cluster.settled_now().err();
-    let unsettled = unsettled.filter(|obstacle| !(is_over && is_traffic(obstacle)));
-    let unsettled = unsettled.map(|obstacle| format!("Not settled: {obstacle}"));
-    unsettled
-        .into_iter()
-        .chain(texts)
-        .map(Reason::from)
-        .collect()
+    texts.collect()
 }
 
 const fn is_traffic(obstacle: &Obstacle) -> bool {

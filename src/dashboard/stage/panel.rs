@@ -98,6 +98,9 @@ pub(super) struct ClusterPanel<E: Election> {
     /// The last change of leaders that the recording calls settled.
     recorded: Option<Time>,
     why: Vec<Reason>,
+    /// The obstacle to a settlement, and the activity at which it was found.
+    unsettled: Option<Reason>,
+    unsettled_at: Option<u64>,
     why_at: (u64, Instant),
     wall: WallBegin,
     /// The log of a run that is played again.
@@ -116,6 +119,8 @@ impl<E: Election> ClusterPanel<E> {
             told: None,
             recorded: None,
             why: Vec::new(),
+            unsettled: None,
+            unsettled_at: None,
             why_at: (u64::MAX, now()),
             wall: WallBegin::default(),
             again: PageLog::default(),
@@ -218,13 +223,18 @@ impl<E: Election> ClusterPanel<E> {
     fn why(&mut self, is_paused: bool) -> Vec<Reason> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
-        let is_due = at.elapsed() >= WHY_EACH;
-        if is_due && (last != activity || !is_paused) || self.why.is_empty() {
+        let is_due = at.elapsed() >= WHY_EACH && (last != activity || !is_paused);
+        // An election may be shorter than the interval.
+        if is_due || self.unsettled_at != Some(activity) {
             let is_over = self.told == Some(self.cluster.believed());
-            self.why = facts::why(&self.cluster, is_over);
+            self.unsettled = facts::unsettled(&self.cluster, is_over);
+            self.unsettled_at = Some(activity);
+        }
+        if is_due || self.why.is_empty() {
+            self.why = facts::why(&self.cluster);
             self.why_at = (activity, now());
         }
-        self.why.clone()
+        self.unsettled.iter().chain(&self.why).cloned().collect()
     }
 }
 

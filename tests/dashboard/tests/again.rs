@@ -110,7 +110,6 @@ fn a_run_goes_on_from_the_middle_of_an_election_and_drops_what_came_later() {
         let whole = recorded(&page, "").await;
         let moment = seen.iter().find(|seen| is_electing(seen)).unwrap();
         gone_on(&page, &mut viewer, &moment.request()).await;
-        // The agents are what they were, the lease and the incarnation of each included.
         assert_eq!(viewer.moment["agents"], moment.agents);
         assert_eq!(viewer.moment["at_ms"], moment.at_ms);
         assert_eq!(viewer.moment["clock"]["paused"], true, "as before");
@@ -121,7 +120,10 @@ fn a_run_goes_on_from_the_middle_of_an_election_and_drops_what_came_later() {
             "the isolation came later"
         );
         let end = again.ended();
-        assert_eq!(end.since(Time::ZERO).as_secs_f64() * 1e3, moment.at());
+        assert_eq!(
+            json!(end.since(Time::ZERO).as_secs_f64() * 1e3),
+            moment.at_ms
+        );
         let until = |run: &Recording| {
             let entries = run.entries().iter().filter(|entry| entry.at < end);
             entries.cloned().collect::<Vec<_>>()
@@ -131,10 +133,8 @@ fn a_run_goes_on_from_the_middle_of_an_election_and_drops_what_came_later() {
             until(&whole),
             "every entry before, messages too"
         );
-        // The log and the elections are those of the new run.
         assert!(viewer.said.iter().any(|said| said["what"] == "election"));
 
-        // It goes on, and takes commands.
         done(&page, r#""play""#).await;
         viewer
             .until("the election ends", |v| v.leaders() == ["agent-4"])
@@ -213,7 +213,6 @@ fn both_elections_go_on_from_the_same_moment() {
     });
 }
 
-/// Sends a recording to go on from.
 async fn opened(page: &Dashboard, at_ms: f64, body: impl Into<String>) -> Told {
     let request = own_request().uri(&format!("/election/go_on?at_ms={at_ms}"));
     ask(page, request.set_payload(body.into())).await
@@ -270,17 +269,26 @@ fn a_recording_of_other_agents_is_begun_by_the_caller_of_the_stage() {
     });
 }
 
+/// A recording of a page that stands still, the page and its viewer.
+async fn paused() -> (Dashboard, Viewer, Recording) {
+    let (page, viewer, _thread) = five_led(10).await;
+    done(&page, r#""pause""#).await;
+    let run = recorded(&page, "").await;
+    (page, viewer, run)
+}
+
+/// The recording with another header.
+fn changed(run: &Recording, change: impl FnOnce(&mut Header)) -> String {
+    let mut run = run.clone();
+    change(run.header_mut());
+    run.to_jsonl()
+}
+
 #[test]
 fn what_cannot_go_on_is_refused_in_words() {
     run(async {
-        let (page, viewer, _thread) = five_led(10).await;
-        done(&page, r#""pause""#).await;
-        let good = recorded(&page, "").await;
-        let changed = |change: &dyn Fn(&mut Header)| {
-            let mut run = good.clone();
-            change(run.header_mut());
-            run.to_jsonl()
-        };
+        let (page, viewer, good) = paused().await;
+        let changed = |change: &dyn Fn(&mut Header)| changed(&good, change);
         let again = String::from("simulate --seed 7");
         for (body, status, says) in [
             (String::new(), 400, "line 1"),
@@ -327,17 +335,6 @@ fn what_cannot_go_on_is_refused_in_words() {
             let told = ask(&page, request.set_payload(good.to_jsonl())).await;
             assert_eq!(told.status, 400, "{at}: {told:?}");
         }
-        // It is a command: it needs the right to command, and a page of the same origin.
-        let foreign = own_request()
-            .uri("/election/go_on?at_ms=1")
-            .insert_header(("Origin", "http://evil.example"));
-        let told = ask(&page, foreign.set_payload(good.to_jsonl())).await;
-        assert_eq!(told.status, 403, "{told:?}");
-        let (watched, _thread) = watched();
-        assert_eq!(opened(&watched, 1.0, good.to_jsonl()).await.status, 403);
-        let replay = Dashboard::replay(good.clone());
-        let told = opened(&replay.allow_faults(), 1.0, good.to_jsonl()).await;
-        assert!(told.message().contains("only a stage"), "{told:?}");
         // A film says it before anything is asked for.
         let film = async |body: String| {
             let request = own_request().uri("/election/film");
@@ -350,7 +347,23 @@ fn what_cannot_go_on_is_refused_in_words() {
     });
 }
 
-/// Plays a run again, and returns the first difference.
+#[test]
+fn going_on_is_a_command_of_the_page_itself() {
+    run(async {
+        let (page, _viewer, good) = paused().await;
+        let foreign = own_request()
+            .uri("/election/go_on?at_ms=1")
+            .insert_header(("Origin", "http://evil.example"));
+        let told = ask(&page, foreign.set_payload(good.to_jsonl())).await;
+        assert_eq!(told.status, 403, "{told:?}");
+        let (watched, _thread) = watched();
+        assert_eq!(opened(&watched, 1.0, good.to_jsonl()).await.status, 403);
+        let replay = Dashboard::replay(good.clone());
+        let told = opened(&replay.allow_faults(), 1.0, good.to_jsonl()).await;
+        assert!(told.message().contains("only a stage"), "{told:?}");
+    });
+}
+
 fn difference(run: &Recording) -> Option<String> {
     let again = || {
         let network = Conditions::try_from(run.header().network.unwrap()).unwrap();
@@ -406,7 +419,6 @@ fn whatever_is_clicked_plays_again_to_the_last_entry() {
     });
 }
 
-/// Other requests are answered while a long run is played again, and a viewer can let it go on before it is over.
 #[test]
 fn a_long_run_holds_nothing_up() {
     run(async {

@@ -54,6 +54,10 @@ fn a_click_goes_on_live_from_the_moment_that_is_shown() {
         );
         browser.until(KEEPS_PAST).await;
         assert!(said(&browser).await.starts_with("Live from "));
+        // The first row of the elections counts its messages, in the new run too.
+        browser
+            .until("return state.elections.length > 0 && state.elections[0].messages > 0")
+            .await;
         // The crash was dropped, and the focus is on what goes back again.
         browser
             .until("return document.activeElement === by('scrub') && by('here').disabled")

@@ -1,66 +1,105 @@
 //! What moves on the page: arrows and what they lead to, the strip and the slider, and when an election is at rest.
 
-use actix_bully::testkit::cluster::Cluster;
+use std::sync::Arc;
+
+use actix_bully::{elections::ring::Ring, testkit::cluster::Cluster};
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
-    command, done, five, quorum, run, stage,
+    command, done, five, get, quorum, run, stage,
 };
 use serde_json::Value;
 
-/// Notes of each agent how far the arrow "elected" to it had come when it was drawn as a follower of agent-4.
-const WATCH: &str = "window.gone = {}; const ring = rings[0]; const look = () => { \
-    state.now.agents.forEach(({ name }, place) => { \
-        const node = ring.nodes.get(name); \
-        if (!node || !node.group.getAttribute('aria-label').includes('follows agent-4') || name in window.gone) return; \
-        const arrow = ring.flights.find((each) => each.kind === 'elected' && each.to === ring.places[place]); \
-        window.gone[name] = arrow ? Math.min(1, (performance.now() - arrow.start) / arrow.takes) : 1; }); \
-    if (Object.keys(window.gone).length < 3) requestAnimationFrame(look); }; look()";
+/// Notes for each agent the frame in which the arrow "elected" to it was drawn at its end, and the frame in which it was
+/// drawn as a follower of agent-4.
+const WATCH: &str = "Object.assign(window, { frame: 0, landed: {}, effect: {} }); const ring = rings[0]; \
+    const count = () => { window.frame += 1; requestAnimationFrame(count); }; requestAnimationFrame(count); \
+    const note = () => state.now.agents.forEach(({ name }, place) => { \
+        const node = ring.nodes.get(name), at = ring.places[place]; \
+        if (node.group.getAttribute('aria-label').includes('follows agent-4')) window.effect[name] ??= window.frame; \
+        const isThere = ({ drawn, kind, to }) => drawn && kind === 'elected' && to === at && \
+            Math.hypot(drawn.line.getAttribute('x2') - at.x, drawn.line.getAttribute('y2') - at.y) < ring.size.dot + 4.5; \
+        if (ring.flights.some(isThere)) window.landed[name] ??= window.frame; }); \
+    new MutationObserver(note).observe(ring.svg, { subtree: true, childList: true, attributeFilter: ['aria-label', 'transform'] })";
 
 #[test]
 fn an_arrow_arrives_before_its_effect_at_every_speed() {
     run(async {
-        for speed in ["0.02", "0.2", "1", "5"] {
+        for speed in [0.02, 0.2, 1.0, 5.0, 50.0] {
             let (page, _thread) = stage(five);
             let browser = Browser::of(&page, &[]).await;
             browser.wait(LEADER).await;
             browser.script(WATCH, Vec::new()).await;
-            command(&page, r#"{"command":"crash agent-5"}"#).await;
+            let set = async |speed: f64| done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
             // Until the leader is missed nothing flies: that may pass quickly.
-            done(&page, r#"{"speed":0.5}"#).await;
-            browser.until("return state.now.agents.some((agent) => agent.role === 'candidate') || state.now.agents.some((agent) => agent.leader === 'agent-4')").await;
-            done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
+            set(f64::max(speed, 0.2)).await;
+            command(&page, r#"{"command":"crash agent-5"}"#).await;
+            if speed < 0.2 {
+                browser.until("return state.now.agents.some((agent) => agent.role === 'candidate' || agent.leader === 'agent-4')").await;
+                set(speed).await;
+            }
             browser
-                .until("return Object.keys(window.gone).length === 3")
+                .until("return Object.keys(window.effect).length === 3")
                 .await;
-            let gone = browser
-                .script("return Object.values(window.gone)", Vec::new())
+            let frames = browser
+                .script("return Object.keys(window.effect).map((name) => [window.landed[name] ?? null, window.effect[name]])", Vec::new())
                 .await;
-            let arrived = |part: &Value| part.as_f64() >= Some(0.7);
+            let is_first = |pair: &Value| {
+                pair[0]
+                    .as_u64()
+                    .is_some_and(|landed| Some(landed) < pair[1].as_u64())
+            };
             assert!(
-                gone.as_array().unwrap().iter().all(arrived),
-                "{speed}: {gone}"
+                frames.as_array().unwrap().iter().all(is_first),
+                "{speed}: {frames}"
             );
             browser.end().await;
         }
     });
 }
 
+/// The widest gap in pixels, over some frames, between the place of the slider at the last change of the leader and the
+/// nearest change of the strip, and between the ends of both.
+const APART: &str = "const done = arguments[arguments.length - 1], led = (each) => each.moment.agents.filter((agent) => agent.leads).map((agent) => agent.name).join(); \
+    let widest = 0, frames = 0; const look = () => { \
+        const scrub = by('scrub'), box = scrub.getBoundingClientRect(), strip = by('strip').getBoundingClientRect(); \
+        const parts = [...by('strip').children].map((part) => part.getBoundingClientRect()); \
+        const place = state.past.findLastIndex((each, at) => at > 0 && led(each) !== led(state.past[at - 1])); \
+        const thumb = box.left + 8 + ((state.past[place].at - scrub.min) / (scrub.max - scrub.min)) * (box.width - 16); \
+        const end = box.left + 8 + (box.width - 16); \
+        widest = Math.max(widest, Math.min(...parts.map((part) => Math.abs(part.left - thumb))), Math.abs(Math.max(...parts.map((part) => part.right)) - end)); \
+        frames += 1; if (frames < 40) requestAnimationFrame(look); else done(widest); }; requestAnimationFrame(look)";
+
 #[test]
-fn the_strip_and_the_slider_have_one_scale_of_time() {
+fn the_strip_and_the_slider_have_one_scale_of_time_while_time_goes_on() {
     run(async {
         let (browser, page) = Browser::of_five(5).await;
         command(&page, r#"{"command":"crash agent-5"}"#).await;
         browser.led_by("agent-4").await;
+        browser
+            .until("return by('strip').childElementCount >= 2")
+            .await;
+        let apart = browser
+            .client
+            .execute_async(APART, Vec::new())
+            .await
+            .unwrap();
+        assert!(apart.as_f64() < Some(2.5), "{apart} px");
+        // A recording has the same scale.
         command(&page, r#""pause""#).await;
-        browser.until("return state.now.clock.paused").await;
-        // Where the slider stands at the moment of a change of the leader, the strip changes its colour.
-        let apart = "drawStrip(); const parts = [...by('strip').children], scrub = by('scrub'), led = (each) => each.moment.agents.filter((agent) => agent.leads).map((agent) => agent.name).join(), \
-            place = state.past.findIndex((each, at) => at > 0 && led(each) !== led(state.past[at - 1])); \
-            look(place); drawTimeline(); const share = (scrub.value - scrub.min) / (scrub.max - scrub.min), box = scrub.getBoundingClientRect(), strip = by('strip').getBoundingClientRect(); \
-            const thumb = box.left + 8 + share * (box.width - 16); \
-            return Math.min(...parts.map((part) => Math.abs(strip.left + (part.getAttribute('x') / 1000) * strip.width - thumb)))";
-        let apart = browser.script(apart, Vec::new()).await.as_f64().unwrap();
-        assert!(apart < 2.5, "{apart} px");
+        let text = get(&page, "/copies/run.jsonl").await.text;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.jsonl");
+        std::fs::write(&file, text).unwrap();
+        let field = browser.wait("[data-id=open]").await;
+        field.send_keys(file.to_str().unwrap()).await.unwrap();
+        browser.until("return state.film").await;
+        browser.script("drawStrip()", Vec::new()).await;
+        let apart = browser
+            .client
+            .execute_async(APART, Vec::new())
+            .await
+            .unwrap();
+        assert!(apart.as_f64() < Some(2.5), "{apart} px");
         browser.end().await;
     });
 }
@@ -101,6 +140,46 @@ fn a_cluster_that_settled_before_its_page_began_counts_that_election() {
             .script("return state.elections[0].messages", Vec::new())
             .await;
         assert!(first.as_u64() > Some(0), "{first}");
+        browser.end().await;
+    });
+}
+
+/// Counts the looks, and those that find "Not settled".
+const LOOK: &str = "Object.assign(window, { looks: 0, unsettled: 0 }); setInterval(() => { window.looks += 1; \
+    if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 10)";
+
+async fn is_at_rest(browser: &Browser) {
+    browser.script(LOOK, Vec::new()).await;
+    browser.until("return window.looks >= 200").await;
+    let found = browser.script("return window.unsettled", Vec::new()).await;
+    assert_eq!(found, 0);
+}
+
+#[test]
+fn not_settled_is_said_only_while_an_election_is_under_way() {
+    run(async {
+        let (lease, _thread) = stage(|| Cluster::around_register(|_| {}).agents(3));
+        let ring = || Cluster::<Ring>::with_config(Arc::default()).agents(3);
+        let (ring, _thread) = stage(ring);
+        for page in [lease, ring] {
+            done(&page, r#"{"speed":5}"#).await;
+            let browser = Browser::of(&page, &[]).await;
+            browser.led_by("agent-3").await;
+            browser.until("return state.elections.length > 0").await;
+            is_at_rest(&browser).await;
+            browser.end().await;
+        }
+        // An agent that has to be told to campaign: nothing is under way before, and something is then.
+        let (page, _thread) = stage(|| Cluster::builder().agents(3).astra());
+        let browser = Browser::of(&page, &[]).await;
+        browser.until("return moment().why.some((text) => text.startsWith('Nothing is under way: no leader at'))").await;
+        is_at_rest(&browser).await;
+        command(&page, r#"{"command":"campaign agent-1"}"#).await;
+        browser.led_by("agent-3").await;
+        browser
+            .until("return window.unsettled > 0 && state.elections.length > 0")
+            .await;
+        is_at_rest(&browser).await;
         browser.end().await;
     });
 }
