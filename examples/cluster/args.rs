@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use actix_bully::record::{Header, read_span};
+use actix_bully::{
+    record::{Header, read_span},
+    testkit::trace::Trace,
+};
 use clap::{Parser, value_parser};
 
 use crate::protocol::Protocol;
@@ -59,7 +62,7 @@ pub(crate) struct Args {
     /// The beginning of the run that is repeated.
     #[arg(skip)]
     pub(crate) header: Option<Header>,
-    /// Whether that run has a line for each arrival.
+    /// The trace of the run that is repeated: it keeps the same messages as the recording.
     #[arg(skip)]
-    pub(crate) keeps_deliveries: bool,
+    pub(crate) trace: Option<Trace>,
 }

@@ -18,25 +18,21 @@ pub(crate) fn begin_as(args: &mut Args, recording: &Recording) -> Result<(), Wro
     args.agents = u32::try_from(header.agents.len())?;
     args.seed = header.seed;
     args.header = Some(header.clone());
-    args.keeps_deliveries = recording
-        .entries()
-        .iter()
-        .any(|entry| matches!(entry.what, What::Delivered(_)));
+    args.trace = Some(trace_of(recording));
     Ok(())
 }
 
 /// Returns a trace that keeps the same messages as the recording.
-pub(crate) fn trace(args: &Args, header: &Header) -> Trace {
-    let trace = if header.repeated {
-        Trace::new().with_repeated()
-    } else {
-        Trace::new()
-    };
-    if args.keeps_deliveries {
-        trace.with_deliveries()
-    } else {
-        trace
+fn trace_of(recording: &Recording) -> Trace {
+    let mut trace = Trace::new();
+    if recording.header().repeated {
+        trace = trace.with_repeated();
     }
+    let mut entries = recording.entries().iter();
+    if entries.any(|entry| matches!(entry.what, What::Delivered(_))) {
+        trace = trace.with_deliveries();
+    }
+    trace
 }
 
 /// Checks that a cluster of this example begins as the recorded one did.

@@ -46,8 +46,8 @@ impl<E: protocol::Election> Session<E> {
         let recorded = args.header.as_ref().and_then(|header| header.network);
         let network = recorded.map_or(Ok(usual), Conditions::try_from)?;
         let mut cluster = cluster.seed(args.seed).network(network);
-        if let Some(header) = &args.header {
-            cluster = cluster.trace(replay::trace(args, header));
+        if let Some(trace) = &args.trace {
+            cluster = cluster.trace(trace.clone());
         }
         let cluster = cluster.start()?;
         let mut screen = Screen::new(args);

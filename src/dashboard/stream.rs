@@ -130,7 +130,7 @@ mod tests {
 
     use super::{
         super::{
-            board::Head,
+            head::Head,
             moment::PageMoment,
             said::{Happened, Said},
         },
