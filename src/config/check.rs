@@ -70,7 +70,7 @@ impl Config {
             About::new(text).map_err(|reason| ConfigError::About { reason })?;
         }
         self.check_bridge()?;
-        self.check_kubernetes()?;
+        self.check_ways()?;
         Ok(Plan {
             election: self.election(&identity)?,
             limits: self.limits.limits()?,
@@ -379,7 +379,13 @@ impl TimingsSettings {
 
 impl LimitsSettings {
     fn limits(&self) -> Result<Limits, ConfigError> {
-        let mut builder = Limits::builder();
+        let (usual, mut builder) = (Limits::default(), Limits::builder());
+        if let Some(inbound) = self.inbound {
+            // Two limits that have no key may not exceed this one.
+            builder = builder
+                .unready(usual.unready().min(inbound))
+                .unready_per_address(usual.unready_per_address().min(inbound));
+        }
         set!(builder, self: handshake frame inbound rate burst queue ping_after silence dial_min dial_max forget);
         builder
             .build()

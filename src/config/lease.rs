@@ -55,24 +55,50 @@ impl Config {
         Ok(config)
     }
 
-    /// Checks that the other keys of Kubernetes are set only together with `lease.kubernetes`.
-    pub(super) fn check_kubernetes(&self) -> Result<(), ConfigError> {
+    /// Checks that a key for the way to a store is set only with the key that names this store.
+    pub(super) fn check_ways(&self) -> Result<(), ConfigError> {
         let lease = &self.lease;
-        let others = [
+        let (url, etcd) = (&lease.postgres_url_file, &lease.etcd_endpoints);
+        let (namespace, kubeconfig) = (&lease.kubernetes_namespace, &lease.kubeconfig_file);
+        let ways: [(_, _, &[_]); 4] = [
             (
-                "lease.kubernetes_namespace",
-                lease.kubernetes_namespace.is_some(),
+                POSTGRES,
+                url.is_some(),
+                &[
+                    ("lease.postgres_schema", lease.postgres_schema.is_some()),
+                    ("lease.create_table", lease.create_table),
+                ],
             ),
-            ("lease.kubeconfig_file", lease.kubeconfig_file.is_some()),
-        ];
-        match others.into_iter().find(|(_, is_set)| *is_set) {
-            Some((key, _)) if !lease.kubernetes => Err(contradiction(
-                key.to_owned(),
+            (
+                ETCD,
+                !etcd.is_empty(),
+                &[("lease.etcd_login_file", lease.etcd_login_file.is_some())],
+            ),
+            (
                 KUBERNETES,
-                "it says how Kubernetes is reached: set `lease.kubernetes = true`, or leave it out",
-            )),
-            _ => Ok(()),
+                lease.kubernetes,
+                &[
+                    ("lease.kubernetes_namespace", namespace.is_some()),
+                    ("lease.kubeconfig_file", kubeconfig.is_some()),
+                ],
+            ),
+            (
+                ETCD,
+                self.has_lease(),
+                &[
+                    (AUTHORITIES, lease.authorities_file.is_some()),
+                    (CERTIFICATE, lease.certificate_file.is_some()),
+                    (KEY, lease.key_file.is_some()),
+                ],
+            ),
+        ];
+        for (store, is_named, keys) in ways {
+            if let Some((key, _)) = keys.iter().find(|(_, is_set)| *is_set && !is_named) {
+                let advice = "it says how that store is reached: name the store, or leave it out";
+                return Err(contradiction(*key, store, advice));
+            }
         }
+        Ok(())
     }
 
     /// Returns the keys that select a store and are set, each with the feature that it needs if this build lacks that

@@ -1,14 +1,8 @@
 //! What does not fit together: each contradiction by its key, with what to do.
 
-use std::time::Duration;
-
-use crate::{
-    agent::any::AnyConfig,
-    config::{
-        Config,
-        tests::{every_line_is_refused, refusal},
-    },
-    elections::bully::Preemption,
+use crate::config::{
+    Config,
+    tests::{every_line_is_refused, refusal},
 };
 
 const BARE: &str = "node = \"a\"\ngroup = \"g\"";
@@ -187,27 +181,18 @@ fn durations_and_limits_that_do_not_fit_are_refused() {
     );
 }
 
-/// Each mode has a configuration of its own.
 #[test]
-fn the_keys_of_a_hand_over_count_in_every_mode() {
-    let keys = "preemption = \"7s\"\nmargin = 3\ndrain = \"300ms\"\ncooldown = \"70s\"";
-    for mode in [
-        "",
-        "quorum = { voters = [\"a\"], store_file = \"v\" }",
-        "lease.folder = \"f\"",
-    ] {
-        let config = Config::from_toml(&format!("{BARE}\n{keys}\n{mode}")).unwrap();
-        let (preemption, margin, drain, cooldown) = match config.plan().unwrap().election {
-            AnyConfig::Available(it) => (it.preemption, it.margin, it.drain, it.cooldown),
-            AnyConfig::Quorum(it) => (it.preemption, it.margin, it.drain(), it.cooldown),
-            AnyConfig::Lease(it) => (it.preemption, it.margin, it.drain(), it.cooldown),
-            AnyConfig::Astra(_) => panic!("no key asks for it"),
-        };
-        let after = Preemption::After(Duration::from_secs(7));
-        assert_eq!((preemption, margin), (after, Some(3.into())), "{mode}");
-        let spans = [drain.as_millis(), cooldown.as_millis()];
-        assert_eq!(spans, [300, 70_000], "{mode}");
-    }
+fn a_key_of_a_store_is_refused_without_its_store() {
+    every_line_is_refused(
+        BARE,
+        r#"
+        lease.folder = "f"\nlease.create_table = true | `lease.create_table` contradicts `lease.postgres_url_file`: it says how that store is reached: name the store, or leave it out
+        lease.postgres_schema = "s" | `lease.postgres_schema` contradicts `lease.postgres_url_file`: it says how that store is reached: name the store, or leave it out
+        lease.etcd_login_file = "l" | `lease.etcd_login_file` contradicts `lease.etcd_endpoints`: it says how that store is reached: name the store, or leave it out
+        lease.kubernetes_namespace = "n" | `lease.kubernetes_namespace` contradicts `lease.kubernetes`: it says how that store is reached: name the store, or leave it out
+        lease.authorities_file = "a" | `lease.authorities_file` contradicts `lease.etcd_endpoints`: it says how that store is reached: name the store, or leave it out
+    "#,
+    );
 }
 
 /// Links beside a lease carry messages of applications, and the end of a process.

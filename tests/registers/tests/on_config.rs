@@ -14,7 +14,7 @@ fn folder() -> TempDir {
 fn text(node: &str, key: &str, path: &Path) -> String {
     let path = path.display();
     format!(
-        "node = \"{node}\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n{key} = \"{path}\"\ncreate_table = true"
+        "node = \"{node}\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n{key} = \"{path}\""
     )
 }
 
@@ -61,7 +61,7 @@ fn nodes_lead_in_turn_by_a_database() {
     let folder = folder();
     let url = folder.path().join("url");
     fs::write(&url, format!("{}\n", server.address())).expect("it can be written");
-    lead_in_turn("postgres_url_file", &url);
+    lead_in_turn("create_table = true\npostgres_url_file", &url);
 }
 
 #[test]
