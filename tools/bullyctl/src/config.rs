@@ -1,6 +1,7 @@
 //! Reads the configuration of a node for a verb: a file, and variables of the environment that override it.
 
 use std::{
+    env,
     fs::File,
     io::{self, Read},
     path::Path,
@@ -17,6 +18,9 @@ pub(crate) fn load(path: &Path, prefix: Option<&str>) -> Result<Config, Failure>
         return Config::load(path, prefix).map_err(refused);
     }
     let config = Config::from_toml(&read(path)?).map_err(refused)?;
+    // With a lease in Kubernetes the node may have the name of its pod. No other variable counts without a prefix.
+    let pod = env::var(POD).map(|name| (POD.to_owned(), name));
+    let config = config.with_env(POD, pod).map_err(refused)?;
     config.check().map_err(refused)?;
     Ok(config)
 }
@@ -38,6 +42,9 @@ fn read(path: &Path) -> Result<String, Failure> {
     })?;
     Ok(text)
 }
+
+/// Variable in which Kubernetes gives a container the name of its pod.
+const POD: &str = "HOSTNAME";
 
 /// Largest number of bytes that are read. It is more than a configuration may have, so that a longer file is refused.
 const MOST: u64 = 128 << 10;

@@ -17,6 +17,7 @@ fn preflight(folder: &Path, text: &str, more: &[&str]) -> (i32, String, String) 
         .arg(&file)
         .args(more)
         .env("JOBS_NODE", "api-9")
+        .env("HOSTNAME", "jobs-7d4b-x2x")
         .output()
         .unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
@@ -141,6 +142,10 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
     assert_eq!(preflight(folder.path(), text, &[]).0, 2);
     let (code, out, err) = preflight(folder.path(), text, &["--env", "JOBS"]);
     assert_eq!(code, 0, "{out}{err}");
+    // A pod's name serves for its node, without a prefix too.
+    let pod = format!("{text}\nlease.kubernetes = true");
+    let (_, out, err) = preflight(folder.path(), &pod, &[]);
+    assert!(!err.contains("`node` is missing"), "{out}{err}");
     let none = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
         .arg("status")
         .output();
