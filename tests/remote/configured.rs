@@ -8,9 +8,9 @@ use actix::{
     clock::{Instant, sleep},
 };
 use actix_bully::{
-    config::{Config, PeerSettings, RunError, RunningNode, TimingsPreset},
+    config::{Config, PeerSettings, RunError, RunningNode},
     protocol::Timings,
-    remote::{Closed, MayBe, NodeIncarnation, transport::Pipes},
+    remote::{Closed, NodeIncarnation, transport::Pipes},
     store::OpenStore,
     testkit::VirtualClock,
 };
@@ -105,32 +105,6 @@ fn two_lines_are_enough_for_an_agent_that_leads_alone() {
         );
         running.leave(MS(5_000)).await.unwrap();
         assert_eq!(running.group().members().len(), 0);
-    });
-}
-
-#[test]
-fn an_agent_is_what_the_configuration_says() {
-    play(async {
-        let text = "role = \"voter\"\n[timings]\npreset = \"in_process\"\n";
-        let witness = config(&format!("{LEAST}{text}"), &[]);
-        assert_eq!(witness.timings.preset, Some(TimingsPreset::InProcess));
-        let running = witness.start().unwrap();
-        sleep(MS(60_000)).await;
-        assert!(!running.agent().is_leader(), "a witness never leads");
-        let members = running.group().members();
-        assert_eq!(members.get(&id("api-1")).unwrap().score, None);
-        running.leave(MS(5_000)).await.unwrap();
-
-        let mut scored = Config::new("a", "g");
-        scored.score = (7, -3).into();
-        let running = scored.start().unwrap();
-        let members = running.group().members();
-        assert_eq!(members.get(&id("a")).unwrap().score, Some((7, -3).into()));
-        running.leave(MS(5_000)).await.unwrap();
-        scored.role = MayBe::Observer;
-        let running = scored.start().unwrap();
-        sleep(MS(60_000)).await;
-        assert_eq!(running.agent().leader(), None);
     });
 }
 

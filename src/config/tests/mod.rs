@@ -2,6 +2,7 @@
 
 mod check;
 mod deploy;
+mod keys;
 mod page;
 mod preflight;
 mod random;

@@ -1,0 +1,189 @@
+//! The keys of the section `limits`: how much a peer or a stranger gets, and when it is noticed that one is gone.
+
+use actix::clock::{Instant, sleep, timeout};
+use tokio::io::AsyncReadExt;
+
+use super::{
+    Rows, Seen, check, rows,
+    scene::{LINKED, MS, SECONDS, Scene, rounded, until},
+};
+use crate::{
+    elections::{AnyMessage, bully::Elect},
+    protocol::{Incarnation, Round, Term, To},
+    remote::{Closed, LinkStatus, NodeIncarnation, transport::Transport as _},
+};
+
+pub(super) fn rows() -> Vec<Rows> {
+    vec![
+        rows!(
+            LINKED,
+            visited,
+            r#"
+            limits.handshake = "200ms" | closed after 600 ms | closed after 200 ms
+            limits.inbound = 32 | too many: none | too many: one
+            limits.inbound = 4 | too many: none | too many: many
+        "#
+        ),
+        rows!(
+            LINKED,
+            dials,
+            r#"
+            limits.dial_min = "5s" | many at first | few at first
+            limits.dial_max = "1s" | few later | many later
+        "#
+        ),
+        rows!(
+            LINKED,
+            idle,
+            r#"
+            limits.ping_after = "60ms" | few frames | many frames
+            limits.silence = "5s" | silent after 1 s | silent after 5 s
+        "#
+        ),
+        rows!(
+            LINKED,
+            sends,
+            "
+            limits.frame = 4096 | few frames | many frames
+            limits.rate = 1048576 | lost: none | lost: many
+            limits.queue = 65536 | lost: none | lost: many
+        "
+        ),
+        rows!(
+            format!("{LINKED}\nlimits.rate = 4194304"),
+            sends,
+            "limits.burst = 131072 | at once | in parts"
+        ),
+        rows!(
+            r#"
+            listen = "127.0.0.1:1"
+            peers = [{ node = "b" }]
+            quorum.voters = ["a"]
+            quorum.store_file = "FOLDER/a.vote"
+            quorum.store = "create"
+            "#,
+            comes_back,
+            r#"limits.forget = "5s" | refused as stale | linked"#
+        ),
+    ]
+}
+
+#[test]
+fn each_limit_shows() {
+    check(&rows());
+}
+
+/// A number in words: how it grows is seen, and not each change of a protocol.
+fn words(number: u64, many: u64) -> &'static str {
+    match number {
+        0 => "none",
+        1 => "one",
+        _ if number < many => "few",
+        _ => "many",
+    }
+}
+
+/// Strangers connect and say nothing, beside one peer.
+async fn visited(s: Scene) -> Seen {
+    let (a, _b) = (s.a()?, s.other("b", ""));
+    sleep(SECONDS(20)).await;
+    let mut connections = Vec::new();
+    for stranger in 0..32 {
+        let host = s.pipes.host(&format!("stranger-{stranger}"));
+        connections.push(host.dial("127.0.0.1:1").await.unwrap());
+    }
+    let (mut last, began) = (connections.pop().unwrap(), Instant::now());
+    last.read_to_end(&mut Vec::new()).await.ok();
+    let too_many = Closed::TooManyConnections;
+    let too_many = a.bridge().unwrap().counters().closed(too_many);
+    let closed = began.elapsed().as_millis();
+    let too_many = words(too_many, 2);
+    Ok(format!("too many: {too_many}, closed after {closed} ms"))
+}
+
+/// Its peers are not there.
+async fn dials(s: Scene) -> Seen {
+    let a = s.a()?;
+    let dials = || a.bridge().unwrap().traffic().dials;
+    sleep(SECONDS(2)).await;
+    let first = dials();
+    sleep(SECONDS(598)).await;
+    let (first, later) = (words(first, 6), words(dials() - first, 1_000));
+    Ok(format!("{first} at first, {later} later"))
+}
+
+/// The node and `b` talk no more than they have to; then nothing of `b` arrives.
+async fn idle(s: Scene) -> Seen {
+    let (a, _b) = (s.a()?, s.other("b", "role = \"voter\""));
+    sleep(SECONDS(20)).await;
+    let bridge = a.bridge().unwrap();
+    let before = bridge.traffic().frames_out;
+    sleep(SECONDS(60)).await;
+    let frames = bridge.traffic().frames_out - before;
+    s.pipes.partition_one_way("b", "a");
+    let silent = until(|| bridge.counters().closed(Closed::Silent) > 0).await;
+    let (frames, silent) = (words(frames, 800), rounded(silent));
+    Ok(format!("{frames} frames, silent after {silent}"))
+}
+
+/// The node sends many messages at once.
+async fn sends(s: Scene) -> Seen {
+    let (a, b) = (s.a()?, s.other("b", ""));
+    sleep(SECONDS(20)).await;
+    let [from, to] = [&a, &b].map(|node| node.agent().id().clone());
+    let incarnation = a.group().members().get(&from).unwrap().incarnation.unwrap();
+    let (out, into) = (a.bridge().unwrap(), b.bridge().unwrap());
+    let (before, arrived) = (out.traffic(), into.traffic().messages_in);
+    for counter in 0..5_000 {
+        let message: AnyMessage = Elect {
+            round: Round {
+                incarnation: Incarnation(1),
+                counter,
+            },
+            score: 1.into(),
+            seen: Term(0),
+            takeover: None,
+            released: None,
+        }
+        .into();
+        let to = To::One(to.clone());
+        a.group().deliver(&from, incarnation, &to, message);
+    }
+    let lost = out.peers()[0].lost;
+    let expected = arrived + 5_000 - lost;
+    let took = until(|| into.traffic().messages_in >= expected).await;
+    let frames = words(out.traffic().frames_out - before.frames_out, 20);
+    let parts = if took > MS(10) { "in parts" } else { "at once" };
+    Ok(format!(
+        "lost: {}, {frames} frames, {parts}",
+        words(lost, 2)
+    ))
+}
+
+/// An observer comes back with a lower incarnation, as after its clock was set back.
+async fn comes_back(s: Scene) -> Seen {
+    let a = s.a()?;
+    let b = r#"
+        node = "b"
+        group = "jobs"
+        role = "observer"
+        peers = [{ node = "a", address = "127.0.0.1:1" }]
+        quorum.voters = ["a"]
+    "#;
+    let first = s.start_as(NodeIncarnation(9_000), "b", b).unwrap();
+    let is_linked = || {
+        let peers = a.bridge().unwrap().peers();
+        matches!(peers[0].link, LinkStatus::Linked { .. })
+    };
+    until(is_linked).await;
+    first.leave(SECONDS(5)).await.unwrap();
+    sleep(SECONDS(10)).await;
+    let _second = s.start_as(NodeIncarnation(8_000), "b", b).unwrap();
+    let linked = timeout(SECONDS(20), until(is_linked)).await;
+    Ok(if linked.is_ok() {
+        "linked"
+    } else {
+        "refused as stale"
+    }
+    .to_owned())
+}

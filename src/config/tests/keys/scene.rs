@@ -1,0 +1,182 @@
+//! The nodes of a row: over pipes, in virtual time.
+
+use std::{cell::Cell, fs, os::unix::fs::PermissionsExt, time::Duration};
+
+use actix::clock::{Instant, sleep};
+use tempfile::TempDir;
+
+use crate::{
+    agent::any::AnyConfig,
+    config::{Config, RunError, RunningNode},
+    record::RecordLimits,
+    register::MemoryRegister,
+    remote::{NodeIncarnation, transport::Pipes},
+    testkit::VirtualClock,
+};
+
+pub(super) const MS: fn(u64) -> Duration = Duration::from_millis;
+pub(super) const SECONDS: fn(u64) -> Duration = Duration::from_secs;
+
+/// The nodes `a`, `b` and `c`, which find each other.
+pub(super) const LINKED: &str = r#"
+    listen = "HERE"
+    peers_name_all = true
+    peers = [{ node = "a", address = "127.0.0.1:1" }, { node = "b", address = "127.0.0.1:2" }, { node = "c", address = "127.0.0.1:3" }]
+"#;
+
+/// The same three nodes vote.
+pub(super) const QUORUM: &str = r#"
+    listen = "HERE"
+    peers_name_all = true
+    peers = [{ node = "a", address = "127.0.0.1:1" }, { node = "b", address = "127.0.0.1:2" }, { node = "c", address = "127.0.0.1:3" }]
+    quorum.voters = ["a", "b", "c"]
+    quorum.store_file = "FOLDER/NODE.vote"
+    quorum.store = "open-or-create"
+"#;
+
+/// A lease in a folder. In virtual time a register in memory takes its place.
+pub(super) const LEASE: &str = "lease.folder = \"FOLDER/leases\"";
+
+/// The place of a row. The node `a` is the one that is looked at.
+pub(super) struct Scene {
+    text: String,
+    beside: String,
+    /// The lines of the row.
+    pub(super) line: String,
+    pub(super) pipes: Pipes,
+    pub(super) folder: TempDir,
+    /// The port of the row's server, if it has one.
+    pub(super) port: Cell<u16>,
+    store: MemoryRegister,
+    starts: Cell<u64>,
+}
+
+impl Scene {
+    pub(super) fn new(text: String, beside: &str, line: &str) -> Self {
+        Self {
+            text,
+            beside: beside.to_owned(),
+            line: line.to_owned(),
+            pipes: Pipes::new(),
+            folder: tempfile::tempdir().unwrap(),
+            port: Cell::default(),
+            store: MemoryRegister::new(),
+            starts: Cell::new(1_000),
+        }
+    }
+
+    /// Starts the node of the row.
+    pub(super) fn a(&self) -> Result<RunningNode, RunError> {
+        self.start("a", &self.text)
+    }
+
+    /// Starts another node, beside whose keys these lines stand.
+    pub(super) fn other(&self, node: &str, more: &str) -> RunningNode {
+        let text = format!("node = {node:?}\ngroup = \"jobs\"\n{}\n{more}", self.beside);
+        self.start(node, &text).unwrap()
+    }
+
+    /// Starts a node that has the keys of this text.
+    pub(super) fn start(&self, node: &str, text: &str) -> Result<RunningNode, RunError> {
+        self.starts.set(self.starts.get() + 1);
+        self.start_as(NodeIncarnation(self.starts.get()), node, text)
+    }
+
+    pub(super) fn start_as(
+        &self,
+        incarnation: NodeIncarnation,
+        node: &str,
+        text: &str,
+    ) -> Result<RunningNode, RunError> {
+        let config = self.config(node, text);
+        let (host, store) = (self.pipes.host(node), self.store.clone());
+        let election = config.plan()?.election;
+        let starter = config.starter()?.on_this_arbiter();
+        let starter = starter.bridge(move |bridge| {
+            let bridge = bridge.transport(host).seed(7);
+            bridge.incarnation(incarnation)
+        });
+        let starter = starter.agent(move |agent| {
+            let agent = agent.clock(VirtualClock::new());
+            match election {
+                AnyConfig::Lease(config) => agent.lease_with(config, store),
+                AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => agent,
+            }
+        });
+        starter.start()
+    }
+
+    /// The configuration of the node of the row.
+    pub(super) fn own(&self) -> Config {
+        self.config("a", &self.text)
+    }
+
+    fn config(&self, node: &str, text: &str) -> Config {
+        let folder = self.folder.path().to_str().unwrap();
+        let text = text.replace("FOLDER", folder).replace("NODE", node);
+        let here = format!("127.0.0.1:{}", node.as_bytes()[0] - b'a' + 1);
+        let text = text
+            .replace("HERE", &here)
+            .replace("PORT", &self.port.get().to_string());
+        Config::from_toml(&text).unwrap()
+    }
+
+    /// Writes a file that only its owner may read.
+    pub(super) fn write(&self, name: &str, content: &str) {
+        let path = self.folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+
+    /// The names of the files, and of those in folders.
+    pub(super) fn files(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for file in fs::read_dir(folder).unwrap() {
+                let path = file.unwrap().path();
+                let name = path.strip_prefix(self.folder.path()).unwrap();
+                names.push(name.to_str().unwrap().to_owned());
+                folders.extend(path.is_dir().then_some(path));
+            }
+        }
+        names.sort();
+        names
+    }
+}
+
+/// The node's report, and whether it keeps a record.
+pub(super) fn shown(node: &RunningNode) -> String {
+    let report = serde_json::to_string(&node.operated().report()).unwrap();
+    format!("{report} records: {}", node.agent().is_recording())
+}
+
+/// The record of the node, which says by which durations it runs.
+pub(super) fn recorded(node: &RunningNode) -> String {
+    node.agent().record(Some(RecordLimits::default()));
+    node.agent().recorded().unwrap()
+}
+
+/// The leader that the node knows.
+pub(super) fn leader(node: &RunningNode) -> String {
+    let found = node.agent().leader();
+    found.map_or_else(|| "nobody".to_owned(), |leader| leader.id.to_string())
+}
+
+/// Waits until it holds. Returns for how long, within 1 ms and half a per cent.
+pub(super) async fn until(mut holds: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < SECONDS(1_000), "never");
+        sleep(MS(1).max(began.elapsed() / 200)).await;
+    }
+    began.elapsed()
+}
+
+/// A span in whole seconds; a short one in whole hundredths.
+pub(super) fn rounded(span: Duration) -> String {
+    if span < MS(700) {
+        return format!("{} ms", span.as_millis() / 10 * 10);
+    }
+    format!("{} s", (span + MS(500)).as_secs())
+}
