@@ -48,7 +48,8 @@ impl AgentSeries<'_> {
             counter!(counter, &labels).increment(0);
         }
         let [group, node] = labels.clone();
-        for reason in UNWANTED {
+        // Alerts watch the ends that came without a request.
+        for reason in LostReason::ALL.iter().filter(|end| !end.is_wanted()) {
             let reason = ("reason", reason.label().to_owned());
             counter!(LOST, &[group.clone(), node.clone(), reason]).increment(0);
         }
@@ -100,16 +101,6 @@ impl AgentSeries<'_> {
         counter!(WORK_STALLS, &self.labels()).increment(1);
     }
 }
-
-/// The reasons for the end of a leadership that no person requested. Alerts watch these reasons.
-const UNWANTED: [LostReason; 6] = [
-    LostReason::Ended,
-    LostReason::Isolated,
-    LostReason::LeaseExpired,
-    LostReason::NameTwice,
-    LostReason::Stalled,
-    LostReason::Superseded,
-];
 
 /// The counts of a group at one moment.
 #[derive(Debug)]

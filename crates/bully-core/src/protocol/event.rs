@@ -75,81 +75,63 @@ impl fmt::Display for Event {
     }
 }
 
-/// The reason why a leadership ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum LostReason {
+/// The reasons: each with its name as the label of a metric, its name in a text, and whether such an end was requested.
+macro_rules! lost_reasons {
+    ($($(#[$doc:meta])* $name:ident $label:literal $text:literal $is_wanted:literal,)*) => {
+        /// The reason why a leadership ended.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum LostReason {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl LostReason {
+            /// All reasons.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns whether a leadership ended on request. Any other end is a fault of the agent, its host or the
+            /// network, which an operator may want to examine.
+            pub const fn is_wanted(self) -> bool {
+                match self { $(Self::$name => $is_wanted,)* }
+            }
+
+            /// Returns its name as the label of a metric. The label stays the same from version to version.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$name => $label,)* }
+            }
+        }
+
+        impl fmt::Display for LostReason {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$name => $text,)* })
+            }
+        }
+    };
+}
+
+lost_reasons! {
     /// An agent of higher rank asked for the leadership, and this agent's policy yields.
-    Outranked,
+    Outranked "outranked" "outranked" true,
     /// Another agent announced itself in a higher term.
-    Superseded,
+    Superseded "superseded" "superseded" false,
     /// This agent stepped down or left the group, and handed over.
-    Resigned,
+    Resigned "resigned" "resigned" true,
     /// This agent was itself stalled for longer than others wait for a leader.
-    Stalled,
+    Stalled "stalled" "stalled" false,
     /// This agent crashed or was stopped.
-    Ended,
+    Ended "ended" "ended" false,
     /// A lease was not renewed in time.
-    LeaseExpired,
+    LeaseExpired "lease_expired" "lease expired" false,
     /// This agent did not hear a majority of the voters for a round.
-    Isolated,
+    Isolated "isolated" "isolated" false,
     /// The group is being reorganized, because a member was found outside of it; the same agent may
     /// lead next.
-    Reorganized,
+    Reorganized "reorganized" "reorganized" true,
     /// The voters change, and a leader of the next list follows.
-    VotersChange,
+    VotersChange "voters_change" "voters change" true,
     /// More of the other voters know a later process of this agent's name than count on this process.
-    NameTwice,
-}
-
-impl LostReason {
-    /// Returns whether a leadership ended on request. Any other end is a fault of the agent, its host or the network,
-    /// which an operator may want to examine.
-    pub const fn is_wanted(self) -> bool {
-        match self {
-            Self::Resigned | Self::Outranked | Self::Reorganized | Self::VotersChange => true,
-            Self::Ended
-            | Self::Isolated
-            | Self::LeaseExpired
-            | Self::NameTwice
-            | Self::Stalled
-            | Self::Superseded => false,
-        }
-    }
-
-    /// Returns its name as the label of a metric. The label stays the same from version to version.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Outranked => "outranked",
-            Self::Superseded => "superseded",
-            Self::Resigned => "resigned",
-            Self::Stalled => "stalled",
-            Self::Ended => "ended",
-            Self::LeaseExpired => "lease_expired",
-            Self::Isolated => "isolated",
-            Self::Reorganized => "reorganized",
-            Self::VotersChange => "voters_change",
-            Self::NameTwice => "name_twice",
-        }
-    }
-}
-
-impl fmt::Display for LostReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Outranked => "outranked",
-            Self::Superseded => "superseded",
-            Self::Resigned => "resigned",
-            Self::Stalled => "stalled",
-            Self::Ended => "ended",
-            Self::LeaseExpired => "lease expired",
-            Self::Isolated => "isolated",
-            Self::Reorganized => "reorganized",
-            Self::VotersChange => "voters change",
-            Self::NameTwice => "its name is used twice",
-        })
-    }
+    NameTwice "name_twice" "its name is used twice" false,
 }
 
 /// A leader: its name, its incarnation and its term.
