@@ -9,6 +9,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+mod about;
 mod bytes;
 mod crowds;
 mod ends;
