@@ -21,6 +21,8 @@ impl<E: Election> ElectionHandle<E> {
     ///
     /// The members get it like a change of the score. If the agents share only a store, the leader's next renewal of
     /// the lease carries the text.
+    /// The text of another agent is in its row of the store within 30 s, and in the others'
+    /// [reports](crate::operate::AgentReport::contenders) within a minute.
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.

@@ -116,7 +116,11 @@ impl<E: Election> AgentBuilder<E> {
     /// [`About`](crate::protocol::About). Default: none. It can be [changed](super::ElectionHandle::set_about).
     ///
     /// Members read the [text of the leader](super::ElectionHandle::leader_about). No election depends on it. It is not
-    /// secret: everyone who can read the group's members or the record of its lease can read it.
+    /// secret: everyone who can read the group's members or the records of its lease can read it.
+    ///
+    /// If the agents only share a store, the record of the lease has the leader's text, and the row of each other agent
+    /// has that agent's: the [report of a node](crate::operate::AgentReport::contenders) shows them. A row is written
+    /// and read every 30 s with or without a text, so the texts cost no request.
     pub fn about(mut self, text: impl Into<String>) -> Self {
         self.about = Some(text.into());
         self

@@ -61,6 +61,7 @@ mod about;
 mod actor;
 pub(crate) mod any;
 mod arbiter;
+mod assumptions;
 mod builder;
 mod bully;
 mod choices;
@@ -110,7 +111,7 @@ mod voters;
 mod wait;
 mod work;
 
-pub(crate) use crate::register::keeper::{MarkReset, StoreContenders};
+pub(crate) use crate::register::keeper::{MarkReset, StoreContender, StoreContenders};
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;

@@ -42,7 +42,6 @@ impl<E: Election> ElectionHandle<E> {
 
 impl AgentReader {
     /// Returns the members of its group, the places where they run, and whether messages reach them.
-    #[cfg(feature = "dashboard")]
     pub(crate) fn reach(&self) -> Vec<crate::group::ReachableMember> {
         self.0.membership().reach()
     }

@@ -7,14 +7,12 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 
-#[cfg(feature = "dashboard")]
-use crate::group::ReachableMember;
 use crate::{
     agent::{
         CommandError, Diagnosis, ElectionHandle, LeaveError, MarkReset, Status, StoreContenders,
         VotersError,
     },
-    group::Counts,
+    group::{Counts, ReachableMember},
     history::KeptHistory,
     protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
     record::RecordLimits,
@@ -48,9 +46,9 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
     /// Returns the members of the agent's group, with their nodes, and whether messages reach them.
-    #[cfg(feature = "dashboard")]
     fn reach(&self) -> Vec<ReachableMember>;
-    /// Returns the time for which the agent will still lead if it receives nothing; `None` if that time has no end.
+    /// Returns the time for which the agent, or else the leader that it follows, still leads if it hears nothing; `None`
+    /// if that time has no end, or is unknown.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
@@ -121,7 +119,6 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     fn diagnosis(&self) -> Diagnosis {
         Self::diagnosis(self)
     }
-    #[cfg(feature = "dashboard")]
     fn reach(&self) -> Vec<ReachableMember> {
         self.reader().reach()
     }

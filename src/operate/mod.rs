@@ -76,7 +76,7 @@ pub(crate) use listed::SavedError;
 pub use outcome::{Outcome, OutcomeVerdict, QuorumLack};
 pub use record::{AgentRecording, RecordRequest};
 pub use refusal::CommandRefusal;
-pub use report::{AgentReport, BridgeReport, LinkReport, MemberReport, Report};
+pub use report::{AgentReport, BridgeReport, ContenderReport, LinkReport, MemberReport, Report};
 pub use saved::RecordFolder;
 #[cfg(unix)]
 pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_socket};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "dashboard")]
 use crate::group::ReachableMember;
 use crate::{
-    agent::{Lifecycle, Status},
+    agent::{Lifecycle, Status, StoreContender, StoreContenders},
     protocol::{
         About, AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score,
         Term,
@@ -83,6 +83,10 @@ pub struct AgentReport {
     pub members: Vec<MemberReport>,
     /// Number of members in the group.
     pub member_count: usize,
+    /// With a lease in a store: the other agents that could take it, as the store lists them. They are not members:
+    /// those are known better. Highest rank first; at most a thousand.
+    #[serde(default)]
+    pub contenders: Vec<ContenderReport>,
     /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).
     #[serde(with = "json::counts")]
     pub messages: BTreeMap<String, u64>,
@@ -107,6 +111,24 @@ pub struct MemberReport {
     /// The text that it published about itself in that incarnation.
     #[serde(default)]
     pub about: Option<About>,
+    /// The node where it runs, by the name that the bridge knows; `None` in this process.
+    #[serde(default)]
+    pub node: Option<String>,
+}
+
+/// An agent that could take a lease, as the store of the lease lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ContenderReport {
+    /// Its name.
+    pub agent: AgentId,
+    /// Its score; `None` if it cannot lead.
+    #[serde(with = "json::optional_score")]
+    pub score: Option<Score>,
+    /// The text that it publishes about itself. A change is listed within a minute.
+    pub about: Option<About>,
+    /// Time since its row in the store was seen to change, in milliseconds. Each agent writes its row every 30 s.
+    pub seen_ms: u64,
 }
 
 /// The state of a bridge at one moment.
@@ -179,7 +201,8 @@ impl Operated {
         }
     }
 
-    /// Returns the time for which each agent of the report will still lead; `None` if that time has no end.
+    /// Returns the time for which each agent of the report, or else its leader, still leads as far as the agent knows;
+    /// `None` if that time has no end, or is unknown.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
     }
@@ -205,7 +228,20 @@ const MOST: usize = 1_000;
 
 fn whole(each: &dyn OperatedAgent) -> AgentReport {
     let members = each.members();
-    agent(each, &members, ordered(&members))
+    let mut listed = ordered(&members);
+    let reach = each.reach();
+    let nodes: BTreeMap<_, _> = reach.iter().map(|it| (&it.member.id, &it.node)).collect();
+    for member in &mut listed {
+        let node = nodes.get(&member.agent).and_then(|node| node.as_deref());
+        member.node = node.map(str::to_owned);
+    }
+    AgentReport {
+        contenders: match each.contenders() {
+            Some(StoreContenders::Listed(all)) => contenders(&members, all),
+            Some(StoreContenders::Unknown) | None => Vec::new(),
+        },
+        ..agent(each, &members, listed)
+    }
 }
 
 fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>) -> AgentReport {
@@ -238,6 +274,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
     let (mut voters, epoch) = required.unwrap_or_default();
     voters.sort_unstable();
     AgentReport {
+        contenders: Vec::new(),
         voters,
         epoch,
         lease_left_ms: agent
@@ -276,8 +313,26 @@ fn ordered(members: &Members) -> Vec<MemberReport> {
         presence: member.presence,
         incarnation: member.incarnation,
         about: member.about.clone(),
+        node: None,
     };
     ranked.into_iter().take(MOST).map(report).collect()
+}
+
+/// Returns the contenders that are not members, highest rank first.
+fn contenders(members: &Members, mut all: Vec<StoreContender>) -> Vec<ContenderReport> {
+    all.retain(|contender| members.get(&contender.id).is_none());
+    // The order of the names stays where ranks are equal: contenders without a score come last.
+    all.sort_by_cached_key(|contender| {
+        let score = contender.score;
+        Reverse(score.map(|score| (score, contender.id.clone())))
+    });
+    let report = |contender: StoreContender| ContenderReport {
+        agent: contender.id,
+        score: contender.score,
+        about: contender.about,
+        seen_ms: u64::try_from(contender.unchanged.as_millis()).unwrap_or(u64::MAX),
+    };
+    all.into_iter().take(MOST).map(report).collect()
 }
 
 fn bridge(bridge: &BridgeHandle) -> BridgeReport {

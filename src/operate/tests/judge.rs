@@ -1,7 +1,9 @@
 //! Which moment shows which outcome; `a` is the agent that is commanded.
 
+use std::time::Duration;
+
 use crate::{
-    agent::{Lifecycle, Status, StoreContenders},
+    agent::{Lifecycle, Status, StoreContender, StoreContenders},
     operate::{
         Command, CommandRefusal, Outcome,
         judge::{Judge, Moment},
@@ -258,6 +260,15 @@ fn a_score_is_withdrawn_when_the_agent_leads_no_longer() {
     assert_eq!(judge.see(&lonely), withdrawn(None));
 }
 
+fn row(name: &str, score: Option<i64>) -> StoreContender {
+    StoreContender {
+        id: id(name),
+        score: score.map(Score::from),
+        about: None,
+        unchanged: Duration::ZERO,
+    }
+}
+
 /// `released-for-whom-it-names`: with a lease the store names the agents of other processes.
 #[test]
 fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot() {
@@ -268,8 +279,7 @@ fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot
     };
     let listed = || {
         let rows = [("a", Some(1)), ("far", Some(2)), ("still", None)];
-        let rows = rows.map(|(name, score)| (id(name), score.map(Score::from)));
-        StoreContenders::Listed(rows.into())
+        StoreContenders::Listed(rows.map(|(name, score)| row(name, score)).into())
     };
     assert_eq!(judged(Some("far"), listed()), Ok(()));
     assert_eq!(judged(None, listed()), Ok(()));
@@ -277,7 +287,7 @@ fn with_a_lease_whoever_its_store_names_can_take_over_and_an_absent_agent_cannot
     assert_eq!(judged(Some("still"), listed()), no_successor("still"));
     let absent = Err(CommandRefusal::NoMember { to: id("absent") });
     assert_eq!(judged(Some("absent"), listed()), absent);
-    let only_me = StoreContenders::Listed(vec![(id("a"), Some(Score::from(1)))]);
+    let only_me = StoreContenders::Listed(vec![row("a", Some(1))]);
     assert_eq!(judged(None, only_me), Err(CommandRefusal::NoOther));
     // A store that cannot list: the hand-over shows whether somebody is there.
     assert_eq!(judged(Some("far"), StoreContenders::Unknown), Ok(()));

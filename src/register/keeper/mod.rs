@@ -51,8 +51,8 @@ use health::Health;
 pub(crate) use health::{Access, StoreState};
 pub(crate) use presence::StoreContenders;
 pub(crate) use reset::{MARK, MarkReset};
-pub(crate) use roster::ContenderClock;
 use roster::PresentRoster;
+pub(crate) use roster::{ContenderClock, StoreContender};
 
 /// The place of a group's lease, and the settings for its store.
 #[derive(Debug)]

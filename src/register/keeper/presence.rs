@@ -11,13 +11,13 @@ use actix::clock::timeout;
 use super::{
     Keeper, StoreAnswer,
     health::Access,
-    roster::{AgentHere, PresentRoster, RowChange},
+    roster::{AgentHere, PresentRoster, RowChange, StoreContender},
     task::late,
 };
 use crate::{
     clock::{SystemWallClock, WallClock},
     elections::lease::{Answer, Micros, RegisterShown},
-    protocol::{AgentId, Incarnation, Score, Time},
+    protocol::{AgentId, Incarnation, Time},
     register::{Entry, RegisterError, RegisterKey, Swap},
 };
 
@@ -26,8 +26,8 @@ use crate::{
 pub(crate) enum StoreContenders {
     /// Unknown: the store cannot list its entries, or has not listed them yet.
     Unknown,
-    /// The present agents, with their scores.
-    Listed(Vec<(AgentId, Option<Score>)>),
+    /// The present agents.
+    Listed(Vec<StoreContender>),
 }
 
 impl StoreContenders {
@@ -35,7 +35,7 @@ impl StoreContenders {
     pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
-            Self::Listed(all) => Some(all.iter().any(|(present, _)| present == id)),
+            Self::Listed(all) => Some(all.iter().any(|present| present.id == *id)),
         }
     }
 
@@ -45,7 +45,7 @@ impl StoreContenders {
             Self::Unknown => None,
             Self::Listed(all) => Some(
                 all.iter()
-                    .any(|(present, score)| present == id && score.is_some()),
+                    .any(|present| present.id == *id && present.score.is_some()),
             ),
         }
     }
@@ -56,7 +56,7 @@ impl StoreContenders {
             Self::Unknown => None,
             Self::Listed(all) => Some(
                 all.iter()
-                    .any(|(present, score)| present != id && score.is_some()),
+                    .any(|present| present.id != *id && present.score.is_some()),
             ),
         }
     }

@@ -285,6 +285,7 @@ async fn rows(keeper: Arc<Keeper>) {
                 incarnation: member.incarnation?,
                 score: member.score.filter(|_| member.is_up()),
                 wall: keeper.wall_of(&member.id),
+                about: member.about.clone(),
             })
         });
         let here = here.collect();

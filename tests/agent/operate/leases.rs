@@ -16,8 +16,8 @@ use actix_bully::{
         lease::{LeaseRecord, RegisterRecord},
     },
     history::LeadershipEnd,
-    operate::{Command, CommandRefusal, Operated, Order, Outcome},
-    protocol::{AgentId, Timings},
+    operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
+    protocol::{About, AgentId, Timings},
     register::{
         Change, MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Swapping,
     },
@@ -72,6 +72,55 @@ fn a_transfer_hands_over_to_the_agent_that_it_names_and_to_any_without_a_name() 
         let outcome = ask(&c, step_down(None)).await;
         assert!(matches!(outcome, Outcome::HandedOver { .. }), "{outcome}");
         assert!(a.is_leader() || b.is_leader());
+    });
+}
+
+/// The others are no members: their rows say what they publish.
+#[test]
+fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a, b, c] = agents(["a", "b", "c"], &store).await;
+        let said = |agent: &BullyHandle| {
+            let report = Operated::new(agent).report().agents.swap_remove(0);
+            let contender = |it: ContenderReport| {
+                assert!(
+                    it.seen_ms <= 31_000,
+                    "each row is written every 30 s: {it:?}"
+                );
+                assert_eq!(it.score, Some(1.into()));
+                (
+                    it.agent.to_string(),
+                    it.about.map(|about| about.to_string()),
+                )
+            };
+            let contenders = report.contenders.into_iter().map(contender);
+            contenders.collect::<Vec<_>>()
+        };
+        let of = |name: &str, about: Option<&str>| (name.to_owned(), about.map(str::to_owned));
+        c.set_about(About::new("http://c").ok()).unwrap();
+        clock::sleep(MS(61_500)).await;
+        assert_eq!(
+            said(&a),
+            [of("c", Some("http://c")), of("b", None)],
+            "the highest rank first"
+        );
+        // The leader's own text is in the record of the lease at once, and in its row later.
+        a.set_about(About::new("http://a").ok()).unwrap();
+        c.set_about(None).unwrap();
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(b.leader_about(), About::new("http://a").ok());
+        assert_eq!(said(&b), [of("c", Some("http://c")), of("a", None)]);
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(
+            said(&b),
+            [of("c", None), of("a", Some("http://a"))],
+            "within a minute"
+        );
+        // A row that is written no more is of an agent that is gone.
+        c.leave(MS(5_000)).await.unwrap();
+        clock::sleep(MS(60_000)).await;
+        assert_eq!(said(&b), [of("a", Some("http://a"))]);
     });
 }
 

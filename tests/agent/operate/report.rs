@@ -46,13 +46,14 @@ fn a_report_as_json_is_read_again() {
           "score": 3,
           "presence": "up",
           "incarnation": "1",
-          "about": null
+          "about": null,
+          "node": null
         },"#;
         let term = b.current().term.to_string();
         let expected = expected.replace("TERM", &term);
         assert!(json.starts_with(&expected), "{json}");
         assert!(
-            json.contains("\"member_count\": 3,\n      \"messages\": {\n        \"closed\": 0,"),
+            json.contains("\"member_count\": 3,\n      \"contenders\": [],\n      \"messages\": {\n        \"closed\": 0,"),
             "{json}"
         );
     });

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     elections::lease::{LeaseName, PresentRecord, RegisterRecord},
-    protocol::{AgentId, Incarnation, Rank, Score, Time},
+    protocol::{About, AgentId, Incarnation, Rank, Score, Time},
     register::{Entry, RegisterKey},
 };
 
@@ -22,6 +22,18 @@ pub(super) struct AgentHere {
     pub(super) score: Option<Score>,
     /// The clock of its schedules, in milliseconds since 1970.
     pub(super) wall: u64,
+    pub(super) about: Option<About>,
+}
+
+/// An agent that could take the lease, as its row shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoreContender {
+    pub(crate) id: AgentId,
+    pub(crate) score: Option<Score>,
+    /// The text that it publishes about itself.
+    pub(crate) about: Option<About>,
+    /// Time since its row was first seen in its present form.
+    pub(crate) unchanged: Duration,
 }
 
 /// The clock of a contender, from its row.
@@ -144,6 +156,7 @@ impl PresentRoster {
                 incarnation: agent.incarnation,
                 score: agent.score,
                 wall: agent.wall,
+                about: agent.about.clone(),
             };
             changes.push(RowChange::Write {
                 id: agent.id.clone(),
@@ -190,14 +203,19 @@ impl PresentRoster {
         self.twice.get(id).map(|(other, _)| *other)
     }
 
-    /// Returns the agents that were present at the last reading, with their scores. Returns `None` if the rows were
-    /// never read, or were read so long ago that every row would be considered absent: without a recent reading it is
-    /// unknown which agents are gone.
-    pub(super) fn present(&self, now: Time) -> Option<Vec<(AgentId, Option<Score>)>> {
+    /// Returns the agents that were present at the last reading. Returns `None` if the rows were never read, or were read
+    /// so long ago that every row would be considered absent: without a recent reading it is unknown which agents are
+    /// gone.
+    pub(super) fn present(&self, now: Time) -> Option<Vec<StoreContender>> {
         let read_at = self.read_at.filter(|at| now.since(*at) <= ABSENT)?;
         let present = self.rows.values();
         let present = present.filter(|seen| read_at.since(seen.since) <= ABSENT);
-        let shown = present.map(|seen| (seen.row.id.clone(), seen.row.score));
+        let shown = present.map(|seen| StoreContender {
+            id: seen.row.id.clone(),
+            score: seen.row.score,
+            about: seen.row.about.clone(),
+            unchanged: now.since(seen.since),
+        });
         Some(shown.collect())
     }
 

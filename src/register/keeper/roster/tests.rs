@@ -25,6 +25,7 @@ fn row(name: &str, incarnation: u64, wall: u64, version: u64) -> (RegisterKey, E
         incarnation: Incarnation(incarnation),
         score: Some(Score::from(3)),
         wall,
+        about: None,
     };
     let key: RegisterKey = format!("shop/cron/present/{name}").parse().unwrap();
     let value = row.encode().into_bytes();
@@ -38,6 +39,7 @@ fn here(incarnation: u64) -> AgentHere {
         incarnation: Incarnation(incarnation),
         score: None,
         wall: WALL,
+        about: About::new("http://a").ok(),
     }
 }
 
@@ -47,7 +49,7 @@ const fn at(seconds: u64) -> Time {
 
 fn names(roster: &PresentRoster, now: Time) -> Vec<String> {
     let present = roster.present(now).unwrap().into_iter();
-    present.map(|(id, _)| id.to_string()).collect()
+    present.map(|present| present.id.to_string()).collect()
 }
 
 #[test]
@@ -177,7 +179,13 @@ fn a_round_on_a_register_shows_who_is_there() {
         swap.now_or_never().unwrap().unwrap();
     }
     roster.list(at(2), WALL, &listed());
-    assert_eq!(roster.present(at(2)), Some(vec![(id("a"), None)]));
+    let listed = StoreContender {
+        id: id("a"),
+        score: None,
+        about: About::new("http://a").ok(),
+        unchanged: Duration::from_secs(1),
+    };
+    assert_eq!(roster.present(at(3)), Some(vec![listed]));
 }
 
 /// Of equal scores the name decides. A lower name with a better score would be first.

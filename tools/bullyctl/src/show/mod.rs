@@ -17,7 +17,7 @@ use actix_bully::{
     operate::{
         AgentReport, BridgeReport, Explanation, MemberReport, Outcome, OutcomeVerdict, Report,
     },
-    protocol::{AgentId, MemberKind, Presence},
+    protocol::{About, AgentId, MemberKind, Presence},
 };
 use serde::Serialize;
 
@@ -227,7 +227,7 @@ fn members(agent: &AgentReport, text: &mut String) {
             },
             member.score.map_or_else(none, |score| score.to_string()),
             presence(member.presence),
-            remarks(agent, member),
+            remarks(agent, &member.agent, member.about.as_ref()),
         ]
     };
     agent
@@ -238,8 +238,13 @@ fn members(agent: &AgentReport, text: &mut String) {
     if shown < agent.member_count {
         writeln!(text, "and {} more", agent.member_count - shown).ok();
     }
-    // With a lease and no links, the record of the lease is the only source.
-    let is_listed = |leader: &AgentId| agent.members.iter().any(|one| one.agent == *leader);
+    contenders(agent, text);
+    // With a lease and no links, the leader is no member.
+    let is_listed = |leader: &AgentId| {
+        let mut contenders = agent.contenders.iter();
+        agent.members.iter().any(|one| one.agent == *leader)
+            || contenders.any(|one| one.agent == *leader)
+    };
     if let (Some(leader), Some(about)) = (&agent.leader, &agent.leader_about)
         && !is_listed(&leader.id)
     {
@@ -248,10 +253,35 @@ fn members(agent: &AgentReport, text: &mut String) {
     }
 }
 
-/// Returns whether the member leads, and the text that it publishes about itself.
-fn remarks(agent: &AgentReport, member: &MemberReport) -> String {
-    let leads = leads(agent, &member.agent);
-    match &member.about {
+/// The agents that only the store of a lease lists.
+fn contenders(agent: &AgentReport, text: &mut String) {
+    if agent.contenders.is_empty() {
+        return;
+    }
+    let (count, group) = (agent.contenders.len(), table::clean(&agent.group));
+    writeln!(text, "{count} other contenders for the lease of {group}").ok();
+    let mut table = Table::new(["CONTENDER", "SCORE", "SEEN", ""]);
+    for one in &agent.contenders {
+        // The record of the lease is newer than a row.
+        let leads = agent
+            .leader
+            .as_ref()
+            .is_some_and(|leader| leader.id == one.agent);
+        let about = agent.leader_about.as_ref().filter(|_| leads);
+        table.row([
+            one.agent.to_string(),
+            one.score.map_or_else(none, |score| score.to_string()),
+            format!("{} s ago", one.seen_ms / 1_000),
+            remarks(agent, &one.agent, about.or(one.about.as_ref())),
+        ]);
+    }
+    text.push_str(&table.to_string());
+}
+
+/// Returns whether the agent leads, and the text that it publishes about itself.
+fn remarks(agent: &AgentReport, id: &AgentId, about: Option<&About>) -> String {
+    let leads = leads(agent, id);
+    match about {
         Some(about) if leads.is_empty() => format!("says: {}", about.as_str()),
         Some(about) => format!("{leads}, says: {}", about.as_str()),
         None => leads,

@@ -10,13 +10,14 @@
 //! agent api-1 115964116992       the name and the incarnation
 //! score 7 0 0 0                  in four parts; without a score it cannot lead: score -
 //! wall 1764230400000             the wall clock when it was written, in milliseconds since 1970 began in UTC
+//! about http://10.0.0.3:8080     the text that it publishes about itself; without one there is no such line
 //! ```
 
 use super::{
     LeaseName, RecordError, RecordParts, RecordReader, RegisterRecord, head, line, name, number,
     only, score,
 };
-use crate::protocol::{AgentId, Incarnation, Score};
+use crate::protocol::{About, AgentId, Incarnation, Score};
 
 /// The record of an agent that is present.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,8 @@ pub struct PresentRecord {
     /// Reading of the wall clock of the agent's host when the record was written, in milliseconds since 1970 began in
     /// UTC.
     pub wall: u64,
+    /// The text that it publishes about itself in that incarnation.
+    pub about: Option<About>,
 }
 
 impl RegisterRecord for PresentRecord {
@@ -47,6 +50,9 @@ impl RegisterRecord for PresentRecord {
             Some(score) => line(&mut text, "score", RecordParts(score)),
         }
         line(&mut text, "wall", self.wall);
+        if let Some(about) = &self.about {
+            line(&mut text, "about", about);
+        }
         text
     }
 
@@ -62,6 +68,7 @@ impl RegisterRecord for PresentRecord {
             incarnation,
             score: lines.option("score", score)?,
             wall: lines.one("wall", number)?,
+            about: lines.about()?,
         };
         only(text, record)
     }
@@ -87,6 +94,7 @@ mod tests {
             incarnation: Incarnation(7),
             score: Some(Score::from((3, -2))),
             wall: 1_764_230_400_000,
+            about: None,
         };
         let text = row.encode();
         assert_eq!(
@@ -99,6 +107,34 @@ mod tests {
             assert!(PresentRecord::decode(text.as_bytes()).is_err(), "{wrong}");
         }
         row.score = None;
+        assert_eq!(
+            PresentRecord::decode(row.encode().as_bytes()),
+            Ok(row.clone())
+        );
+        row.about = About::new("http://10.0.0.3:8080").ok();
+        let text = row.encode();
+        assert!(text.ends_with("\nabout http://10.0.0.3:8080\n"), "{text}");
+        assert_eq!(PresentRecord::decode(text.as_bytes()), Ok(row));
+        for wrong in ["about a\u{202e}b\n", "about \n", "about a\nabout b\n"] {
+            let text = text.replace("about http://10.0.0.3:8080\n", wrong);
+            assert!(PresentRecord::decode(text.as_bytes()).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_row_has_room() {
+        let long = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
+        let row = PresentRecord {
+            name: LeaseName {
+                cluster: long.clone(),
+                group: long.clone(),
+            },
+            id: long,
+            incarnation: Incarnation(u64::MAX),
+            score: Some(Score::from((i64::MIN, i64::MIN, i64::MIN, i64::MIN))),
+            wall: u64::MAX,
+            about: About::new(&"x".repeat(About::MAX_LEN)).ok(),
+        };
         assert_eq!(PresentRecord::decode(row.encode().as_bytes()), Ok(row));
     }
 }
