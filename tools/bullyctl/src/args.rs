@@ -96,6 +96,9 @@ pub(crate) struct History {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
+    /// Watches every node that this one knows, and marks the agents that follow another leader than most. With --socket, the other nodes of this host are asked, if their paths differ by the node's name. With --url, the hosts of the peers are asked, at the port of the URL or at the port that an agent publishes in its `about`. The other nodes are shown as this one knows them
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Time between two looks, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) every: Duration,

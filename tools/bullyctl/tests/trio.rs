@@ -4,6 +4,7 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+mod everyone;
 mod nodes;
 mod past;
 mod voters;

@@ -50,8 +50,12 @@ impl Routes {
         })
     }
 
-    pub(super) fn report(&self) -> Result<Report, Failure> {
-        let answer = agent(PATIENCE).get(format!("{}/status", self.base)).call();
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    pub(super) fn report(&self, within: Duration) -> Result<Report, Failure> {
+        let answer = agent(within).get(format!("{}/status", self.base)).call();
         let (status, body) = self.read(answer)?;
         match status {
             StatusCode::OK => parse(&body),

@@ -1,5 +1,6 @@
 //! A running node, reached by its socket or by its routes.
 
+mod beside;
 mod http;
 mod socket;
 
@@ -11,6 +12,7 @@ use actix_bully::{
 };
 
 use crate::{args::Args, failure::Failure};
+pub(crate) use beside::Beside;
 use http::Routes;
 
 /// A node.
@@ -52,9 +54,14 @@ impl Node {
 
     /// Returns the node's report.
     pub(crate) fn report(&self) -> Result<Report, Failure> {
+        self.report_within(PATIENCE)
+    }
+
+    /// Returns the node's report, if it comes within that time.
+    pub(crate) fn report_within(&self, within: Duration) -> Result<Report, Failure> {
         match self {
-            Self::Socket(path) => socket::report(path),
-            Self::Routes(routes) => routes.report(),
+            Self::Socket(path) => socket::report(path, within),
+            Self::Routes(routes) => routes.report(within),
         }
     }
 

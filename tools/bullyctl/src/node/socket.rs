@@ -4,7 +4,7 @@
 mod none {
     //! A system without such sockets.
 
-    use std::path::Path;
+    use std::{path::Path, time::Duration};
 
     use actix_bully::{
         history::GroupHistory,
@@ -15,7 +15,7 @@ mod none {
 
     const NONE: Failure = Failure::Usage("this system has no such sockets: use --url");
 
-    pub(crate) fn report(_: &Path) -> Result<Report, Failure> {
+    pub(crate) fn report(_: &Path, _: Duration) -> Result<Report, Failure> {
         Err(NONE)
     }
 
@@ -60,8 +60,8 @@ mod unix {
         node::{MOST, PATIENCE, patience},
     };
 
-    pub(crate) fn report(path: &Path) -> Result<Report, Failure> {
-        match ask(path, &SocketRequest::Report, PATIENCE)? {
+    pub(crate) fn report(path: &Path, within: Duration) -> Result<Report, Failure> {
+        match ask(path, &SocketRequest::Report, within)? {
             SocketAnswer::Report(report) => Ok(report),
             answer => Err(odd(answer)),
         }
@@ -181,7 +181,7 @@ mod unix {
                 stream.read_exact(&mut [0])?;
                 stream.write_all(b"{\"denied\":{\"message\":\"not you\"}}\n")
             });
-            let denied = report(&path).err();
+            let denied = report(&path, PATIENCE).err();
             node.join().map_err(|_| ErrorKind::Other)??;
             assert!(
                 matches!(&denied, Some(Failure::Denied(why)) if why == "not you"),

@@ -3,7 +3,7 @@
 //! Decided here: the contents of the table, and the text that keeps it in its place on a terminal. Each row is cut at
 //! the edge of the terminal, with a mark, so that a frame has the same number of lines here and on the screen. The
 //! findings are below the table, and long ones continue in the next line. A frame is never so tall that its first line
-//! leaves the screen. Not here: when the node is asked (`watch.rs`).
+//! leaves the screen: its last line then counts the lines that are left out. Not here: when the node is asked (`watch.rs`).
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -66,7 +66,7 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
 }
 
 /// Returns the role, in capitals for a leader: the word gives the same information as the colour.
-fn role(agent: &AgentReport) -> String {
+pub(super) fn role(agent: &AgentReport) -> String {
     if agent.leading.is_some() {
         "LEADER".to_owned()
     } else {
@@ -106,7 +106,10 @@ impl Board {
         let rows = rows.lines().map(|row| cut(row, columns));
         let wrapped = sentences.lines().flat_map(|line| wrapped(line, columns));
         let mut lines: Vec<_> = rows.chain(wrapped.map(Cow::Owned)).collect();
-        lines.truncate(TALLEST);
+        if let Some(more @ 1..) = lines.len().checked_sub(TALLEST) {
+            lines.truncate(TALLEST - 1);
+            lines.push(Cow::Owned(format!("… {} more lines", more + 1)));
+        }
         for line in &lines {
             let is_leader =
                 line.split_whitespace().any(|word| word == "LEADER") && !line.starts_with("AGENT");
@@ -283,6 +286,23 @@ n1 in orders: it is late?[2J
         assert!(narrow[0].ends_with("  LEAD…"), "{narrow:?}");
         assert_eq!(lines(Some(1))[1], "…");
         assert_eq!(lines(Some(0)), whole, "a terminal that does not know");
+    }
+
+    #[test]
+    fn a_frame_that_is_too_tall_ends_with_a_mark() {
+        let lines = |sentence: &str| {
+            let frame = Board::new(false).frame(&format!("AGENT\n\n{sentence}"), Some(10));
+            let lines = frame.split("\x1b[K\n").map(str::to_owned);
+            lines.collect::<Vec<_>>()
+        };
+        let fits = lines("123456789 ".repeat(22).trim_end());
+        assert_eq!((fits.len(), &*fits[22]), (TALLEST + 1, "123456789"));
+        let taller = lines("123456789 ".repeat(30).trim_end());
+        assert_eq!(taller.len(), TALLEST + 1);
+        assert_eq!(
+            (&*taller[21], &*taller[22]),
+            ("123456789", "… 9 more lines")
+        );
     }
 
     #[test]

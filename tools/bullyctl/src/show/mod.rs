@@ -3,10 +3,12 @@
 //! Decided here: the order of the answer for people. A name that another host chose is printed without control
 //! characters, which could change the terminal. Not here: the layout of columns (`table.rs`).
 
+mod all;
 mod board;
 mod past;
 mod table;
 
+pub(crate) use all::{all, all_lines};
 pub(crate) use board::{Board, board};
 pub(crate) use past::history;
 

@@ -22,7 +22,7 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, DrainingToken, Notice},
     elections::bully::Preemption,
     operate::{Operated, SocketGuard, serve_socket},
-    protocol::Timings,
+    protocol::{About, Timings},
     remote::{BridgeHandle, Peer, RemoteBridge},
     store::{FileStore, StoreIdentity},
     web::{Token, routes},
@@ -155,6 +155,20 @@ impl Nodes {
             thread::park_timeout(Duration::from_millis(10));
         }
         panic!("{name} is not the leader of all");
+    }
+
+    /// Waits until that node knows a text on this host of each agent.
+    pub(crate) fn wait_for_texts(&self, name: &str) {
+        for _ in 0..3_000 {
+            let report = Operated::new(&self.get(name).handle).report();
+            let mut members = report.agents.iter().flat_map(|agent| &agent.members);
+            let is_here = |about: &About| about.as_str().starts_with("http://127.0.0.1:");
+            if members.all(|member| member.about.as_ref().is_some_and(is_here)) {
+                return;
+            }
+            thread::park_timeout(Duration::from_millis(10));
+        }
+        panic!("{name} does not know the texts of all");
     }
 
     /// Waits until all know the voters of that epoch.

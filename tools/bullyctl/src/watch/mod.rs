@@ -1,7 +1,10 @@
 //! Prints a line for each change that matters; on a terminal, keeps a table up to date.
 //!
 //! Decided here: lines or a table. If the output goes to a file or a pipe, or if the user asks for lines, it prints
-//! lines.
+//! lines. Not here: which other nodes are watched, and how they are asked (`known.rs`, `all.rs`).
+
+mod all;
+pub(crate) mod known;
 
 use std::{
     env,
@@ -11,8 +14,56 @@ use std::{
 };
 
 use crate::{args::Watch, failure::Failure, node::Node, show};
+use all::Everyone;
+pub(crate) use all::SeenNode;
 
-/// Looks at the node until enough lines were printed.
+/// The watched nodes.
+enum Watched<'a> {
+    One(&'a Node),
+    All(Everyone<'a>),
+}
+
+impl Watched<'_> {
+    /// Looks at the nodes. Returns the lines, each after the part of it that does not change all the time.
+    fn lines(&mut self, is_json: bool) -> Result<Vec<(String, String)>, Failure> {
+        match self {
+            Self::One(node) => {
+                let report = node.report()?;
+                let lines = report.agents.iter().map(|agent| {
+                    let line = show::line(agent);
+                    let shown = if is_json {
+                        show::json(agent)
+                    } else {
+                        line.clone()
+                    };
+                    (line, shown)
+                });
+                Ok(lines.collect())
+            }
+            Self::All(nodes) => {
+                nodes.look()?;
+                Ok(show::all_lines(&nodes.nodes(), is_json))
+            }
+        }
+    }
+
+    /// Looks at the nodes. Returns the table, and the sentences below it.
+    fn board(&mut self) -> Result<String, Failure> {
+        match self {
+            Self::One(node) => {
+                let report = node.report()?;
+                let why = node.diagnosis()?;
+                Ok(show::board(&report, &why))
+            }
+            Self::All(nodes) => {
+                nodes.look()?;
+                Ok(show::all(&nodes.nodes()))
+            }
+        }
+    }
+}
+
+/// Looks at the node, or at all nodes that it knows, until enough lines were printed.
 ///
 /// If the node does not answer at first, that is a failure. If it stops answering later, a line reports this, and the
 /// watch waits for the node.
@@ -21,24 +72,21 @@ use crate::{args::Watch, failure::Failure, node::Node, show};
     reason = "a program of one thread that waits for a person's clock"
 )]
 pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Failure> {
+    let mut watched = if watch.all {
+        Watched::All(Everyone::new(node))
+    } else {
+        Watched::One(node)
+    };
     let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
     if io::stdout().is_terminal() && !is_json && !is_dumb && watch.lines.is_none() {
-        return keep(node, watch);
+        return keep(&mut watched, watch);
     }
     let began = Instant::now();
     let mut left = watch.lines;
     let mut last = Vec::new();
     loop {
-        let lines = match node.report() {
-            Ok(report) if is_json => report
-                .agents
-                .iter()
-                .map(|agent| (show::line(agent), show::json(agent)))
-                .collect(),
-            Ok(report) => {
-                let lines = report.agents.iter().map(show::line);
-                lines.map(|line| (line.clone(), line)).collect()
-            }
+        let lines = match watched.lines(is_json) {
+            Ok(lines) => lines,
             Err(failure) if last.is_empty() => return Err(failure),
             Err(failure @ Failure::Unreachable { .. }) => {
                 let line = format!("{failure}\n");
@@ -86,16 +134,12 @@ pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Fai
     clippy::disallowed_methods,
     reason = "a program of one thread that waits for a person's clock"
 )]
-fn keep(node: &Node, watch: &Watch) -> Result<(), Failure> {
+fn keep(watched: &mut Watched<'_>, watch: &Watch) -> Result<(), Failure> {
     let wants_colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut board = show::Board::new(wants_colours);
     let mut last = None;
     loop {
-        let looked = node.report().and_then(|report| {
-            let why = node.diagnosis()?;
-            Ok(show::board(&report, &why))
-        });
-        let text = match (looked, &last) {
+        let text = match (watched.board(), &last) {
             (Ok(text), _) => {
                 last = Some(text.clone());
                 text

@@ -1,0 +1,166 @@
+//! Asks every node of a cluster, and keeps their last answers.
+//!
+//! Decided here: the first node says which nodes there are; the others are asked at the same time, each for a second at
+//! most; an answer of a node with another name counts for nothing; a node that answers no more keeps its last answer,
+//! with its age. Not here: the places of the other nodes (`node/beside.rs`), and the table (`show/all.rs`).
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    thread,
+    time::{Duration, Instant},
+};
+
+use actix_bully::operate::Report;
+
+use super::known::{KnownNode, beside, known, name_of};
+use crate::{failure::Failure, node::Node};
+
+/// All nodes that the first one knows.
+pub(crate) struct Everyone<'a> {
+    first: &'a Node,
+    /// The name of the first node, once it has answered.
+    name: String,
+    heard: BTreeMap<String, HeardNode>,
+    /// Why nodes did not answer when they were asked last.
+    failures: BTreeMap<String, String>,
+}
+
+/// The last answer of a node.
+struct HeardNode {
+    report: Report,
+    at: Instant,
+}
+
+/// A node, as far as it is known.
+pub(crate) struct SeenNode<'a> {
+    pub(crate) name: &'a str,
+    /// Its last answer.
+    pub(crate) report: Option<&'a Report>,
+    /// Time since then; `None` if it answered when it was asked last.
+    pub(crate) age: Option<Duration>,
+    /// Why it did not answer when it was asked last.
+    pub(crate) failure: Option<&'a str>,
+    /// What the first node knows of it.
+    pub(crate) known: KnownNode<'a>,
+}
+
+impl SeenNode<'_> {
+    /// Returns whether it answered when it was asked last.
+    pub(crate) fn answers(&self) -> bool {
+        self.report.is_some() && self.age.is_none()
+    }
+}
+
+impl<'a> Everyone<'a> {
+    pub(crate) const fn new(first: &'a Node) -> Self {
+        Self {
+            first,
+            name: String::new(),
+            heard: BTreeMap::new(),
+            failures: BTreeMap::new(),
+        }
+    }
+
+    /// Asks all nodes. It is a failure if the first one has never answered.
+    #[expect(clippy::disallowed_methods, reason = "it times answers for a person")]
+    pub(crate) fn look(&mut self) -> Result<(), Failure> {
+        self.failures.clear();
+        match self.first.report() {
+            Ok(report) => {
+                name_of(&report)
+                    .unwrap_or_default()
+                    .clone_into(&mut self.name);
+                let at = Instant::now();
+                self.heard
+                    .insert(self.name.clone(), HeardNode { report, at });
+            }
+            Err(failure @ Failure::Unreachable { .. }) if !self.heard.is_empty() => {
+                self.failures.insert(self.name.clone(), failure.to_string());
+            }
+            Err(failure) => return Err(failure),
+        }
+        let Some(HeardNode { report, .. }) = self.heard.get(&self.name) else {
+            return Ok(());
+        };
+        let others = known(report);
+        let answers = ask_all(self.first, report, &others);
+        let names: BTreeSet<String> = others.into_keys().map(str::to_owned).collect();
+        let at = Instant::now();
+        self.heard
+            .retain(|name, _| *name == self.name || names.contains(name));
+        for (name, answer) in answers {
+            match answer {
+                Ok(report) => drop(self.heard.insert(name, HeardNode { report, at })),
+                Err(failure) => drop(self.failures.insert(name, failure)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the nodes: the first one, then the others by name.
+    pub(crate) fn nodes(&self) -> Vec<SeenNode<'_>> {
+        let Some(HeardNode { report, .. }) = self.heard.get(&self.name) else {
+            return Vec::new();
+        };
+        let mut nodes = vec![self.seen(&self.name, KnownNode::default())];
+        let others = known(report).into_iter();
+        nodes.extend(others.map(|(name, node)| self.seen(name, node)));
+        nodes
+    }
+
+    fn seen<'s>(&'s self, name: &'s str, known: KnownNode<'s>) -> SeenNode<'s> {
+        let heard = self.heard.get(name);
+        let failure = self.failures.get(name);
+        SeenNode {
+            name,
+            report: heard.map(|heard| &heard.report),
+            age: failure.and(heard).map(|heard| heard.at.elapsed()),
+            failure: failure.map(String::as_str),
+            known,
+        }
+    }
+}
+
+type Answer = (String, Result<Report, String>);
+
+/// Asks the nodes whose places can be told, all at the same time.
+fn ask_all(first: &Node, report: &Report, others: &BTreeMap<&str, KnownNode<'_>>) -> Vec<Answer> {
+    thread::scope(|scope| {
+        let asked = others.iter().filter_map(|(name, node)| {
+            let places = first.beside(&beside(report, name, node));
+            (!places.is_empty()).then_some((*name, places))
+        });
+        let asked = asked.take(MOST).map(|(name, places)| {
+            let answer = scope.spawn(move || ask(name, &places));
+            (name.to_owned(), answer)
+        });
+        let asked: Vec<_> = asked.collect();
+        let answered = asked
+            .into_iter()
+            .filter_map(|(name, answer)| Some((name, answer.join().ok()?)));
+        answered.collect()
+    })
+}
+
+/// Asks a node at one place after the other, until the right one answers.
+fn ask(name: &str, places: &[Node]) -> Result<Report, String> {
+    let mut why = String::new();
+    for place in places {
+        let failure = match place.report_within(WITHIN) {
+            Ok(report) if name_of(&report) == Some(name) => return Ok(report),
+            Ok(_) => format!("another node answers at {}", place.place()),
+            Err(failure) => failure.to_string(),
+        };
+        // The first place is the likeliest.
+        if why.is_empty() {
+            why = failure;
+        }
+    }
+    Err(why)
+}
+
+/// Longest time for an answer of another node.
+const WITHIN: Duration = Duration::from_secs(1);
+
+/// Most nodes that are asked.
+const MOST: usize = 64;

@@ -1,0 +1,164 @@
+//! The nodes that one node knows, from its report.
+//!
+//! Decided here: the peers of its bridge, the nodes of the members of its groups, and the agents that the store of a
+//! lease lists are nodes. A contender of a store has the name of its agent, because the store knows no other. Not here:
+//! where these nodes are reached (`node/beside.rs`), and what they say themselves (`all.rs`).
+
+use std::collections::BTreeMap;
+
+use actix_bully::{
+    operate::{AgentReport, ContenderReport, LinkReport, MemberReport, Report},
+    protocol::{About, Presence},
+};
+
+use crate::node::Beside;
+
+/// A node, as the first one knows it.
+#[derive(Debug, Default)]
+pub(crate) struct KnownNode<'a> {
+    pub(crate) link: Option<&'a LinkReport>,
+    pub(crate) agents: Vec<KnownAgent<'a>>,
+}
+
+/// An agent of another node, as the first one knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KnownAgent<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) about: Option<&'a About>,
+    pub(crate) sign: KnownSign,
+}
+
+/// What shows that an agent of another node is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KnownSign {
+    Member(Presence),
+    /// Its row in the store of the lease, which changed that many milliseconds ago.
+    Row(u64),
+}
+
+/// Returns the name of the node that gave this report.
+pub(crate) fn name_of(report: &Report) -> Option<&str> {
+    match &report.bridge {
+        Some(bridge) => Some(&bridge.node),
+        None => report.agents.first().map(|agent| agent.agent.as_str()),
+    }
+}
+
+/// Returns the other nodes by name.
+pub(crate) fn known(report: &Report) -> BTreeMap<&str, KnownNode<'_>> {
+    let mut nodes: BTreeMap<&str, KnownNode<'_>> = BTreeMap::new();
+    for link in report.bridge.iter().flat_map(|bridge| &bridge.peers) {
+        nodes.entry(&link.node).or_default().link = Some(link);
+    }
+    for own in &report.agents {
+        let members = own
+            .members
+            .iter()
+            .filter_map(|member| of_member(own, member));
+        let contenders = own.contenders.iter().map(|row| of_row(own, row));
+        for (node, agent) in members.chain(contenders) {
+            let agents = &mut nodes.entry(node).or_default().agents;
+            let is_known = |it: &KnownAgent<'_>| (it.group, it.name) == (agent.group, agent.name);
+            if !agents.iter().any(is_known) {
+                agents.push(agent);
+            }
+        }
+    }
+    if let Some(own) = name_of(report) {
+        nodes.remove(own);
+    }
+    nodes
+}
+
+fn of_member<'a>(
+    own: &'a AgentReport,
+    member: &'a MemberReport,
+) -> Option<(&'a str, KnownAgent<'a>)> {
+    let agent = KnownAgent {
+        group: &own.group,
+        name: member.agent.as_str(),
+        about: member.about.as_ref(),
+        sign: KnownSign::Member(member.presence),
+    };
+    // A member without a node runs in the first node itself.
+    Some((member.node.as_deref()?, agent))
+}
+
+fn of_row<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> (&'a str, KnownAgent<'a>) {
+    let name = row.agent.as_str();
+    let leader = own.leader.as_ref();
+    // The record of the lease is newer than a row.
+    let leads = leader.is_some_and(|leader| leader.id == row.agent);
+    let about = own.leader_about.as_ref().filter(|_| leads);
+    let agent = KnownAgent {
+        group: &own.group,
+        name,
+        about: about.or(row.about.as_ref()),
+        sign: KnownSign::Row(row.seen_ms),
+    };
+    (name, agent)
+}
+
+/// Returns what leads from the first node's place to that of another node.
+pub(crate) fn beside<'a>(report: &'a Report, name: &'a str, node: &KnownNode<'a>) -> Beside<'a> {
+    let mut names: Vec<_> = name_of(report).into_iter().map(|own| (own, name)).collect();
+    for own in &report.agents {
+        let its = node.agents.iter().filter(|it| it.group == own.group);
+        names.extend(its.map(|it| (own.agent.as_str(), it.name)));
+    }
+    Beside {
+        names,
+        address: node.link.and_then(|link| link.address.as_deref()),
+        about: node
+            .agents
+            .iter()
+            .filter_map(|it| it.about)
+            .map(About::as_str)
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_members_elsewhere_and_contenders_are_nodes() {
+        let json = r#"{"bridge":{"node":"host-1","listens":null,"counts":{},"peers":[
+            {"node":"host-2","address":"10.0.0.2:7400","link":"linked","agents":1,"lost":0,"unlinked_ms":null,"last_error":null,"echo_ms":1.0},
+            {"node":"host-3","address":null,"link":"waiting","agents":0,"lost":0,"unlinked_ms":5.0,"last_error":"refused","echo_ms":null}]},
+            "agents":[{"agent":"a","group":"g","lifecycle":"running","incarnation":"3","role":"follower","term":"7",
+            "leader":{"id":"d","incarnation":"1","term":"7"},"leader_about":"http://d","leading":null,"draining":false,"work_panics":0,
+            "work_stalls":0,"tie_broken":false,"member_count":2,"messages":{},"members":[
+            {"agent":"b","kind":"voter","score":3,"presence":"suspect","incarnation":"1","about":"http://b","node":"host-2"},
+            {"agent":"a","kind":"voter","score":2,"presence":"up","incarnation":"3"}],
+            "contenders":[{"agent":"d","score":4,"about":"http://old","seen_ms":12000}]}]}"#;
+        let mut report: Report = serde_json::from_str(json).unwrap();
+        let nodes = known(&report);
+        assert_eq!(
+            nodes.keys().copied().collect::<Vec<_>>(),
+            ["d", "host-2", "host-3"]
+        );
+        let agents = |name: &str| {
+            let agents = nodes[name].agents.iter();
+            let shown = agents.map(|it| (it.name, it.about.map(About::as_str), it.sign));
+            shown.collect::<Vec<_>>()
+        };
+        let suspect = KnownSign::Member(Presence::Suspect);
+        assert_eq!(agents("host-2"), [("b", Some("http://b"), suspect)]);
+        assert_eq!(
+            agents("d"),
+            [("d", Some("http://d"), KnownSign::Row(12_000))]
+        );
+        assert!(agents("host-3").is_empty() && nodes["host-3"].link.is_some());
+        let to = beside(&report, "host-2", &nodes["host-2"]);
+        assert_eq!(to.names, [("host-1", "host-2"), ("a", "b")]);
+        assert_eq!(
+            (to.address, to.about),
+            (Some("10.0.0.2:7400"), vec!["http://b"])
+        );
+        report.bridge = None;
+        assert_eq!(name_of(&report), Some("a"));
+    }
+}

@@ -1,0 +1,201 @@
+//! `watch --all`: every node that one of them knows, by sockets and by routes; nodes that do not answer, and views that
+//! differ.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    os::unix::net::UnixListener,
+    thread,
+};
+
+use actix_bully::protocol::About;
+use serde_json::Value;
+
+use crate::nodes::{Nodes, Said, bullyctl};
+
+/// The rows of each node, without the spaces between their cells and without the time of a line.
+fn rows(said: &Said) -> Vec<String> {
+    let lines = said.out.lines();
+    let row = |line: &str| {
+        let words = line
+            .split_whitespace()
+            .skip_while(|word| word.starts_with('+'));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    lines.map(row).collect()
+}
+
+/// The term of the leader that a row names.
+fn term(row: &str) -> &str {
+    row.split_whitespace()
+        .skip_while(|word| *word != "term")
+        .nth(1)
+        .unwrap_or("")
+}
+
+#[test]
+fn by_a_socket_each_node_of_the_host_is_asked() {
+    let nodes = Nodes::start();
+    for first in ["n1", "n3"] {
+        let said = nodes.by_socket(first, "watch --all --lines 3");
+        assert_eq!((said.code, &*said.err), (0, ""), "{said:?}");
+        let mut rows = rows(&said);
+        assert!(rows[0].starts_with(first), "the first one first: {rows:?}");
+        rows.sort_unstable();
+        let term = term(&rows[0]);
+        assert_eq!(
+            rows,
+            [
+                format!("n1 orders/n1 follower leader n3 in term {term} running"),
+                format!("n2 orders/n2 follower leader n3 in term {term} running"),
+                format!("n3 orders/n3 leader leader n3 in term {term} running"),
+            ]
+        );
+    }
+    let said = nodes.by_socket("n2", "watch --all --lines 3 --json");
+    let lines: Vec<Value> = said
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (
+                line["node"].as_str(),
+                line["answers"].as_bool(),
+                line["differs"].as_bool(),
+            )
+        })
+        .collect();
+    let agrees = |name| (Some(name), Some(true), Some(false));
+    assert_eq!(told, ["n2", "n1", "n3"].map(agrees));
+    assert_eq!(
+        lines[2]["agents"][0]["leading"],
+        lines[2]["agents"][0]["term"]
+    );
+    assert_eq!(lines[1]["link"]["link"], "linked");
+}
+
+#[test]
+fn by_routes_the_nodes_are_asked_at_the_ports_that_their_agents_publish() {
+    let nodes = Nodes::start();
+    let first = |name: &str, lines: u32| {
+        nodes.by_url(name, &format!("watch --all --every 0.05 --lines {lines}"))
+    };
+    // Only this node has routes at the first one's port.
+    let said = first("n1", 3);
+    let unheard = rows(&said);
+    assert_eq!(
+        unheard[1..],
+        ["n2 orders/n2 up not heard", "n3 orders/n3 up not heard"]
+    );
+    for name in ["n1", "n2", "n3"] {
+        let node = nodes.get(name);
+        let origin = node.url.trim_end_matches("/bully");
+        node.handle.set_about(About::new(origin).ok()).unwrap();
+    }
+    nodes.wait_for_texts("n1");
+    let said = first("n1", 3);
+    let heard = rows(&said);
+    assert_eq!((said.code, heard.len()), (0, 3), "{said:?}");
+    assert!(
+        heard[2].starts_with("n3 orders/n3 leader leader n3 in term "),
+        "{heard:?}"
+    );
+    // It has no token of theirs, and needs none.
+    let line = format!("--url {} watch --all --lines 3", nodes.get("n2").url);
+    assert!(
+        rows(&bullyctl(&line))
+            .iter()
+            .all(|row| !row.contains("not heard"))
+    );
+}
+
+/// A program that answers as `n3` with what `n3` would say if it led a later term.
+fn impostor(nodes: &Nodes, looks: usize) -> thread::JoinHandle<()> {
+    let said = nodes.by_socket("n3", "status --json");
+    let mut report: Value = said.read();
+    for place in ["/agents/0/term", "/agents/0/leader/term"] {
+        *report.pointer_mut(place).unwrap() = "9".into();
+    }
+    let path = nodes.folder().join("n3.sock");
+    std::fs::remove_file(&path).unwrap();
+    let listener = UnixListener::bind(&path).unwrap();
+    thread::spawn(move || {
+        for _ in 0..looks {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut line = String::new();
+            BufReader::new(&stream).read_line(&mut line).unwrap();
+            let answer = serde_json::json!({ "report": report });
+            writeln!(stream, "{answer}").unwrap();
+        }
+    })
+}
+
+#[test]
+fn a_node_with_another_view_is_marked_and_one_that_answers_no_more_is_old() {
+    let nodes = Nodes::start();
+    let answering = impostor(&nodes, 1);
+    let line = nodes.line_by_socket("n1", "watch --all --every 0.05 --lines 4");
+    let said = bullyctl(&line);
+    answering.join().unwrap();
+    let rows = rows(&said);
+    assert_eq!((said.code, rows.len()), (0, 4), "{said:?}");
+    assert!(
+        rows[0].starts_with("n1 orders/n1 follower leader n3 in term "),
+        "{rows:?}"
+    );
+    assert_eq!(rows[2], "! n3 orders/n3 leader leader n3 in term 9 running");
+    // Its last words are shown, and count no more.
+    assert_eq!(rows[3], "n3 orders/n3 leader leader n3 in term 9 running");
+}
+
+#[test]
+fn another_node_at_the_place_of_one_is_not_taken_for_it() {
+    let nodes = Nodes::start();
+    let path = |name: &str| nodes.folder().join(format!("{name}.sock"));
+    std::fs::remove_file(path("n3")).unwrap();
+    std::os::unix::fs::symlink(path("n2"), path("n3")).unwrap();
+    let said = nodes.by_socket("n1", "watch --all --lines 3");
+    assert_eq!(rows(&said)[2], "n3 orders/n3 up not heard");
+}
+
+/// With a terminal of 80 columns, as `script` of util-linux makes one.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_the_sentence_below_the_table_is_whole() {
+    let nodes = Nodes::start();
+    drop(impostor(&nodes, 1_000));
+    let bullyctl = env!("CARGO_BIN_EXE_bullyctl");
+    let line = nodes.line_by_socket("n1", "watch --all --every 0.05");
+    let line = format!("stty cols 80; exec timeout 2 {bullyctl} {line}");
+    let shown = std::process::Command::new("script")
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let frame = text
+        .split("\x1b[?7l")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{text:?}"));
+    let lines: Vec<_> = frame.split("\x1b[K").map(str::trim).collect();
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 80),
+        "{lines:?}"
+    );
+    assert_eq!(
+        lines[0].split_whitespace().collect::<Vec<_>>(),
+        ["NODE", "AGENT", "ROLE", "TERM", "LEADER", "HEARD"]
+    );
+    assert!(
+        lines[3].starts_with("!  n3") && lines[3].ends_with("now"),
+        "{lines:?}"
+    );
+    let sentence = lines[4..].join(" ");
+    let begin = "the views of orders differ: n3 leads in term ";
+    let end = " (n1, n2); n3 leads in term 9 (n3)";
+    assert!(sentence.starts_with(begin), "{lines:?}");
+    assert!(sentence.contains(end), "{lines:?}");
+}
