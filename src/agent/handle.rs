@@ -160,6 +160,14 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
+    /// Returns the time for which the leader that the agent follows still leads, as far as the agent knows; `None` if
+    /// unknown.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn followed_left(&self) -> Option<Duration> {
+        let until = self.shared.vitals().followed_until()?;
+        Some(until.since(self.shared.now()))
+    }
+
     /// Returns the offers of the agent's mode to the features that are built on it. Each feature checks them when it starts.
     pub fn offers(&self) -> Offers {
         self.shared.offers()

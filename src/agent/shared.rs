@@ -27,6 +27,7 @@ use crate::{
 
 use super::{
     Diagnosis, Finding,
+    assumptions::Assumptions,
     diagnosis::Facts,
     eligibility::{Eligibility, NewTie, Tie},
     leadership::{LeadershipMachine, Updates},
@@ -38,7 +39,7 @@ use super::{
     status::Status,
     strain::Renewal,
     subscribers::Subscribers,
-    vitals::{Assumptions, Vitals},
+    vitals::Vitals,
 };
 
 /// The state of one agent, shared by all its incarnations.

@@ -48,6 +48,8 @@ impl<E: Election> Agent<E> {
 
     fn watch(&mut self, has_leader: bool) {
         let prospects = self.machine.prospects();
+        #[cfg(feature = "dashboard")]
+        self.shared.vitals().note_followed(prospects.followed_until);
         let is_calm = has_leader && prospects.is_idle();
         if is_calm && self.published == Published::Calm {
             return;

@@ -1,6 +1,6 @@
 //! The data that an agent publishes for the diagnosis of a missing leader.
 //!
-//! Decided here: which data is kept, and that a steady step writes one number and takes no lock. Not here: the
+//! Decided here: which data is kept, and that a steady step writes a number or two and takes no lock. Not here: the
 //! conclusions (`diagnosis/`), and the leadership itself (`leadership.rs`).
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::protocol::{MemberKind, Prospects, Time, Timings, VotersEvent};
+use crate::protocol::{Prospects, Time, VotersEvent};
 
 use super::{
     diagnosis::ScheduleSigns,
@@ -27,18 +27,10 @@ use super::{
 pub(super) struct Vitals {
     /// Time of the last step, in nanoseconds of the agent's clock; 0 before the first step.
     last_step: AtomicU64,
+    /// End of the lease of the followed leader, in the same form; 0 if unknown.
+    #[cfg(feature = "dashboard")]
+    followed_until: AtomicU64,
     signs: Mutex<VitalSigns>,
-}
-
-/// The assumptions of an agent's configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Assumptions {
-    pub(super) kind: MemberKind,
-    pub(super) timings: Option<Timings>,
-    /// The name of the timings, if they are a preset.
-    pub(super) preset: Option<&'static str>,
-    /// Time without a leader before a warning. It is longer than any election should take.
-    pub(super) patience: Duration,
 }
 
 /// The data that changes rarely.
@@ -68,59 +60,6 @@ pub(super) struct VitalSigns {
     pub(super) strain: Option<Box<Strain>>,
 }
 
-impl Assumptions {
-    pub(super) fn new(kind: MemberKind, timings: Option<&Timings>) -> Self {
-        Self {
-            kind,
-            timings: timings.cloned(),
-            preset: timings.and_then(preset),
-            patience: timings.map_or(PATIENCE, patience),
-        }
-    }
-
-    /// Returns whether the agent notices a silent leader.
-    pub(super) fn has_detector(&self) -> bool {
-        let timings = self.timings.as_ref();
-        timings.is_some_and(|timings| timings.detector().is_some())
-    }
-}
-
-/// Returns the presets in the order of their delay bounds, with their names in the API.
-pub(super) fn presets() -> [(&'static str, Timings); 6] {
-    [
-        ("Timings::in_process()", Timings::in_process()),
-        ("Timings::fast()", Timings::fast()),
-        ("Timings::lan()", Timings::lan()),
-        ("Timings::default()", Timings::default()),
-        ("Timings::wan()", Timings::wan()),
-        ("Timings::astra()", Timings::astra()),
-    ]
-}
-
-fn preset(timings: &Timings) -> Option<&'static str> {
-    let mut presets = presets().into_iter();
-    presets
-        .find(|(_, preset)| preset == timings)
-        .map(|(name, _)| name)
-}
-
-/// Returns the longest time of an election with these timings, in any mode.
-fn patience(timings: &Timings) -> Duration {
-    let quorum = timings.worst_case_quorum_failover(SLOTS);
-    // Without a failure detector an election takes a deadline and is held at most twice; then the agents wait for the
-    // former leader.
-    let available = timings
-        .worst_case_failover(u32::MAX)
-        .unwrap_or_else(|| timings.deadline().saturating_mul(3));
-    available.max(quorum)
-}
-
-/// Largest number of slots that an agent waits for before it holds an election.
-const SLOTS: u32 = 8;
-
-/// The longest time of an election without timings.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 impl Vitals {
     pub(super) fn new(now: Time) -> Self {
         let signs = VitalSigns {
@@ -129,6 +68,8 @@ impl Vitals {
         };
         Self {
             last_step: AtomicU64::new(0),
+            #[cfg(feature = "dashboard")]
+            followed_until: AtomicU64::new(0),
             signs: Mutex::new(signs),
         }
     }
@@ -141,6 +82,20 @@ impl Vitals {
     /// Returns the time of the last step; `None` before the first step.
     pub(super) fn last_step(&self) -> Option<Time> {
         let nanos = self.last_step.load(Relaxed);
+        (nanos > 0).then(|| Time::from_nanos(nanos))
+    }
+
+    /// Notes until when the leader that the agent follows leads, as far as the agent knows.
+    #[cfg(feature = "dashboard")]
+    pub(super) fn note_followed(&self, until: Option<Time>) {
+        let nanos = until.map_or(0, |until| until.as_nanos().max(1));
+        self.followed_until.store(nanos, Relaxed);
+    }
+
+    /// Returns until when the leader that the agent follows leads, as far as the agent knows.
+    #[cfg(feature = "dashboard")]
+    pub(super) fn followed_until(&self) -> Option<Time> {
+        let nanos = self.followed_until.load(Relaxed);
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
@@ -168,6 +123,8 @@ impl Vitals {
 
     /// Notes that the present incarnation has ended, and knows no leader any more.
     pub(super) fn note_end(&self, now: Time) {
+        #[cfg(feature = "dashboard")]
+        self.note_followed(None);
         let mut signs = self.signs();
         signs.prospects = KeptProspects::default();
         signs.changing_since = None;
@@ -395,16 +352,5 @@ mod tests {
         assert_eq!(write(), 40, "nothing was written");
         vitals.note_end(at(9_001));
         assert_eq!(write(), 40, "the next incarnation has the same store");
-    }
-
-    #[test]
-    fn presets_have_names_and_other_timings_none() {
-        for (name, timings) in presets() {
-            assert_eq!(preset(&timings), Some(name));
-            assert!(patience(&timings) > timings.deadline());
-        }
-        let other = Timings::lan().to_builder().deadline(Duration::from_secs(1));
-        assert_eq!(preset(&other.build().unwrap()), None);
-        assert_eq!(patience(&Timings::default()), Duration::from_millis(4_150));
     }
 }

@@ -24,8 +24,10 @@
 //! # Contents of the page
 //! The page shows each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents
 //! of other hosts as their group knows them; the links of the bridge; and an explanation why the leader leads, or why
-//! no agent does. The page consists of a document, a style and a script that are part of the program: it loads nothing
-//! from another server. It works with a pointer, a keyboard or a screen reader, in light and dark.
+//! no agent does. With a quorum a leader on another host has the rest of its lease as well: its last announcement that
+//! arrived here, and one lease from then on. It is grey from the end of that time until its followers here give it up.
+//! The page consists of a document, a style and a script that are part of the program: it loads nothing from another
+//! server. It works with a pointer, a keyboard or a screen reader, in light and dark.
 //!
 //! Each group has a header with the age of its trouble. The worst group is first, and its name is in the title of the
 //! tab. Below the header is the history of each group, including the leaderships before the page was opened. If the

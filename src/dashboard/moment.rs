@@ -85,13 +85,17 @@ pub(crate) struct AgentFacts {
     /// Whether it leads, as the agent itself or one of its followers reports.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
-    /// End of its lease, by the page's clock; `None` if its leadership has no end.
+    /// End of its lease, by the page's clock: of a leader on another host, as its followers here know it. `None` if its
+    /// leadership has no end, or only its host knows.
     #[serde(
         rename = "lease_until_ms",
         serialize_with = "shown::optional_millis",
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) lease_until: Option<Duration>,
+    /// Whether the lease of a leader on another host has run out, as far as its followers here know.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) lease_out: bool,
     /// The side of a partition on which it is.
     pub(crate) side: usize,
     pub(crate) isolated: bool,
@@ -178,6 +182,7 @@ impl AgentFacts {
             leads: false,
             draining: false,
             lease_until: None,
+            lease_out: false,
             side: 0,
             isolated: false,
             remote: false,

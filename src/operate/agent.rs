@@ -124,7 +124,10 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     }
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration> {
-        self.leadership_left()
+        if self.current().leading.is_some() {
+            return self.leadership_left();
+        }
+        self.followed_left()
     }
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError> {
         Self::step_down(self, to)

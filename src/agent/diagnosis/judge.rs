@@ -15,9 +15,7 @@ use crate::{
 
 use super::{Finding, NotLeading, VoterCount};
 use crate::agent::{
-    Lifecycle, Offers, Status,
-    vitals::{Assumptions, VitalSigns},
-    work::has_to_work,
+    Lifecycle, Offers, Status, assumptions::Assumptions, vitals::VitalSigns, work::has_to_work,
 };
 
 /// All facts about an agent at one moment.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 use super::{Facts, Finding};
-use crate::agent::vitals::presets;
+use crate::agent::assumptions::presets;
 
 impl Facts {
     /// Returns the longest times that this agent has measured recently.

@@ -134,7 +134,8 @@ function drawTable() {
     kept.row.firstChild.firstChild.setAttribute('aria-pressed', String(state.chosen === keyOf(agent)));
     if (kept.drawn === agent && !ticks) continue;
     kept.drawn = agent;
-    kept.row.className = (agent.leads ? 'leads ' : '') + (agent.state === 'up' ? '' : 'gone');
+    const out = ranOut(state)(agent);
+    kept.row.className = (agent.leads && !out ? 'leads ' : '') + (agent.state === 'up' && !out ? '' : 'gone');
     cells(agent).forEach((text, place) => {
       const cell = kept.row.children[place];
       write(place ? cell : cell.firstChild, text);
@@ -153,11 +154,11 @@ function drawChosen() {
     panels.chosenKey = key;
     const before = document.activeElement && document.activeElement.getAttribute('data-id');
     const other = by('other') && by('other').value;
-    by('chosen').replaceChildren(make('h3', {}, sentence(agent)), make('dl', { id: 'facts' }), ...actions(agent, names, other));
+    by('chosen').replaceChildren(make('h3', {}, sentence(agent, ranOut(state)(agent))), make('dl', { id: 'facts' }), ...actions(agent, names, other));
     const again = before && by('chosen').querySelector(`[data-id="${CSS.escape(before)}"]`);
     if (again && document.activeElement === document.body) (again.disabled ? by('chosen').querySelector('button:not(:disabled)') : again).focus();
   }
-  by('chosen').firstChild.textContent = sentence(agent);
+  write(by('chosen').firstChild, sentence(agent, ranOut(state)(agent)));
   const labels = ['Agent', 'Score', 'State', 'Role', 'Term', 'Incarnation', 'Follows', 'Lease left'];
   const facts = cells(agent).map((text, place) => [labels[place], text]).filter(([, text]) => text);
   if (agent.about) facts.push(['Says of itself', isolate(agent.about)]);

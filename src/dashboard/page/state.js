@@ -124,8 +124,8 @@ function leaseLeft(agent, of = state) {
   return left > 0 ? left + ' ms' : 'run out';
 }
 
-// Whether a lease has run out, as far as a page knows that hears nothing any more.
-const ranOut = (of) => (agent) => isLive(of) && isSilent() && agent.leads && agent.lease_until_ms !== undefined && agent.lease_until_ms <= clockNow(of);
+// Whether a lease has run out, as far as the page knows: of a leader elsewhere its followers on this host know it, and a page that hears nothing any more counts by itself.
+const ranOut = (of) => (agent) => agent.leads && (agent.lease_out || (isLive(of) && isSilent() && agent.lease_until_ms !== undefined && agent.lease_until_ms <= clockNow(of)));
 
 // One word for what an agent is: it is written as well as coloured.
 function wordOf(agent, out = false) {

@@ -20,19 +20,28 @@ pub struct Host {
 impl Host {
     /// A host that is linked with none; its agents have these names and scores.
     pub fn start(name: &'static str, agents: [(&str, i32); 2]) -> Self {
+        Self::start_as(name, agents, |group, name, score| {
+            let agent = BullyAgent::builder(name).score(score).join(group);
+            agent.start().expect("an agent")
+        })
+    }
+
+    /// The same with agents that are started so, each in that group under a name with a score.
+    pub fn start_as(
+        name: &'static str,
+        agents: [(&str, i32); 2],
+        start: impl Fn(&Group, &str, i32) -> BullyHandle,
+    ) -> Self {
         let group = Group::new("orders").expect("a group");
         let bridge = RemoteBridge::builder(name)
             .listen("127.0.0.1:0")
             .carry(&group);
         let bridge = bridge.start().expect("a bridge");
-        let agent = |(name, score)| {
-            let agent = BullyAgent::builder(name).score(score).join(&group);
-            agent.start().expect("an agent")
-        };
+        let agents = agents.map(|(name, score)| start(&group, name, score));
         Self {
             name,
             bridge,
-            agents: agents.map(agent).into(),
+            agents: agents.into(),
         }
     }
 

@@ -1,12 +1,16 @@
 //! The page for all hands and eyes: what a click of assistive technology does, narrow windows, zoom, what is read aloud,
 //! and the links between hosts.
 
+use std::time::Duration;
+
 use actix_bully::{
     Group,
     agent::BullyAgent,
     dashboard::Dashboard,
     operate::{Operated, RecordFolder},
-    testkit::cluster::Cluster,
+    protocol::Timings,
+    store::{FileStore, StoreIdentity},
+    testkit::{Inject, cluster::Cluster},
 };
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
@@ -15,6 +19,8 @@ use actix_bully_dashboard_tests::{
     run, side_by_side, stage,
 };
 use serde_json::json;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// Waits until that agent is selected, and selects none.
 async fn chosen(browser: &Browser, agent: &str) {
@@ -174,6 +180,67 @@ fn the_agents_of_two_hosts_stand_in_one_ring_and_links_are_drawn_with_their_stat
         browser.wait("[data-id='agent:b1'].gone").await;
         browser.until("return document.title.includes('cannot be reached') || document.title.includes('not up')").await;
         browser.shot("unlinked").await;
+        browser.end().await;
+    });
+}
+
+/// The leader hangs; its followers here are bound to it for longer than its lease.
+#[test]
+fn the_lease_of_a_leader_on_another_host_counts_down_and_is_grey_when_it_has_run_out() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let voter = |group: &Group, name: &str, score: i32| {
+            let identity = StoreIdentity {
+                cluster: "shop".parse().unwrap(),
+                group: "orders".parse().unwrap(),
+                node: name.parse().unwrap(),
+            };
+            let votes = FileStore::create(folder.path().join(name), identity).unwrap();
+            let timings = Timings::lan().to_builder();
+            let timings = timings.lease(MS(600), MS(5_000)).build().unwrap();
+            let agent = BullyAgent::builder(name).timings(timings);
+            let agent = agent.quorum(["a1", "a2", "b1", "b2"]).store(votes);
+            // No other agent is elected, first or later.
+            let agent = if name == "b2" {
+                agent.score(score)
+            } else {
+                agent.ineligible()
+            };
+            agent.join(group).start().unwrap()
+        };
+        let one = Host::start_as("host-1", [("a1", 1), ("a2", 2)], voter);
+        let other = Host::start_as("host-2", [("b1", 3), ("b2", 4)], voter);
+        one.link(&other);
+        let browser = Browser::of(&Dashboard::new(one.operated()), &[]).await;
+        browser.led_by("b2").await;
+        let left = "leaseLeft(state.now.agents.find((agent) => agent.name === 'b2'))";
+        browser
+            .until(&format!("return /^[1-9][0-9]* ms$/.test({left})"))
+            .await;
+        // It is renewed again and again.
+        let live = format!(
+            "window.most = Math.max(window.most || 0, state.now.agents.find((agent) => agent.name === 'b2').lease_until_ms); \
+            return {left} !== 'run out' && window.most > (window.first = window.first || window.most) + 1000"
+        );
+        browser.until(&live).await;
+        browser.until("return document.querySelector('[data-id=\"row:b2\"]').className.includes('leads') && document.querySelector('[data-id=status]').textContent.includes('b2 leads in term ')").await;
+        browser.select("b2").await;
+        let hang = Inject::hang(std::future::pending());
+        other.agents[1].addr().do_send(hang);
+        browser
+            .wait("[data-id='agent:b2'].gone[data-state='ran out']")
+            .await;
+        browser.until(&format!("return {left} === 'run out' && state.now.agents.find((agent) => agent.name === 'b2').state === 'up'")).await;
+        browser
+            .until("return document.querySelector('[data-id=\"row:b2\"]').className === 'gone'")
+            .await;
+        browser.until("return document.querySelector('[data-id=status]').textContent.includes('its lease has run out') && document.title.includes('b2 led, its lease has run out')").await;
+        browser.until("return document.querySelector('[data-id=chosen] h3').textContent.startsWith('b2, led, lease run out')").await;
+        browser.shot("remote-lease-over").await;
+        // Its followers give it up.
+        browser
+            .until("return document.querySelector('[data-id=status]').textContent.includes('No agent leads')")
+            .await;
         browser.end().await;
     });
 }

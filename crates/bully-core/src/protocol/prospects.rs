@@ -21,6 +21,9 @@ pub struct Prospects {
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
     /// time for an agent that asked; a follower knows it for itself.
     pub takeover_at: Option<Time>,
+    /// Time until which the lease of the leader that it follows holds, as far as this participant knows: later renewals
+    /// may be known elsewhere. `None` without such a lease.
+    pub followed_until: Option<Time>,
     /// Time at which a live leader yields, by this participant's policy; `None` if its election has no such policy.
     pub preemption: Option<Preemption>,
     /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
@@ -40,12 +43,14 @@ pub struct Prospects {
 
 impl Prospects {
     /// Returns whether the participant only follows or only leads, and its store is fast enough. The preemption is not
-    /// checked, because it is a policy that does not change within an incarnation.
+    /// checked, because it is a policy that does not change within an incarnation; nor is the lease of its leader, which
+    /// each renewal changes.
     pub const fn is_idle(&self) -> bool {
         let Self {
             cooldown_until,
             waits_until,
             takeover_at,
+            followed_until: _,
             preemption: _,
             recovers,
             next_epoch,

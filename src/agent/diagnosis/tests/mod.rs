@@ -11,10 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Facts, Finding};
 use crate::{
-    agent::{
-        ElectionMode, Lifecycle, Status,
-        vitals::{Assumptions, VitalSigns},
-    },
+    agent::{ElectionMode, Lifecycle, Status, assumptions::Assumptions, vitals::VitalSigns},
     group::{PeerReport, ReachableMember},
     protocol::{
         AgentId, Electorate, Incarnation, Leader, Leaders, Member, MemberKind, Requirements, Role,

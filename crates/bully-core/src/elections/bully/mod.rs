@@ -206,6 +206,7 @@ impl Election for Bully {
             cooldown_until: self.core.cooldown.until(),
             waits_until,
             takeover_at,
+            followed_until: None,
             preemption: Some(self.core.config.preemption),
             recovers: None,
             next_epoch: None,

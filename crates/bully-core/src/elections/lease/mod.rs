@@ -243,6 +243,7 @@ impl Election for Lease {
             cooldown_until: self.core.cooldown.until(),
             waits_until: self.core.alarms.due(BullyTimer::Campaign),
             takeover_at,
+            followed_until: None,
             preemption: Some(self.core.config.preemption),
             recovers: None,
             next_epoch: None,

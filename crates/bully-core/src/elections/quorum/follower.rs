@@ -271,6 +271,12 @@ impl Following {
         own.is_some_and(|own| core.is_better(own, (self.score, &self.leader.id)))
     }
 
+    /// Returns the time until which the leader leads, if its last announcement that arrived here was its last one: its lease counts
+    /// from the sending, at most one lease before that time.
+    pub(super) fn leads_until(&self, core: &Core) -> Time {
+        self.last.after(core.config.timings.lease())
+    }
+
     /// Returns the earliest time at which this agent asks for the leadership, if it outranks its leader.
     pub(super) fn takes_over_at(&self, core: &Core) -> Option<Time> {
         let Preemption::After(grace) = core.config.preemption else {

@@ -378,28 +378,29 @@ impl Election for QuorumBully {
 
     fn prospects(&self) -> Prospects {
         let core = &self.core;
-        let (waits_until, takeover_at) = match &self.state {
+        let waits_until = match &self.state {
             // An agent that is not eligible has no slot.
-            State::Vacant(vacant) => (core.me.eligible().map(|_| vacant.due), None),
-            State::Following(following) => (None, following.takes_over_at(core)),
-            State::Asking(_)
+            State::Vacant(vacant) => core.me.eligible().map(|_| vacant.due),
+            State::Following(_)
+            | State::Asking(_)
             | State::Claiming(_)
             | State::Sealing(_)
             | State::Telling(_)
-            | State::Leading(_) => (None, None),
+            | State::Leading(_) => None,
         };
+        let following = self.state.following();
         Prospects {
             cooldown_until: Some(core.cooldown.yields).filter(|until| *until > Time::ZERO),
             waits_until: waits_until.filter(|due| *due < Time::MAX),
-            takeover_at,
+            takeover_at: following.and_then(|f| f.takes_over_at(core)),
+            followed_until: following.map(|f| f.leads_until(core)),
             preemption: Some(core.config.preemption),
             recovers: core.recovering(),
             next_epoch: self.state.next_epoch(core),
             slow_answers: None,
             slow_writes: core.slow_writes(),
             clock_gap: core.clock_gap(),
-            probes: core.slow_writes().is_some()
-                || self.state.following().is_some_and(|f| f.is_outranked(core)),
+            probes: core.slow_writes().is_some() || following.is_some_and(|f| f.is_outranked(core)),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The moment of a running node, as the page shows it.
 //!
 //! Decided here: the node's own agents are shown from their own state, and the agents of other hosts from the knowledge
-//! of their group; an election lasts from the loss of a leader to the next leader. No agent's mailbox is used, so an
+//! of their group; the lease of a leader on another host holds as long as one of the node's agents knows; an election
+//! lasts from the loss of a leader to the next leader. No agent's mailbox is used, so an
 //! agent that hangs is shown as well. Not here: the report for an operator ([`Operated`]).
 
 use std::{collections::BTreeMap, time::Duration};
@@ -17,7 +18,7 @@ use crate::{
     agent::Lifecycle,
     group::ReachableMember,
     operate::{AgentReport, Explanation, MemberReport, Operated, Report},
-    protocol::{AgentId, Presence},
+    protocol::{AgentId, Presence, Term},
 };
 
 /// Returns the moment of the node at the time `at` of the page's clock, and the number of messages that the node has
@@ -65,6 +66,13 @@ fn facts(
             follow(known, own);
             known.score = known.score.or(member.score);
             known.kind = member.kind;
+        }
+    }
+    for (leader, (term, left)) in followed(report, leases) {
+        let known = agents.get_mut(&leader);
+        if let Some(known) = known.filter(|it| it.remote && it.leads && it.term == Some(term)) {
+            known.lease_until = Some(coarse(at.saturating_add(left)));
+            known.lease_out = left.is_zero();
         }
     }
     let peers = report.bridge.iter().flat_map(|bridge| &bridge.peers);
@@ -186,6 +194,25 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
+/// Returns the leaders that running agents of the node follow, each with its term and the longest time for which it
+/// still leads as far as one of these agents knows.
+fn followed(
+    report: &Report,
+    leases: &[Option<Duration>],
+) -> BTreeMap<(String, AgentId), (Term, Duration)> {
+    let mut longest = BTreeMap::new();
+    for (own, left) in report.agents.iter().zip(leases) {
+        let leader = own.leader.as_ref();
+        let leader = leader.filter(|_| own.lifecycle == Lifecycle::Running);
+        if let (Some(leader), Some(left)) = (leader, *left) {
+            let known = longest.entry((own.group.clone(), leader.id.clone()));
+            let known: &mut (Term, Duration) = known.or_default();
+            *known = (*known).max((leader.term, left));
+        }
+    }
+    longest
+}
+
 /// Marks an agent of another host as the leader if the running agent `own` follows it, in the highest term.
 fn follow(known: &mut AgentFacts, own: &AgentReport) {
     let leader = own.leader.as_ref();
@@ -258,146 +285,4 @@ fn sent(report: &Report) -> SentByGroup {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn report() -> Report {
-        let json = r#"{"bridge":{"node":"host-1","listens":null,"peers":[{"node":"host-2","address":null,
-            "link":"waiting","agents":1,"lost":0,"unlinked_ms":5.0,"last_error":"refused","echo_ms":null}],"counts":{}},
-            "agents":[{"agent":"b","group":"g","lifecycle":"running","incarnation":"3","role":"follower","term":"7",
-            "leader":{"id":"c","incarnation":"1","term":"7"},"leading":null,"draining":false,"work_panics":0,
-            "work_stalls":0,"tie_broken":false,"member_count":3,"messages":{"sent":12},"members":[
-            {"agent":"c","kind":"voter","score":3,"presence":"up","incarnation":"1"},
-            {"agent":"b","kind":"voter","score":2,"presence":"up","incarnation":"3"},
-            {"agent":"a","kind":"observer","score":null,"presence":"suspect","incarnation":null}]}]}"#;
-        serde_json::from_str(json).unwrap()
-    }
-
-    fn explained() -> Explanation {
-        let json = r#"{"text":"because","diagnosis":{"group":"g","leaderless_ms":400.0,"voters":{"reachable":1,"all":3,"needed":2}}}"#;
-        serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn an_agent_of_another_host_leads_if_any_agent_of_the_node_follows_it() {
-        let mut report = report();
-        let mut first = report.agents[0].clone();
-        first.agent = "aa".parse().unwrap();
-        first.leader = None;
-        report.agents.insert(0, first);
-        let whys = [explained(), explained()];
-        let leads = |report: &Report| {
-            let moment = facts(report, &[None, None], &whys, Duration::ZERO);
-            let leaders: Vec<_> = moment
-                .leaders()
-                .map(|agent| agent.name.to_string())
-                .collect();
-            leaders
-        };
-        assert_eq!(leads(&report), ["c"]);
-        report.agents[1].lifecycle = Lifecycle::Down;
-        assert!(leads(&report).is_empty(), "nobody that runs follows it");
-    }
-
-    #[test]
-    fn an_agent_tells_since_when_its_group_has_no_leader_and_no_majority() {
-        let mut report = report();
-        report.agents[0].leader = None;
-        let at = Duration::from_secs(1);
-        let moment = facts(&report, &[None], &[explained()], at);
-        let [group] = moment.groups.as_slice() else {
-            unreachable!("{moment:?}")
-        };
-        assert_eq!(
-            (group.name.as_str(), group.trouble),
-            ("g", Trouble::FewVoters)
-        );
-        assert_eq!(group.since, Some(Duration::from_millis(600)));
-        assert_eq!(
-            (moment.why[0].group.as_str(), moment.why[0].text.as_str()),
-            ("g", "because")
-        );
-    }
-
-    #[test]
-    fn agents_of_other_hosts_are_shown_as_their_group_knows_them() {
-        let at = Duration::from_secs(1);
-        let moment = facts(&report(), &[Some(at)], &[explained()], at);
-        let [a, b, c] = moment.agents.as_slice() else {
-            unreachable!("{moment:?}")
-        };
-        assert_eq!(
-            (a.name.as_str(), a.state, a.remote),
-            ("a", AgentState::Suspect, true)
-        );
-        assert_eq!((b.name.as_str(), b.leads, b.remote), ("b", false, false));
-        assert_eq!(b.score, Some(2.into()), "from the members");
-        assert_eq!(b.lease_until, None, "it does not lead");
-        assert!(c.leads && c.remote && c.role.is_none());
-        assert_eq!(c.term.map(|term| term.0), Some(7));
-        assert_eq!(moment.peers[0].error.as_deref(), Some("refused"));
-        assert!(b.group.is_empty(), "there is one group only");
-        assert_eq!(sent(&report()), BTreeMap::from([("g".to_owned(), 12)]));
-    }
-
-    /// The election that ended: its cause, its leaders, its milliseconds and its messages.
-    fn ended(said: &[Said]) -> Vec<(&str, Vec<&str>, u128, u64)> {
-        let elections = said.iter().map(|said| {
-            let Happened::Election {
-                cause,
-                leaders,
-                took,
-                messages,
-            } = &said.what
-            else {
-                unreachable!("{said:?}")
-            };
-            let leaders = leaders.iter().map(AgentId::as_str).collect();
-            (&**cause, leaders, took.as_millis(), *messages)
-        });
-        elections.collect()
-    }
-
-    #[test]
-    fn an_election_lasts_until_there_is_a_leader() {
-        let mut vacancy = VacancyWatch::default();
-        let sent = |count| BTreeMap::from([("g".to_owned(), count)]);
-        let led = facts(&report(), &[None], &[explained()], Duration::from_secs(9));
-        let mut empty = PageMoment {
-            at: Duration::from_secs(5),
-            agents: Vec::new(),
-            ..led.clone()
-        };
-        assert_eq!(vacancy.look(&led, &sent(1)), [], "it was led before");
-        assert_eq!(vacancy.look(&empty, &sent(10)), []);
-        empty.at = Duration::from_secs(6);
-        assert_eq!(vacancy.look(&empty, &sent(11)), []);
-        let over = vacancy.look(&led, &sent(14));
-        assert_eq!(ended(&over), [("there was no leader", vec!["c"], 4_000, 4)]);
-        assert_eq!(vacancy.look(&led, &sent(15)), []);
-    }
-
-    #[test]
-    fn each_group_has_its_elections() {
-        let mut vacancy = VacancyWatch::default();
-        let mut report = report();
-        let mut other = report.agents[0].clone();
-        other.group = "h".to_owned();
-        other.leader = None;
-        report.agents.push(other);
-        let whys = [explained(), explained()];
-        let sent = |g: u64, h: u64| BTreeMap::from([("g".to_owned(), g), ("h".to_owned(), h)]);
-        let mixed = facts(&report, &[None, None], &whys, Duration::from_secs(5));
-        assert_eq!(vacancy.look(&mixed, &sent(1, 1)), [], "g is led");
-        let mut led = mixed.clone();
-        led.at = Duration::from_secs(7);
-        for agent in &mut led.agents {
-            agent.leads = agent.name.as_str() == "c";
-        }
-        let over = vacancy.look(&led, &sent(90, 4));
-        assert_eq!(
-            ended(&over),
-            [("h: there was no leader", vec!["c"], 2_000, 3)]
-        );
-    }
-}
+mod tests;

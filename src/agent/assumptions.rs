@@ -1,0 +1,87 @@
+//! The assumptions of an agent's configuration, for the diagnosis: its timings, and the longest time of an election.
+//!
+//! Not here: what the agent publishes while it runs (`vitals.rs`).
+
+use std::time::Duration;
+
+use crate::protocol::{MemberKind, Timings};
+
+/// The assumptions of an agent's configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Assumptions {
+    pub(super) kind: MemberKind,
+    pub(super) timings: Option<Timings>,
+    /// The name of the timings, if they are a preset.
+    pub(super) preset: Option<&'static str>,
+    /// Time without a leader before a warning. It is longer than any election should take.
+    pub(super) patience: Duration,
+}
+
+impl Assumptions {
+    pub(super) fn new(kind: MemberKind, timings: Option<&Timings>) -> Self {
+        Self {
+            kind,
+            timings: timings.cloned(),
+            preset: timings.and_then(preset),
+            patience: timings.map_or(PATIENCE, patience),
+        }
+    }
+
+    /// Returns whether the agent notices a silent leader.
+    pub(super) fn has_detector(&self) -> bool {
+        let timings = self.timings.as_ref();
+        timings.is_some_and(|timings| timings.detector().is_some())
+    }
+}
+
+/// Returns the presets in the order of their delay bounds, with their names in the API.
+pub(super) fn presets() -> [(&'static str, Timings); 6] {
+    [
+        ("Timings::in_process()", Timings::in_process()),
+        ("Timings::fast()", Timings::fast()),
+        ("Timings::lan()", Timings::lan()),
+        ("Timings::default()", Timings::default()),
+        ("Timings::wan()", Timings::wan()),
+        ("Timings::astra()", Timings::astra()),
+    ]
+}
+
+fn preset(timings: &Timings) -> Option<&'static str> {
+    let mut presets = presets().into_iter();
+    presets
+        .find(|(_, preset)| preset == timings)
+        .map(|(name, _)| name)
+}
+
+/// Returns the longest time of an election with these timings, in any mode.
+fn patience(timings: &Timings) -> Duration {
+    let quorum = timings.worst_case_quorum_failover(SLOTS);
+    // Without a failure detector an election takes a deadline and is held at most twice; then the agents wait for the
+    // former leader.
+    let available = timings
+        .worst_case_failover(u32::MAX)
+        .unwrap_or_else(|| timings.deadline().saturating_mul(3));
+    available.max(quorum)
+}
+
+/// Largest number of slots that an agent waits for before it holds an election.
+const SLOTS: u32 = 8;
+
+/// The longest time of an election without timings.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_have_names_and_other_timings_none() {
+        for (name, timings) in presets() {
+            assert_eq!(preset(&timings), Some(name));
+            assert!(patience(&timings) > timings.deadline());
+        }
+        let other = Timings::lan().to_builder().deadline(Duration::from_secs(1));
+        assert_eq!(preset(&other.build().unwrap()), None);
+        assert_eq!(patience(&Timings::default()), Duration::from_millis(4_150));
+    }
+}
