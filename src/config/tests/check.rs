@@ -1,9 +1,6 @@
 //! What does not fit together: each contradiction by its key, with what to do.
 
-use crate::config::{
-    Config,
-    tests::{every_line_is_refused, refusal},
-};
+use crate::config::tests::{every_line_is_refused, refusal};
 
 const BARE: &str = "node = \"a\"\ngroup = \"g\"";
 const THREE: &str = "node = \"a\"\ngroup = \"g\"\npeers = [{ node = \"b\", address = \"127.0.0.1:2\" }, { node = \"c\", address = \"127.0.0.1:3\" }]";
