@@ -7,7 +7,7 @@
 //!   a writes "phone", which is held up on its way
 //! b leads with fence 2
 //!   b writes "phone": row 2
-//!   what a wrote arrives: the fence 1 is stale, 2 was admitted: a later leader writes here, drop this work
+//!   what a wrote arrives: the fence 1 is stale, because 2 was admitted: a later leader writes here, so drop this work
 //! rows: ["rent", "phone"]
 //! ```
 //!

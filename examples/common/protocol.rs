@@ -57,7 +57,7 @@ impl FromStr for Protocol {
 
     fn from_str(name: &str) -> Result<Self, String> {
         <Self as ValueEnum>::from_str(name, false)
-            .map_err(|_| format!("no cluster is begun by the name `{name}` of the election"))
+            .map_err(|_| format!("the example `cluster` has no election `{name}`"))
     }
 }
 

@@ -60,7 +60,9 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
 /// Ends the link with that node, until it is added again.
 fn remove_peer(bridge: &BridgeHandle, node: &str) -> Result<(), Box<dyn Error>> {
     let is_peer = bridge.remove_peer(&NodeId::new(node)?);
-    is_peer.then_some(()).ok_or_else(|| "it is no peer".into())
+    is_peer
+        .then_some(())
+        .ok_or_else(|| "it is not a peer".into())
 }
 
 /// Begins a change of the voters, and reports its outcome; `false` if the words are not such a command.

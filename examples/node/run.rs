@@ -85,7 +85,7 @@ pub(crate) async fn run(
     let Either::Right(((), told)) = select(told, asked).await else {
         screen.say(&Happening::Ended);
         bridge.drain(LEAVING).await.ok(); // the others need not wait for its silence
-        return Err("the agent has ended for good: what it last logged says why".into());
+        return Err("the agent has ended for good: its last log line gives the reason".into());
     };
     screen.say(&Happening::Leaving);
     // The leader's work goes on until it is asked to end.

@@ -61,13 +61,13 @@ pub(crate) struct Args {
 
 /// Help text after the options.
 const HELP: &str = "\
-What a history is held to, after every step unless it says otherwise:
+Checks of a history, after every step unless noted otherwise:
   all             the driver's contract; and the right leader in time once all is healed
   bully, astra    with --bounded, and with --seeds in every history of an odd seed: one leads, or two
                   for two delays at most
   quorum          I1 to I12
-  diskless        I1 to I9 without what is said of disks, and I12; of the terms while a majority of the voters
-                  remembers, and in histories of odd seeds for ever
+  diskless        I1 to I9 without the rules about disks, and I12; the rules about terms hold while a majority of
+                  the voters remembers, and in histories of odd seeds for ever
   voters          I1 to I12 over all lists of voters, and OneList, SealedFirst, NoAckAfterSeal, AnswerTrue
   lease           OneBeliever, RisingTerms; the first agent is the register
   ballot          UniqueBallot, RisingTrust, RisingLeadership, DiskFirst, MajorityHeard
@@ -77,7 +77,7 @@ What a history is held to, after every step unless it says otherwise:
   invitation      within each group all agree; its number is durable, and names one group
 
 Exit code: 0 if every promise was kept, 1 if not (or if some fault never happened), 2 if the command
-makes no sense.";
+is invalid.";
 
 impl Args {
     /// The kinds of faults that a history of this run may have.

@@ -26,7 +26,7 @@ pub enum StartError {
     Join(#[from] JoinError),
     /// Another group of the same name has agents in this process.
     #[error(
-        "another group of the name {group} has agents in this process, and the two do not know each other: make one group, and give its clones to all agents"
+        "this process has agents in another group with the name {group}: make one group, and give its clones to all agents"
     )]
     TwoGroups {
         /// The name of the group.
@@ -39,30 +39,30 @@ pub enum StartError {
     #[error("there is no actix System on this thread: start agents inside of one")]
     NoSystem,
     /// The arbiter has stopped, maybe while the agent was started, or its thread could not be made.
-    #[error("the arbiter is not running: start the agent on one that is")]
+    #[error("the arbiter is not running: start the agent on a running arbiter")]
     NoArbiter,
     /// The election keeps a record, and no store was given for it.
     #[error("this election must keep a record through crashes: call `store(..)` before `start()`")]
     NoStore,
     /// The voters have no disk, and a store was given.
     #[error(
-        "this election's voters have no disk, and a store was named: take `diskless()` out to keep the votes, or `store(..)` to do without"
+        "this election's voters have no disk, and `store(..)` was called: remove `diskless()` to keep the votes, or remove `store(..)`"
     )]
     StoreRefused,
     /// The election keeps no record, and a store was given for one.
     #[error(
-        "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or take `store(..)` out"
+        "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or remove `store(..)`"
     )]
     StoreUnread,
     /// The voters have no disk, but no voters were given.
-    #[error("only voters do without a disk: call `quorum([..])` beside `diskless()`")]
+    #[error("`diskless()` is for the voters of a quorum: call `quorum([..])` too")]
     DisklessWithoutVoters,
     /// The election keeps leases, but this host has no clock for them.
-    #[error("this election needs a clock that counts a suspended host: {0}")]
+    #[error("the clock of this election cannot be used: {0}")]
     NoClock(#[from] ClockError),
     /// The clock stops while the host is suspended.
     #[error(
-        "this election's leases are unsafe by a clock that stops while the host is suspended: use a BootClock"
+        "this clock stops while the host is suspended, so this election's leases are unsafe: use a BootClock"
     )]
     SleepyClock,
     /// The store loses its records with its process, but the group reaches other hosts.
@@ -72,7 +72,7 @@ pub enum StartError {
     VolatileStore,
     /// An agent of that name has kept a record in this group, but this store has none.
     #[error(
-        "{id} has voted in this group before, and this store knows of no vote: keep the store that it had, and give a clone of it to each start"
+        "{id} has voted in this group before, and this store has no vote: keep the store that it had, and give a clone of it to each start"
     )]
     FreshStore {
         /// The agent's name.
@@ -94,7 +94,7 @@ pub enum StartError {
     #[error("the agent's record cannot be read: {0}")]
     Store(#[from] StoreError),
     /// The store was made for another agent or group.
-    #[error("the store belongs to {owner}: open the one of this agent and group")]
+    #[error("the store belongs to {owner}: open the store of this agent and group")]
     ForeignStore {
         /// The agent and the group of the store.
         owner: Box<StoreIdentity>,
@@ -102,7 +102,7 @@ pub enum StartError {
     /// Two calls of the builder contradict each other: both choose a mode, or both make the same setting, or one makes
     /// a setting that the mode of the other does not have.
     #[error(
-        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: remove one of the two"
     )]
     Contradiction {
         /// The name of one call.
@@ -125,13 +125,15 @@ pub enum CommandError {
     #[error("the agent has ended: start it again")]
     Ended,
     /// No member of the group has that name.
-    #[error("the group has no member {id}: name one that is there, or none")]
+    #[error("the group has no member {id}: name a member, or none")]
     NoMember {
         /// The name in the command.
         id: AgentId,
     },
     /// Several subscribers drain, and the command does not tell which of them is meant.
-    #[error("several subscribers drain: say whose work has ended, by its DrainingToken")]
+    #[error(
+        "several subscribers drain: pass the DrainingToken of the subscriber whose work has ended"
+    )]
     SeveralDraining,
     /// That member is never elected: it is an observer, or the agent itself.
     #[error("{id} cannot take over from this agent: name another voter, or none")]
@@ -151,7 +153,9 @@ pub enum LeadError {
     #[error("there is no runtime with timers here: lead in a task of a System")]
     NoRuntime,
     /// The work panicked, and therefore the agent has left its group.
-    #[error("the work panicked, and the agent has left its group: mend the work, start it again")]
+    #[error(
+        "the work panicked, and the agent has left its group: mend the work, and start the agent again"
+    )]
     GaveUp,
 }
 
@@ -162,7 +166,7 @@ debug_is_text!(LeadError);
 #[non_exhaustive]
 pub enum ProgressError {
     /// The span is zero, so all work would be late.
-    #[error("work cannot say within no time that it goes on: give it a span longer than zero")]
+    #[error("the span for progress is zero: give a span longer than zero")]
     ZeroSpan,
 }
 

@@ -41,10 +41,10 @@
 //! | `abstains for .. s, since it has no record` | info, once for each incarnation of a voter without a disk | |
 //! | `leadership renewed` | debug | `term` |
 //! | `voters changed` | info, once for each agent and list | `epoch`, `voters` |
-//! | `record not durable: it is tried again, ..` | warn, once until that record is durable | `reason` |
+//! | `record not durable: the agent tries again, ..` | warn, once until that record is durable | `reason` |
 //! | `record durable` | info, if the record had to be tried again | `failures` |
 //! | `record not durable: the agent stops` | error | `reason` |
-//! | `hears and says nothing: ..` | warn, if the agent knows a leader and waits for its store, after the same time and every 10 s | `since_ms` |
+//! | `no messages are received or sent: ..` | warn, if the agent knows a leader and waits for its store, after the same time and every 10 s | `since_ms` |
 //! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings` (their number) |
 //!
 //! At level info, each agent logs each change of the leader once. The [supervisor](crate::supervisor) logs a crash and

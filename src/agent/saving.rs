@@ -151,7 +151,7 @@ impl<E: Election> Agent<E> {
         vitals.note_refused(reason.to_string(), self.shared.now());
         if failures == 0 {
             self.shared.span().in_scope(|| {
-                warn!(%reason, "record not durable: it is tried again, and nothing that depends on it leaves");
+                warn!(%reason, "record not durable: the agent tries again, and holds back the messages that depend on it");
             });
         }
     }

@@ -100,7 +100,7 @@ impl<E: Election> Agent<E> {
         };
         self.shared
             .span()
-            .in_scope(|| warn!(since_ms, "hears and says nothing: {finding}"));
+            .in_scope(|| warn!(since_ms, "no messages are received or sent: {finding}"));
     }
 
     /// Warns if a warning is due.

@@ -263,7 +263,7 @@ impl<E: Election> Agent<E> {
         let kind = member_kind(&next, id, self.spec.kind);
         match group.advance(id, self.incarnation, kind, next) {
             Ok(()) => info!(epoch = decree.epoch, voters = %decree, "voters changed"),
-            Err(reason) => warn!(%reason, "voters changed, and the group knows others"),
+            Err(reason) => warn!(%reason, "voters changed, but the group keeps the former list"),
         }
         group.note_voters(decree);
     }

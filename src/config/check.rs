@@ -52,7 +52,7 @@ impl Config {
     pub(super) fn plan(&self) -> Result<Plan, ConfigError> {
         let identity = StoreIdentity {
             node: name("node", &self.node, "give this node and its agent a name")?,
-            group: name("group", &self.group, "name what is elected")?,
+            group: name("group", &self.group, "name the election")?,
             cluster: name(
                 "cluster",
                 &self.cluster,
@@ -187,16 +187,16 @@ impl Config {
     fn check_credentials(&self) -> Result<(), ConfigError> {
         let (tls, secret) = (self.has_tls(), self.secret_file.is_some());
         if tls && secret {
-            let advice = "certificates already prove which node connects: leave the secret out";
+            let advice = "certificates already prove which node connects: remove the secret";
             return Err(contradiction("secret_file", "tls", advice));
         }
         if tls && self.dangerous_plaintext {
-            let advice = "with certificates everything is encrypted: leave the word out";
+            let advice = "with certificates everything is encrypted: remove `dangerous_plaintext`";
             return Err(contradiction("dangerous_plaintext", "tls", advice));
         }
         let first = if tls { "tls" } else { "secret_file" };
         if (tls || secret) && !self.has_bridge() {
-            let advice = "without both no other node is reached, and there is nothing to protect";
+            let advice = "without these two no other node is reached: add one of them, or remove the credentials";
             return Err(contradiction(first, "listen, peers", advice));
         }
         if self.former_secret_file.is_some() && !secret {
@@ -275,16 +275,16 @@ impl Config {
     fn check_store(&self) -> Result<(), ConfigError> {
         let quorum = &self.quorum;
         if quorum.learner && quorum.diskless {
-            let advice = "voters without a disk are not changed while they run: leave `learner` out, or `diskless` where there is a disk that stays";
+            let advice = "a list of voters without a disk cannot change while they run: remove `learner`, or remove `diskless` where there is a disk that stays";
             return Err(contradiction("quorum.learner", "quorum.diskless", advice));
         }
         if quorum.learner && self.role == MayBe::Observer {
             let advice =
-                "an observer is never made a voter: leave `learner` out, or make it a \"voter\"";
+                "an observer never becomes a voter: remove `learner`, or set the role \"voter\"";
             return Err(contradiction("quorum.learner", "role", advice));
         }
         if quorum.store == OpenStore::OpenOrCreate && quorum.voters.len() == 1 && !quorum.learner {
-            let advice = "with one voter nobody could refuse its new store after the old one was lost: write \"create\" for the first start and \"open\" for all later ones";
+            let advice = "no other voter could refuse a new store after the old one was lost: write \"create\" for the first start and \"open\" for all later ones";
             return Err(contradiction("quorum.store", "quorum.voters", advice));
         }
         let kept = [
@@ -293,7 +293,7 @@ impl Config {
         ];
         match kept.into_iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) if quorum.diskless => {
-                let advice = "voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays";
+                let advice = "voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays";
                 Err(contradiction(key, "quorum.diskless", advice))
             }
             Some(_) | None => Ok(()),
@@ -322,13 +322,13 @@ impl Config {
                 return Err(contradiction("quorum.voters", "node", advice));
             }
             (true, MayBe::Observer) => {
-                let advice = "an observer does not vote: take this node out of the voters, or make it a \"voter\"";
+                let advice = "an observer does not vote: remove this node from the voters, or set the role \"voter\"";
                 return Err(contradiction("role", "quorum.voters", advice));
             }
             (_, MayBe::Leader | MayBe::Voter)
                 if self.quorum.store_file.is_none() && !self.quorum.diskless =>
             {
-                let advice = "a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none";
+                let advice = "a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node without a disk";
                 let key = String::from("quorum.store_file");
                 return Err(ConfigError::Missing { key, advice });
             }

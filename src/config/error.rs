@@ -26,7 +26,7 @@ pub enum ConfigError {
         reason: Box<str>,
     },
     /// The text is longer than the longest configuration.
-    #[error("a configuration is no longer than {max} bytes: is this the right file?")]
+    #[error("the configuration exceeds the limit of {max} bytes: is this the right file?")]
     TooLong {
         /// The limit, in bytes.
         max: usize,
@@ -41,7 +41,7 @@ pub enum ConfigError {
     },
     /// No variable of the environment can begin with the prefix.
     #[error(
-        "no variable of the environment begins with the prefix {prefix:?}: give one of letters, digits and underscores, such as \"JOBS\""
+        "the prefix {prefix:?} cannot begin the name of a variable: use letters, digits and underscores, such as \"JOBS\""
     )]
     Prefix {
         /// The prefix.
@@ -49,7 +49,7 @@ pub enum ConfigError {
     },
     /// A variable of the environment begins with the prefix but names no key.
     #[error(
-        "the variable {name} names no key{}",
+        "the variable {name} does not name a key{}",
         Similar(similar.as_deref(), "choose a prefix that nothing else uses")
     )]
     UnknownVariable {
@@ -154,7 +154,7 @@ pub enum ConfigError {
     },
     /// Messages would cross a network on which others can read them.
     #[error(
-        "`{key}` is {address:?}, which is not known to be of this host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network"
+        "`{key}` is {address:?}, which may be on another host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network"
     )]
     Plaintext {
         /// The key.
@@ -163,9 +163,7 @@ pub enum ConfigError {
         address: String,
     },
     /// The key needs a feature that this build lacks.
-    #[error(
-        "`{key}` needs the feature `{feature}` of actix-bully, which this program was built without"
-    )]
+    #[error("`{key}` needs the feature `{feature}` of actix-bully: build this program with it")]
     NoFeature {
         /// The key.
         key: &'static str,
@@ -174,7 +172,7 @@ pub enum ConfigError {
     },
     /// The configuration has the section `zenoh`, but the program did not start it by the crate `actix-bully-zenoh`.
     #[error(
-        "`zenoh` needs the crate `actix-bully-zenoh`, by which this program does not start: add the crate with its feature `serde`, and write `actix_bully_zenoh::starter(&config)?.start()` in place of `config.start()`"
+        "`zenoh` needs the crate `actix-bully-zenoh`, and this program does not start by it: add the crate with its feature `serde`, and write `actix_bully_zenoh::starter(&config)?.start()` in place of `config.start()`"
     )]
     NoZenoh,
     /// The file cannot be read.

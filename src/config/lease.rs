@@ -94,7 +94,7 @@ impl Config {
         ];
         for (store, is_named, keys) in ways {
             if let Some((key, _)) = keys.iter().find(|(_, is_set)| *is_set && !is_named) {
-                let advice = "it says how that store is reached: name the store, or leave it out";
+                let advice = "this key is a setting of that store: name the store, or remove the key";
                 return Err(contradiction(*key, store, advice));
             }
         }
@@ -141,11 +141,11 @@ impl Config {
             return Ok(());
         };
         if let Some((other, _)) = stores.next() {
-            let advice = "a lease is in one store: leave one of both out";
+            let advice = "a lease is in one store: remove one of the two";
             return Err(contradiction(key.to_owned(), other, advice));
         }
         if !self.quorum.voters.is_empty() {
-            let advice = "voters elect, or a store gives a lease: leave one of both out";
+            let advice = "either voters elect, or a store gives a lease: remove one of the two";
             return Err(contradiction(key.to_owned(), "quorum.voters", advice));
         }
         if let Some(feature) = lacking {
@@ -166,9 +166,9 @@ impl Config {
             return Ok(());
         };
         let advice = match store {
-            FOLDER => Some("a folder of this host is not reached by TLS: leave one of both out"),
+            FOLDER => Some("a folder of this host is not reached by TLS: remove one of the two"),
             KUBERNETES => {
-                Some("the account of Kubernetes names its authorities: leave one of both out")
+                Some("the account of Kubernetes names its authorities: remove one of the two")
             }
             _ => None,
         };

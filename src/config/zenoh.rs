@@ -18,7 +18,7 @@ impl Config {
             return Ok(());
         }
         if self.listen.is_some() {
-            let advice = "zenoh listens in place of the bridge: leave one of both out";
+            let advice = "zenoh listens in place of the bridge: remove one of the two";
             return Err(contradiction("listen", "zenoh", advice));
         }
         let mut others = self.others();

@@ -41,7 +41,7 @@ pub(crate) const HEADER: &str = "x-bully-dashboard";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AccessError {
     #[error(
-        "this dashboard only shows: allow faults where it is made, by `allow_faults` or `token`"
+        "this dashboard takes no commands: allow them by `allow_faults` or `token` where the dashboard is made"
     )]
     ReadOnly,
     #[error("a command needs the header X-Bully-Dashboard: 1, as the page itself sends it")]
@@ -49,7 +49,7 @@ pub(crate) enum AccessError {
     #[error("a command needs an Origin that is this server's own: send it from the page itself")]
     OtherOrigin,
     #[error(
-        "a page of another site reads nothing here: open the dashboard itself, or ask by a client that is no browser"
+        "a page of another site cannot read here: open the dashboard itself, or use a client that is not a browser"
     )]
     OtherSite,
     #[error(
@@ -58,7 +58,7 @@ pub(crate) enum AccessError {
     NotLoopback,
     #[error("a command needs the dashboard's token: Authorization: Bearer TOKEN")]
     NoToken,
-    #[error("that is not the dashboard's token: look it up where the dashboard was started")]
+    #[error("the token is not that of the dashboard: look it up where the dashboard was started")]
     WrongToken,
 }
 

@@ -164,7 +164,7 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
     let written = records.find_map(|record| record.jsonl);
     let Some(written) = written else {
         return Err(String::from(
-            "nothing is recorded there: switch the record on, by `bullyctl record on` or on the page, and wait for an election",
+            "there is no record: switch it on, by `bullyctl record on` or on the page, and wait for an election",
         ));
     };
     match Recording::read(written.as_bytes()) {
@@ -179,7 +179,7 @@ pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> Ht
         return refused;
     }
     let ShownSource::Recorded(source) = &dashboard.source else {
-        let message = "something runs here: post a recording to have it played";
+        let message = "a run is shown here: post a recording to play it";
         return refusal(StatusCode::NOT_FOUND, message);
     };
     played(Ok(source.film.clone()))
@@ -282,7 +282,7 @@ pub(super) async fn record(
     let ShownSource::Running(operated) = &dashboard.source else {
         return refusal(
             StatusCode::CONFLICT,
-            "what is shown here is recorded anyway",
+            "this page shows a run that is recorded already",
         );
     };
     let body = match read_body(body, routes::LONGEST, routes::PATIENCE).await {
@@ -294,8 +294,7 @@ pub(super) async fn record(
             json(StatusCode::OK, &operated.record(asked))
         }
         Ok(RecordRequest::Read | RecordRequest::ReadKept) | Err(_) => {
-            let message =
-                "post {\"on\":{}} or \"off\"; what is written is read by copies/run.jsonl";
+            let message = "post {\"on\":{}} or \"off\"; read the record by copies/run.jsonl";
             refusal(StatusCode::BAD_REQUEST, message)
         }
     }
@@ -310,8 +309,9 @@ pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> HttpResponse {
     let film = match film {
         Ok(film) => film.into(),
         Err(wrong) => {
-            let message =
-                format!("played on a page, of this recording {wrong}: open a shorter one");
+            let message = format!(
+                "the page cannot play this recording, because {wrong}: open a shorter recording"
+            );
             return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
         }
     };

@@ -211,7 +211,7 @@ pub(super) fn obeyed(answer: Result<StageAnswer, StageError>) -> HttpResponse {
 }
 
 pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
-    let message = format!("this is no command: {wrong}");
+    let message = format!("this is not a command: {wrong}");
     refusal(StatusCode::BAD_REQUEST, &message)
 }
 

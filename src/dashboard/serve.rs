@@ -47,9 +47,9 @@ impl Dashboard {
 fn in_words(wrong: io::Error, port: u16) -> io::Error {
     let kind = wrong.kind();
     let advice = if kind == io::ErrorKind::AddrInUse {
-        "is taken by another program: end that one, or choose another port (0 takes a free one)"
+        "is taken by another program: end that program, or choose another port (0 takes a free port)"
     } else if kind == io::ErrorKind::PermissionDenied {
-        "may be used by the administrator alone: choose one above 1023"
+        "may be used by the administrator alone: choose a port above 1023"
     } else {
         return wrong;
     };

@@ -108,7 +108,7 @@ pub enum OpenError {
     ///
     /// After a restart of the process, the new incarnation would look like the former one.
     #[error(
-        "{id} is there already: open the group to other hosts first, then start its agents, so that their incarnations differ from those before a restart"
+        "{id} has joined already: open the group to other hosts first, then start its agents, so that their incarnations differ from those before a restart"
     )]
     TooLate {
         /// The agent that began before.

@@ -100,7 +100,7 @@ where
 #[non_exhaustive]
 pub enum ShutdownError {
     /// Signals cannot be waited for; nothing was ended.
-    #[error("signals cannot be waited for: call this in a task of a System ({0})")]
+    #[error("the process cannot wait for signals: call this in a task of a System ({0})")]
     Signals(#[source] io::Error),
     /// The agent did not hand over in time.
     #[error("the agent has left without a hand-over: {0}")]

@@ -183,13 +183,13 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) -> bool {
     let shown = file.display();
     let text = read_bounded(file).unwrap_or_else(|reason| {
         if reason.kind() != io::ErrorKind::NotFound {
-            warn!(file = %shown, %reason, "the history begins anew");
+            warn!(file = %shown, %reason, "the history cannot be read: it begins empty");
         }
         String::new()
     });
     let wrong = past.restore(group, &text);
     if let Some(wrong @ 1..) = wrong {
-        warn!(file = %shown, wrong, "lines of the history left out: they are none of this group's");
+        warn!(file = %shown, wrong, "lines of the history left out: they are not of this group");
     }
     wrong.is_some()
 }

@@ -97,7 +97,7 @@ impl SavedRecord {
 /// The reason why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedError {
-    #[error("there is no record of that name any more: look at the list again")]
+    #[error("the record does not exist any more: look at the list again")]
     Unknown,
     #[error("the record has more than {most} bytes: show it by `cluster --show`")]
     Large { most: u64 },

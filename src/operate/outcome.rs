@@ -195,7 +195,7 @@ impl fmt::Display for Outcome {
             }
             Self::Left { leader, lacks } => has_left(f, leader.as_ref(), *lacks),
             Self::Stopped => f.write_str(
-                "the agent has left its group, but its work did not end in time and was cut off: look at what it was doing",
+                "the agent has left its group, but its work did not end in time and was stopped: find out what delayed it",
             ),
             Self::VotersChanged {
                 epoch,
@@ -212,20 +212,20 @@ impl fmt::Display for Outcome {
                 "the agent hands over, and its work in term {term} has not ended yet: ask for the status"
             ),
             Self::Unheard => f.write_str(
-                "the agent shows nothing of the command yet: it may hang, or wait for its disk; ask for the status",
+                "the command has no effect yet: the agent may hang, or wait for its disk; ask for the status",
             ),
             Self::VotersUnknown => f.write_str(
-                "nobody answered in time, and the change may still be made: look at the voters, and ask again once there is a leader",
+                "no answer came in time, and the change may still be made: look at the voters, and ask again once there is a leader",
             ),
             Self::MarkRemoved { schedule } => write!(
                 f,
                 "the store has no mark of {schedule} any more: its leader begins anew within 10 s, and runs nothing that was due before"
             ),
             Self::MarkUnknown => f.write_str(
-                "the store has not answered in time, and the mark may be removed yet: ask again",
+                "the store has not answered in time, and the mark may still be removed: ask again",
             ),
             Self::Ended => f.write_str(
-                "the agent ended before anything became of the command: start it again",
+                "the agent ended before the command was done: start it again",
             ),
         }
     }
@@ -259,9 +259,7 @@ fn now_voters(
     voters.iter().try_for_each(|id| write!(f, " {id}"))?;
     write!(f, ", in epoch {epoch}")?;
     if voters.len().is_multiple_of(2) {
-        f.write_str(
-            "; their number is even, so no more of them may be down than of one voter less",
-        )?;
+        f.write_str("; this even number tolerates no more failures than one voter less")?;
     }
     Ok(())
 }
@@ -322,7 +320,11 @@ mod tests {
         let unknown = Outcome::VotersUnknown;
         let json = r#"{"became":"voters_unknown"}"#;
         check(&unknown, json, "the change may still be made");
-        check(&Outcome::Unheard, r#"{"became":"unheard"}"#, "it may hang");
+        check(
+            &Outcome::Unheard,
+            r#"{"became":"unheard"}"#,
+            "the agent may hang",
+        );
         let schedule = || AgentId::new("nightly").unwrap();
         check(
             &Outcome::MarkRemoved {
@@ -336,7 +338,7 @@ mod tests {
                 schedule: schedule(),
             }),
             r#"{"became":"refused","reason":"no_mark","schedule":"nightly"}"#,
-            "compare the name",
+            "check the name",
         );
     }
 
@@ -376,7 +378,7 @@ mod tests {
                 already: false,
             },
             r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false}"#,
-            "the voters are now b c, in epoch 4; their number is even",
+            "the voters are now b c, in epoch 4; this even number",
         );
     }
 
@@ -387,7 +389,7 @@ mod tests {
                 leader: Some(leader()),
             }),
             r#"{"became":"refused","reason":"not_leading","leader":LEADER}"#,
-            "the agent does not lead: b does, command that one",
+            "the agent does not lead: b leads, so command that agent",
         );
         check(
             &Outcome::Refused(CommandRefusal::NoSuccessor {
@@ -403,14 +405,14 @@ mod tests {
                 },
             }),
             r#"{"became":"refused","reason":"voters","why":{"not_seen":{"id":"d"}}}"#,
-            "the voters are not changed: d was not heard as a learner",
+            "the voters are not changed: the leader has not heard d as a learner",
         );
         check(
             &Outcome::Refused(CommandRefusal::Voters {
                 why: ChangeError::UnderWay,
             }),
             r#"{"became":"refused","reason":"voters","why":"under_way"}"#,
-            "ask again when that is over",
+            "ask again later",
         );
     }
 }

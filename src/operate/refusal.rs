@@ -21,8 +21,8 @@ pub enum CommandRefusal {
     AgentEnded,
     /// An agent that does not lead cannot hand over.
     #[error("the agent does not lead: {}", match leader {
-        Some(leader) => format!("{} does, command that one", leader.id),
-        None => "and no leader is known, ask for the diagnosis".to_owned(),
+        Some(leader) => format!("{} leads, so command that agent", leader.id),
+        None => "no leader is known, so ask for the diagnosis".to_owned(),
     })]
     NotLeading {
         /// The leader, if one is known.
@@ -30,7 +30,7 @@ pub enum CommandRefusal {
         leader: Option<Leader>,
     },
     /// The group has no member of this name.
-    #[error("the group has no member {to}: name one that is there, or none")]
+    #[error("the group has no member {to}: name a member, or none")]
     NoMember {
         /// The name.
         to: AgentId,
@@ -43,7 +43,7 @@ pub enum CommandRefusal {
     },
     /// No other member could take over, so the group would have no leader.
     #[error(
-        "no other voter is up and has a score: start one first, or withdraw the score if nobody shall lead"
+        "no other voter is up and has a score: start one first, or withdraw the score if no agent shall lead"
     )]
     NoOther,
     /// No agent of this node has the names in the order.
@@ -68,7 +68,7 @@ pub enum CommandRefusal {
     #[error("this group has no list of voters: only a quorum has one")]
     NoVoters,
     /// The store of the lease has no mark of this schedule.
-    #[error("the store has no mark of {schedule}: compare the name")]
+    #[error("the store has no mark of {schedule}: check the name")]
     NoMark {
         /// The schedule.
         schedule: AgentId,

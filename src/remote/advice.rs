@@ -65,7 +65,7 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
         Closed::SlowPeer | Closed::FrameTimeout | Closed::Silent => {
             "look whether that host is overloaded or stands still, and at the network between"
         }
-        Closed::TooManyConnections => "look at where so many connections come from",
+        Closed::TooManyConnections => "find out where these connections come from",
         Closed::Lost => "look whether that process runs, and at the network between",
         Closed::Goodbye(Farewell::Other(_)) => "look at the log of that node",
         Closed::Replaced
@@ -78,13 +78,13 @@ const fn certificate(fault: CertificateFault) -> &'static str {
     match fault {
         CertificateFault::NotShown => "give the peer a certificate",
         CertificateFault::Authority => {
-            "let this side trust the authority of the peer's certificate, or give the peer one of the authority here"
+            "let this side trust the authority of the peer's certificate, or give the peer a certificate of the authority here"
         }
         CertificateFault::Expired => {
             "renew the peer's certificate: put the new files in place there"
         }
         CertificateFault::NotYetValid => {
-            "compare the clocks of both hosts: that of this one is behind, or the certificate is from one that was ahead"
+            "compare the clocks of both hosts: the clock here is behind, or the clock of the certificate's issuer was ahead"
         }
         CertificateFault::Usage => {
             "give the peer a certificate for both ends: extendedKeyUsage serverAuth and clientAuth"
@@ -97,7 +97,7 @@ const fn certificate(fault: CertificateFault) -> &'static str {
             "add the node to the peers here, under the name that its certificate has"
         }
         CertificateFault::OwnAuthority => {
-            "let the peer trust the authority of this node's certificate, or give this node one of the authority there"
+            "let the peer trust the authority of this node's certificate, or give this node a certificate of the authority there"
         }
         CertificateFault::OwnDates => {
             "renew this node's certificate, and put the new files in place; if it is valid, compare the clocks of both hosts"
@@ -128,7 +128,7 @@ pub(crate) fn advice_to_dial(error: &io::Error) -> &'static str {
         }
         ErrorKind::NetworkDown => "bring the network of this host up: its interface is down",
         ErrorKind::AddrNotAvailable => {
-            "look which process of this host opens so many connections: it has no local port left, or no address of that family"
+            "find the process of this host that opens many connections: the host has no local port left, or no address of that family"
         }
         ErrorKind::WouldBlock => {
             "let this process start more threads (`ulimit -u`, `TasksMax=`): it needs one to resolve a name"

@@ -35,7 +35,7 @@ pub enum CertificateFault {
     #[error("the peer does not trust the authority of this node's certificate")]
     OwnAuthority,
     /// This node's certificate is out of date by the peer's clock.
-    #[error("this node's certificate has expired or is not valid yet, says the peer")]
+    #[error("the peer reports that this node's certificate has expired or is not valid yet")]
     OwnDates,
     /// The peer does not accept this node's certificate, or saw none, and does not give the reason.
     #[error("the peer does not accept this node's certificate")]

@@ -131,7 +131,7 @@ pub enum NodeIdError {
     )]
     Label,
     /// The name could be mistaken for an address.
-    #[error("the last label of a node's name needs a letter: an address is no name")]
+    #[error("the last label of a node's name needs a letter: give a name in place of an address")]
     Address,
 }
 

@@ -27,7 +27,7 @@ pub enum Closed {
     #[error("malformed frame: {0}")]
     Malformed(WireError),
     /// A frame that is not allowed at this point, such as any other frame before HELLO, or a second HELLO.
-    #[error("a frame out of place")]
+    #[error("a frame that is not allowed at this point")]
     Protocol,
     /// The two sides have no common version.
     #[error("the two sides have no common version of the protocol")]
@@ -45,7 +45,7 @@ pub enum Closed {
     #[error("the peer is not in the table under the name that it uses")]
     Auth,
     /// The node that answers is not the node that this side dialled.
-    #[error("another node answers there than the one that was dialled")]
+    #[error("another node answers at the address that was dialled")]
     OtherNode,
     /// A certificate is not accepted, or none was shown. Counted as `auth_failed`, or as `tls` if the peer does not
     /// accept this node's certificate.
@@ -64,17 +64,17 @@ pub enum Closed {
     #[error("this side speaks TLS, and the peer sent something else")]
     NotEncrypted,
     /// A later incarnation of the peer is known.
-    #[error("a former incarnation of the peer")]
+    #[error("the peer is a former incarnation")]
     Stale,
     /// An earlier process with the peer's name is linked, and the voters of a group have no disk. The later process
     /// takes no part while the earlier process lives.
-    #[error("an earlier process of the peer's name is linked")]
+    #[error("an earlier process with the peer's name is linked")]
     NameHeld,
     /// The peer answered with the name of another link.
     #[error("a frame of another link")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
-    #[error("a gap in the sequence of frames: {found} after {last}")]
+    #[error("a gap in the sequence of frames: number {found} after {last}")]
     Sequence {
         /// The number of the frame.
         found: u64,
@@ -82,25 +82,25 @@ pub enum Closed {
         last: u64,
     },
     /// The peer sent a message for an agent for which it has no rights, or that it never announced.
-    #[error("the peer spoke for an agent that it may not speak for")]
+    #[error("the peer sent a message in the name of an agent that is not its own")]
     FromNotAllowed,
     /// The peer's agent sent a message that needs higher rights.
-    #[error("the peer's agent said {kind}, which its rights do not allow")]
+    #[error("the peer's agent sent {kind}, which its rights do not allow")]
     Role {
         /// The [kind](crate::protocol::PeerMessage::kind) of the message.
         kind: &'static str,
     },
     /// The peer began its groups anew too often.
-    #[error("the peer began its groups anew too often")]
+    #[error("the peer announced its groups again too often")]
     Openings,
     /// The peer sent too many messages to agents or groups that do not exist here.
-    #[error("too many messages to agents or groups that are not here")]
+    #[error("the peer sent too many messages to agents or groups that are not here")]
     UnknownTargets,
     /// The peer sent a term that no honest peer can know.
-    #[error("a term that cannot be: {0}")]
+    #[error("an impossible term: {0}")]
     Term(TermFault),
     /// The peer announced too many groups or agents.
-    #[error("more groups or agents announced than the limit")]
+    #[error("the peer announced more groups or agents than the limit")]
     TooManyAgents,
     /// The peer sent more bytes than the limit allows.
     #[error("the peer sends faster than the limit")]
@@ -334,7 +334,7 @@ impl std::fmt::Display for Farewell {
             Self::Replaced => f.write_str("another link replaces this one"),
             Self::Secret => f.write_str("the two sides do not know the same secret"),
             Self::NameHeld => f.write_str(
-                "an earlier process of this node's name is linked there, and this one takes no part while that one lives",
+                "an earlier process with this node's name is linked there, and this process takes no part while that one runs",
             ),
             Self::Other(code) => write!(f, "reason {code}"),
         }

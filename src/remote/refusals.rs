@@ -21,7 +21,7 @@ impl Refusals {
     pub(crate) fn end(&mut self) {
         let failures = std::mem::take(&mut self.0);
         if failures > 0 {
-            info!(failures, "connections are taken again");
+            info!(failures, "connections are accepted again");
         }
     }
 
@@ -34,8 +34,8 @@ impl Refusals {
         }
         if self.0 == 0 {
             let advice = Outlook::of(reason).advice();
-            let advice = advice.unwrap_or("it is tried again");
-            warn!(%reason, "connections are not taken: {advice}");
+            let advice = advice.unwrap_or("this process tries again");
+            warn!(%reason, "connections are not accepted: {advice}");
         }
         let pause = SHORTEST.saturating_mul(1 << self.0.min(MOST_DOUBLINGS));
         self.0 = self.0.saturating_add(1);

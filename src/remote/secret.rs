@@ -214,7 +214,7 @@ impl fmt::Debug for Secret {
 pub enum SecretError {
     /// The secret could be guessed.
     #[error(
-        "a secret of {len} bytes is too short: {min} are needed; draw one, as `openssl rand -base64 32` does"
+        "a secret of {len} bytes is too short, because {min} are needed: make one with `openssl rand -base64 32`"
     )]
     TooShort {
         /// Its length in bytes.
@@ -223,7 +223,7 @@ pub enum SecretError {
         min: usize,
     },
     /// The file is too long, so it is probably not a secret.
-    #[error("a secret is no longer than {max} bytes: is this the right file?")]
+    #[error("the secret exceeds the limit of {max} bytes: is this the right file?")]
     TooLong {
         /// The longest allowed length, in bytes.
         max: usize,
@@ -239,7 +239,7 @@ pub enum SecretError {
     },
     /// Other users may read or change the file.
     #[error(
-        "other users can read or change {path:?}: draw another secret, and call `chmod 600` for its file before it is written"
+        "other users can read or change {path:?}: call `chmod 600`, then write a new secret into the file"
     )]
     OpenToOthers {
         /// The file.

@@ -63,7 +63,7 @@ pub enum StoreError {
     },
     /// The file was written by another release.
     #[error(
-        "{path} has format {found}, this release reads format {supported}: use the release that wrote it, or a later one"
+        "{path} has format {found}, and this release reads format {supported}: use the release that wrote it, or a later one"
     )]
     Version {
         /// The requested path.
@@ -124,7 +124,7 @@ pub enum StoreError {
     },
     /// Another agent, or a later incarnation of this agent, has begun with the store in the meantime.
     #[error(
-        "generation {latest} of an agent has the store, this is generation {by}: stop the one before, and start one agent for each store"
+        "generation {latest} of an agent has the store, and this is generation {by}: stop the earlier agent, and start one agent for each store"
     )]
     Superseded {
         /// The generation that called `save`.
@@ -134,7 +134,7 @@ pub enum StoreError {
     },
     /// The disk or this user's quota is full. The previous record is kept.
     #[error(
-        "{path} cannot be written, its disk is full: make room; an agent that runs tries again by itself ({source})"
+        "{path} cannot be written, because its disk is full: make room; an agent that runs tries again by itself ({source})"
     )]
     Full {
         /// The requested path.

@@ -160,7 +160,7 @@ where
             group = %identity.group,
             path = %path.display(),
             store = %kept.store,
-            "store created: this node has never voted, and where no voter remembers an earlier term, fences begin anew"
+            "store created: this node has never voted, and if no voter remembers an earlier term, fences start again from the lowest"
         );
         Self::new(path, file, identity, kept)
     }

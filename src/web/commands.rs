@@ -29,8 +29,9 @@ pub(super) async fn command(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    let advice =
-        |error| format!("this is no order: {error}; post {{\"command\":\"drain\"}} or another one");
+    let advice = |error| {
+        format!("this is not an order: {error}; post {{\"command\":\"drain\"}} or another order")
+    };
     let order: Order = match asked(&node, &request, body, advice).await {
         Ok(order) => order,
         Err(refused) => return refused,

@@ -91,7 +91,7 @@ impl WhileLeading {
             }
         }
         later(&match (elsewhere, &status.leader) {
-            (Some(leader), _) => format!("{} leads: ask that one", leader.id),
+            (Some(leader), _) => format!("{} leads: ask that agent", leader.id),
             (None, Some(_)) => "this agent hands over: ask again".to_owned(),
             (None, None) => "no agent leads: ask again".to_owned(),
         })

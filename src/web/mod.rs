@@ -229,11 +229,11 @@ pub(crate) async fn read_body(
         Ok(Ok(Ok(body))) => Ok(body),
         Ok(Ok(Err(_))) => Err(refusal(StatusCode::BAD_REQUEST, "the body did not arrive")),
         Ok(Err(_)) => {
-            let message = format!("what is sent has more than {longest} bytes, and is not read");
+            let message = format!("the body has more than {longest} bytes, and is not read");
             Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, &message))
         }
         Err(_) => {
-            let message = format!("what is sent did not arrive whole within {within:?}");
+            let message = format!("the body did not arrive whole within {within:?}");
             Err(refusal(StatusCode::REQUEST_TIMEOUT, &message))
         }
     }

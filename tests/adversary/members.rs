@@ -98,7 +98,7 @@ const BREACHES: &[Case] = &[
         "from_not_allowed",
     ),
     (
-        "an agent that it may not speak for",
+        "an agent that is not its own",
         |raw| {
             let member = Member::up(id("a2"), MemberKind::Observer, None, INCARNATION);
             roster(raw.next(), 0, None, &announcing(vec![(1, member)]))

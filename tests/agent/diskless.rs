@@ -90,7 +90,7 @@ fn a_store_beside_is_refused_and_nothing_is_started() {
         ] {
             let error = builder.start().unwrap_err();
             assert!(matches!(error, StartError::StoreRefused), "{error}");
-            let advice = "take `diskless()` out to keep the votes, or `store(..)` to do without";
+            let advice = "remove `diskless()` to keep the votes, or remove `store(..)`";
             assert!(error.to_string().ends_with(advice), "{error}");
             assert!(group.members().is_empty());
         }
@@ -100,7 +100,7 @@ fn a_store_beside_is_refused_and_nothing_is_started() {
             matches!(error, StartError::DisklessWithoutVoters),
             "{error}"
         );
-        assert!(error.to_string().contains("call `quorum([..])` beside"));
+        assert!(error.to_string().contains("call `quorum([..])` too"));
         voter(&group, &wall).start().unwrap();
     });
 }

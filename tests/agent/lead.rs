@@ -270,7 +270,7 @@ fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down(
         assert!(
             b.diagnosis()
                 .to_string()
-                .contains("failed 59.5 s ago, once"),
+                .contains("failed 59.5 s ago, and once"),
             "{}",
             b.diagnosis()
         );

@@ -294,7 +294,7 @@ fn stores_that_hang_while_a_leader_is_known_are_told_as_well() {
         let told = lines.about("store");
         for name in ["a", "b"] {
             let beginning = format!(
-                "WARN bully.agent{{node={name} group=\"jobs\"}}: hears and says nothing: a record has been on its way"
+                "WARN bully.agent{{node={name} group=\"jobs\"}}: no messages are received or sent: a record has been on its way"
             );
             let of = told.iter().filter(|line| line.starts_with(&beginning));
             assert_eq!(of.count(), 3, "{name}: {told:#?}");
@@ -334,7 +334,7 @@ fn a_leader_warns_of_agents_of_another_configured_epoch_and_not_of_a_decided_one
         let told = lines.about("epoch");
         for (line, name) in told.iter().zip(["a", "b", "c"]) {
             let said = format!(
-                "WARN bully.agent{{node=f group=\"jobs\"}}: {name} names epoch 2 of the voters, which is over, this agent epoch 3: if this lasts"
+                "WARN bully.agent{{node=f group=\"jobs\"}}: {name} has epoch 2 of the voters, which is over, and this agent has epoch 3: if this lasts"
             );
             assert!(line.starts_with(&said), "{line}");
         }

@@ -259,7 +259,7 @@ fn an_agent_whose_store_takes_no_record_for_a_while_waits_and_promises_nothing_b
             assert!(!toy.is_leader() && toy.current().lifecycle == Lifecycle::Running);
             let since = is_tried_since(&toy).unwrap();
             assert!(MS(59_000) <= since && since <= MS(60_000), "{since:?}");
-            let said = lines.about("record not durable: it is tried again");
+            let said = lines.about("record not durable: the agent tries again");
             assert_eq!(said.len(), 1, "{said:?}");
 
             store.make_room();

@@ -222,7 +222,7 @@ async fn stands_still_until(starts: &'static str) {
     let said = diagnosis.findings.iter().filter(is_said).count();
     assert_eq!(said, 1, "{diagnosis}");
     let text = diagnosis.to_string();
-    let advice = "start agent-3, or mend the links; if that cannot be, restart agent-2: then the group goes on by the clocks";
+    let advice = "start agent-3, or mend the links; if that is impossible, restart agent-2: then the group continues by the clocks";
     assert!(text.contains(advice), "{text}");
     if starts == "agent-2" {
         cluster.crash(starts).await.unwrap();

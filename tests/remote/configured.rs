@@ -241,7 +241,7 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
         let refused = Config::new("a", "").start().unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "the configuration is refused: `group` is missing: name what is elected"
+            "the configuration is refused: `group` is missing: name the election"
         );
     });
 }

@@ -118,7 +118,7 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         let diagnosis = twin.agents[0].diagnosis();
         let said = diagnosis.to_string();
         assert!(
-            said.contains("an earlier process of this node's name"),
+            said.contains("an earlier process with this node's name"),
             "{said}"
         );
         let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });

@@ -86,7 +86,7 @@ fn a_host_without_descriptors_says_so_tries_ever_less_and_links_when_it_has_some
     let short = Short::default();
     short.is_refused.store(true, Relaxed);
     let kept = short.clone();
-    let said = warnings("connections are not taken", async move {
+    let said = warnings("connections are not accepted", async move {
         let pipes = Pipes::new();
         let bridge = builder(&pipes, "a", &["b"]);
         let mut a = Host::with(|group| {

@@ -51,7 +51,7 @@ pub(crate) fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<Stri
 
 /// The warnings about strangers at the start of a bridge.
 fn of_strangers(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String> {
-    warnings("prove nothing", async {
+    warnings("do not prove their names", async {
         let pipes = Pipes::new();
         drop(Host::with(|group| {
             set(builder(&pipes, "a", &["b"])).carry(group)

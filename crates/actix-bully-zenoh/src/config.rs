@@ -64,7 +64,7 @@ fn check_ways(zenoh: &ZenohSettings) -> Result<(), ConfigError> {
         Some((other, _)) if !zenoh.routers.is_empty() => Err(ConfigError::Contradiction {
             key: String::from("zenoh.routers"),
             other: String::from(*other),
-            advice: "a client of routers is linked with nothing else: leave one of both out",
+            advice: "a client of routers is linked with nothing else: remove one of the two",
         }),
         Some(_) | None => Ok(()),
     }
@@ -178,14 +178,14 @@ mod tests {
     }
 
     const REFUSED: &str = r#"
-        zenoh.routers = ["tcp/127.0.0.1:1"]\nzenoh.listen = ["tcp/127.0.0.1:0"] | `zenoh.routers` contradicts `zenoh.listen`: a client of routers is linked with nothing else: leave one of both out
-        zenoh.routers = ["tcp/127.0.0.1:1"]\nzenoh.connect = ["tcp/127.0.0.1:0"] | `zenoh.routers` contradicts `zenoh.connect`: a client of routers is linked with nothing else: leave one of both out
+        zenoh.routers = ["tcp/127.0.0.1:1"]\nzenoh.listen = ["tcp/127.0.0.1:0"] | `zenoh.routers` contradicts `zenoh.listen`: a client of routers is linked with nothing else: remove one of the two
+        zenoh.routers = ["tcp/127.0.0.1:1"]\nzenoh.connect = ["tcp/127.0.0.1:0"] | `zenoh.routers` contradicts `zenoh.connect`: a client of routers is linked with nothing else: remove one of the two
         zenoh.listen = ["udp/127.0.0.1:1"] | `zenoh.listen[0]` is "udp/127.0.0.1:1": it has to be "tcp/HOST:PORT" or "quic/HOST:PORT", without options
         zenoh.connect = ["tcp/127.0.0.1:1", "127.0.0.1:1"] | `zenoh.connect[1]` is "127.0.0.1:1": it has to be "tcp/HOST:PORT" or "quic/HOST:PORT", without options
         zenoh.routers = ["tcp/127.0.0.1:1#iface=eth0"] | `zenoh.routers[0]` is "tcp/127.0.0.1:1#iface=eth0": it has to be "tcp/HOST:PORT" or "quic/HOST:PORT", without options
         zenoh.listen = ["tls/b:1"] | `zenoh.listen[0]` is "tls/b:1": it has to be quic/ or tcp/, both with the section `tls`: zenoh's own links over TLS break and lose messages (eclipse-zenoh/zenoh#2557)
         zenoh.connect = ["quic/b:1"] | `tls.certificate_file` is missing: links by quic/ use the three files of the section `tls`
-        zenoh.connect = ["tcp/10.0.0.2:1"] | `zenoh.connect[0]` is "tcp/10.0.0.2:1", which is not known to be of this host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network
+        zenoh.connect = ["tcp/10.0.0.2:1"] | `zenoh.connect[0]` is "tcp/10.0.0.2:1", which may be on another host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network
         dangerous_plaintext = true\nzenoh.connect = ["tcp/10.0.0.2:1"] | accepted
         zenoh.conect = ["tcp/127.0.0.1:1"] | there is no key `zenoh.conect`: did you mean `zenoh.connect`?
     "#;

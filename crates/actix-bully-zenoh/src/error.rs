@@ -8,7 +8,7 @@ use std::{io, time::Duration};
 pub enum ZenohError {
     /// An endpoint does not have the required form.
     #[error(
-        "the endpoint {endpoint:?} is none: write tcp/HOST:PORT or quic/HOST:PORT, without options"
+        "{endpoint:?} is not an endpoint: write tcp/HOST:PORT or quic/HOST:PORT, without options"
     )]
     Endpoint {
         /// The endpoint.
@@ -24,7 +24,7 @@ pub enum ZenohError {
     },
     /// Messages would cross a network on which others can read them.
     #[error(
-        "{endpoint} is not known to be of this host, and nothing is encrypted: use quic/ with certificates or .tls(..), or call .dangerous_plaintext() if no other process is on that network"
+        "{endpoint} may be on another host, and nothing is encrypted: use quic/ with certificates or .tls(..), or call .dangerous_plaintext() if no other process is on that network"
     )]
     Plaintext {
         /// The endpoint.
@@ -38,31 +38,31 @@ pub enum ZenohError {
     },
     /// No endpoint is set.
     #[error(
-        "no endpoint: a peer needs .listen(..) or .connect(..), a client the .connect(..) of a router"
+        "no endpoint is given: call .listen(..) or .connect(..) for a peer, or .connect(..) to a router for a client"
     )]
     NoEndpoint,
     /// A client has an endpoint to listen at.
-    #[error("a client of a router listens nowhere: leave .listen({endpoint:?}) out, or be a peer")]
+    #[error("a client of a router does not listen: remove .listen({endpoint:?}), or make a peer")]
     ClientListens {
         /// The endpoint.
         endpoint: String,
     },
     /// The bridge has an address to listen at besides zenoh.
     #[error(
-        "a bridge over zenoh listens by zenoh alone: leave the bridge's .listen({address:?}) out"
+        "a bridge over zenoh listens by zenoh alone: remove the bridge's .listen({address:?})"
     )]
     Listen {
         /// The address.
         address: String,
     },
     /// The thread for the session cannot be started.
-    #[error("no thread for the zenoh session: {0}")]
+    #[error("the thread of the zenoh session cannot start: {0}")]
     Thread(#[source] io::Error),
     /// zenoh refuses the session, for example because an address is in use or a certificate cannot be read.
-    #[error("no zenoh session: {0}")]
+    #[error("the zenoh session cannot be opened: {0}")]
     Open(#[source] io::Error),
     /// zenoh has not opened the session in time.
-    #[error("no zenoh session within {limit:?}: do the names of all endpoints resolve?")]
+    #[error("the zenoh session did not open within {limit:?}: check that the names of all endpoints resolve")]
     Late {
         /// Time for which the start waited.
         limit: Duration,

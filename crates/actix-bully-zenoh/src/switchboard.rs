@@ -219,7 +219,7 @@ impl Switchboard {
                 .callback(move |sample| board.on_token(&of, &sample))
                 .background();
             if let Err(reason) = asked.wait() {
-                debug!(peer = %host, reason = %text(&reason), "tokens not asked for");
+                debug!(peer = %host, reason = %text(&reason), "liveliness tokens not requested");
             }
         }
     }

@@ -13,12 +13,12 @@ use super::{MOST_BYTES, MOST_LISTED, RegisterKey};
 pub enum RegisterError {
     /// The store did not answer, or did not answer in time.
     #[error(
-        "the store of the lease does not answer: see that it runs and can be reached from here ({0})"
+        "the store of the lease does not answer: check that it runs and can be reached from here ({0})"
     )]
     Unreachable(#[source] io::Error),
     /// The store did not confirm a write: it may have written, or may still write.
     #[error(
-        "the store of the lease did not say whether it has written; the agent reads it again ({0})"
+        "the store of the lease did not confirm a write; the agent reads it again ({0})"
     )]
     Unknown(#[source] io::Error),
     /// The store answered, and refuses the operation. A store may refuse a write that it has applied (etcd does when
@@ -32,7 +32,7 @@ pub enum RegisterError {
     },
     /// The key holds a value that this crate did not write. It is not touched.
     #[error(
-        "the store of the lease holds under {key} what no lease is: find out what wrote it, and remove it or use another store"
+        "the value under {key} in the store of the lease is not a lease: find out what wrote it, and remove it or use another store"
     )]
     Foreign {
         /// The key.
@@ -46,7 +46,7 @@ pub enum RegisterError {
     },
     /// There are more entries below a key than a register lists.
     #[error(
-        "more than {MOST_LISTED} entries are below {prefix}: remove those that no agent needs any more"
+        "more than {MOST_LISTED} entries are below {prefix}: remove the unused entries"
     )]
     TooMany {
         /// The key above these entries.
@@ -104,7 +104,7 @@ impl fmt::Display for RegisterRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ReadOnly => "it takes no writes; use the primary, or give the right to write",
-            Self::Credentials => "check the credentials and what they may do",
+            Self::Credentials => "check the credentials and their rights",
             Self::Full => "it is full; make room",
             Self::Layout => {
                 "its table, schema or namespace is missing or another one; for PostgreSQL set `lease.create_table`, or name its place by `lease.postgres_schema`; for Kubernetes compare `lease.kubernetes_namespace`"

@@ -132,13 +132,13 @@ impl Jobs {
     fn put(&self, job: Job) -> Result<(), RegisterError> {
         if self.process != std::process::id() {
             return Err(RegisterError::unreachable(io::Error::other(
-                "it was opened by the process from which this one was forked: open it here",
+                "the store was opened before this process was forked: open it here",
             )));
         }
         self.sender.try_send(job).map_err(|refused| {
             RegisterError::unreachable(match refused {
                 mpsc::error::TrySendError::Full(_) => {
-                    io::Error::other("too many operations wait for it")
+                    io::Error::other("too many operations wait for the store")
                 }
                 mpsc::error::TrySendError::Closed(_) => ended(),
             })

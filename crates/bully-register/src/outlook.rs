@@ -92,16 +92,16 @@ impl Outlook {
         };
         Some(match shortage {
             Shortage::Descriptors => {
-                "this process has no file descriptor left: raise its limit (`ulimit -n`, `LimitNOFILE=`), or look what keeps so many open"
+                "this process has no file descriptor left: raise its limit (`ulimit -n`, `LimitNOFILE=`), or find out what keeps them open"
             }
             Shortage::HostDescriptors => {
-                "this host has no file descriptor left: raise `fs.file-max`, or look which process keeps so many open"
+                "this host has no file descriptor left: raise `fs.file-max`, or find the process that keeps them open"
             }
             Shortage::Memory => {
                 "the system has no memory left for this process: raise its limit, or give the host more"
             }
             Shortage::Locks => {
-                "the system has no lock left for a file: look which process locks so many"
+                "the system has no lock left for a file: find the process that holds many locks"
             }
             Shortage::Moment => return None,
         })

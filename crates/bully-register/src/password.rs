@@ -21,7 +21,7 @@ pub enum PasswordFileError {
     TooLong { path: PathBuf },
     /// Other users may read or change the file.
     #[error(
-        "other users can read or change {path:?}, which has a password: give it another password, after `chmod 600`"
+        "other users can read or change the password in {path:?}: call `chmod 600`, then write a new password into the file"
     )]
     OpenToOthers { path: PathBuf },
 }

@@ -74,21 +74,21 @@ pub enum PemError {
     },
     /// The text does not contain this part.
     #[error(
-        "there is no {part} in the PEM given for it; a key protected by a password has to be decrypted first"
+        "the PEM has no {part}: give another file or text; a key protected by a password has to be decrypted first"
     )]
     Empty {
         /// The part of TLS that the text should hold.
         part: TlsPart,
     },
     /// There is more than one key, and nothing shows which one is meant.
-    #[error("there are {count} private keys in the PEM given: leave the one of the certificate")]
+    #[error("the PEM has {count} private keys: keep only the key of the certificate")]
     SeveralKeys {
         /// Number of keys.
         count: usize,
     },
     /// Two calls set the same part, one a file and the other one bytes.
     #[error(
-        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: remove one of the two"
     )]
     Contradiction {
         /// The name of one call.

@@ -116,7 +116,7 @@ impl Diagnosis {
         let first = self.findings.iter().take(IN_A_LINE);
         let lines: Vec<_> = first.map(Finding::to_string).collect();
         if lines.is_empty() {
-            return "nothing is known that keeps an election from ending".to_owned();
+            return "no obstacle to an election is known".to_owned();
         }
         lines.join("; ")
     }

@@ -62,14 +62,14 @@ impl fmt::Display for RecoveryWords<'_> {
         if !left.is_zero() {
             return write!(
                 f,
-                "it abstains for {}, and asks what the other voters remember",
+                "it abstains for {}, and asks the other voters for their memory",
                 Span(*left)
             );
         }
         let others = answers.saturating_sub(*recover);
         write!(
             f,
-            "{answers} other voters have answered, {others} of the {needed} that it needs remember"
+            "it needs {needed} other voters that remember: {answers} have answered, {others} of them remember"
         )?;
         if *recover > 0 {
             write!(f, ", and {recover} recover themselves")?;
@@ -79,13 +79,13 @@ impl fmt::Display for RecoveryWords<'_> {
         }
         write!(f, ": start {}, or mend the links", Names(silent))?;
         if let Some(restarts) = *restarts {
-            f.write_str("; if that cannot be, restart ")?;
+            f.write_str("; if that is impossible, restart ")?;
             if remember.len() > usize::try_from(restarts).unwrap_or(usize::MAX) {
                 write!(f, "{restarts} of ")?;
             }
             write!(
                 f,
-                "{}: then the group goes on by the clocks, and fences rest on these alone",
+                "{}: then the group continues by the clocks, and fences depend on the clocks alone",
                 Names(remember)
             )?;
         }

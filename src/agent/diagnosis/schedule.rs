@@ -96,7 +96,7 @@ impl fmt::Display for ScheduleFinding {
             ),
             Self::MarksFull { schedule, agents } => write!(
                 f,
-                "{} keep the marks of as many schedules as they may, and none of {schedule}: run fewer schedules, under names that stay; a name that no leader has asked for in 30 days gives way",
+                "{} keep the largest number of schedules' marks, and none of {schedule}: run fewer schedules, under constant names; the mark of a name that no leader has used for 30 days is removed",
                 Names(agents)
             ),
             Self::ClockOff {
@@ -121,7 +121,7 @@ impl fmt::Display for ScheduleFinding {
                 store: Some(store),
             } => write!(
                 f,
-                "{schedule} runs nothing before {last}, which the mark in {store} says was begun, and it is {now}: `bullyctl schedules reset {schedule}` removes the mark"
+                "{schedule} runs nothing before {last}, because the mark in {store} says that this tick has begun, and it is {now}: `bullyctl schedules reset {schedule}` removes the mark"
             ),
             Self::MarkAhead {
                 schedule,
@@ -130,7 +130,7 @@ impl fmt::Display for ScheduleFinding {
                 store: None,
             } => write!(
                 f,
-                "{schedule} runs nothing before {last}, which the agents say was begun, and it is {now}: compare the clocks, or give the schedule another name"
+                "{schedule} runs nothing before {last}, because the agents say that this tick has begun, and it is {now}: compare the clocks, or give the schedule another name"
             ),
         }
     }

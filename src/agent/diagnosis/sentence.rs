@@ -30,7 +30,7 @@ impl fmt::Display for Finding {
                 is_tried_again: true,
             } => write!(
                 f,
-                "the store has not taken a record for {}, and it is tried again: {reason}: this agent hears and says nothing meanwhile",
+                "the store has not taken a record for {}, and the agent tries again: {reason}: until then it receives and sends no messages",
                 Span(*since)
             ),
             Self::StoreFails {
@@ -74,7 +74,7 @@ impl fmt::Display for Finding {
                 since,
             } => write!(
                 f,
-                "{store} has not said for {} which agents are there: {reason}",
+                "{store} has not listed the agents for {}: {reason}",
                 Span(*since)
             ),
             Self::TwoOfOneName { other } => write!(
@@ -83,7 +83,7 @@ impl fmt::Display for Finding {
             ),
             Self::RegisterForeign { store, reason } => write!(
                 f,
-                "{store} holds something else where the lease of this group should be, and it is not written over: {reason}"
+                "{store} holds something else where the lease of this group should be, and it is not overwritten: {reason}"
             ),
             Self::StoreIsSlow { since } => write!(
                 f,
@@ -91,7 +91,7 @@ impl fmt::Display for Finding {
                 Span(*since)
             ),
             Self::ClockIsSlow => f.write_str(
-                "the agent's clock goes far slower than the timers: give it another clock",
+                "the agent's clock is far slower than the timers: give it another clock",
             ),
             Self::RulesDiffer { node, theirs, mine } => write!(
                 f,
@@ -99,19 +99,19 @@ impl fmt::Display for Finding {
             ),
             Self::ListOlder { node, theirs, mine } => write!(
                 f,
-                "{node} names epoch {theirs} of the voters, this agent epoch {mine}, which is over: if this lasts, stop this agent, give it the voters and the epoch of {node}, and start it again"
+                "{node} has epoch {theirs} of the voters, and this agent has epoch {mine}, which is over: if this lasts, stop this agent, give it the voters and the epoch of {node}, and start it again"
             ),
             Self::OtherListOlder { node, theirs, mine } => write!(
                 f,
-                "{node} names epoch {theirs} of the voters, which is over, this agent epoch {mine}: if this lasts, no voter decided epoch {mine}, so stop {node}, give it the voters and the epoch of this agent, and start it again"
+                "{node} has epoch {theirs} of the voters, which is over, and this agent has epoch {mine}: if this lasts, no voter decided epoch {mine}, so stop {node}, give it the voters and the epoch of this agent, and start it again"
             ),
             Self::PeerNameTwice { node } => write!(
                 f,
-                "two processes say that they are {node}: the earlier one is linked, and the later one waits: stop one of them, or give it a name of its own"
+                "two processes have the name {node}: the earlier process is linked, and the later one waits: stop one of them, or give it a name of its own"
             ),
             Self::NodeNameTwice { node, error } => write!(
                 f,
-                "another process has this node's name, as {node} says: {error}: give each process a node name of its own, and the bridge a file to .remember(..) its incarnation in"
+                "{node} reports that another process has this node's name: {error}: give each process a node name of its own, and the bridge a file by .remember(..)"
             ),
             Self::AgentNameTwice { node, agent } => write!(
                 f,
@@ -154,7 +154,7 @@ impl fmt::Display for Finding {
             ),
             Self::ClockAhead { node } => write!(
                 f,
-                "{node} names terms that are later than the clock here allows, and is not heard: compare the clocks of both hosts"
+                "{node} names terms that are later than the clock here allows, so its messages are dropped: compare the clocks of both hosts"
             ),
             Self::ClocksApart {
                 voter,
@@ -162,7 +162,7 @@ impl fmt::Display for Finding {
                 by,
             } => write!(
                 f,
-                "the wall clock of the voter {voter} is {} {} the one here, and terms go by these clocks: set the one that is wrong, then restart its agent, which reads it when it starts",
+                "the wall clock of the voter {voter} is {} {} the clock here, and terms go by these clocks: set the wrong clock, then restart its agent, which reads the clock when it starts",
                 Span(*by),
                 if *is_ahead { "ahead of" } else { "behind" }
             ),
@@ -174,7 +174,7 @@ impl fmt::Display for Finding {
             } => {
                 write!(
                     f,
-                    "the work of this agent failed {} ago, {} since it started: {reason}: ",
+                    "the work of this agent failed {} ago, and {} since its start: {reason}: ",
                     Span(*since),
                     Times(*failures)
                 )?;
@@ -251,7 +251,7 @@ impl fmt::Display for Finding {
                 advice,
             } => write!(
                 f,
-                "this leader renews its lease late, again and again: {} of {} were left, so a few more late answers end it: use {}Timings::measured(..), or look what delays the voters' answers",
+                "this leader renews its lease late again and again, with {} of {} left, so a few more late answers end it: use {}Timings::measured(..), or find out what delays the voters' answers",
                 Span(*left),
                 Span(*renewed),
                 Advice(*advice)
@@ -263,7 +263,7 @@ impl fmt::Display for Finding {
                 advice,
             } => write!(
                 f,
-                "this agent stood still for {}, and {} tolerates {}: a leader loses its place by that: use {}Timings::measured(..), or give the agent an arbiter of its own and the host a core to spare",
+                "this agent stood still for {}, and {} tolerates {}, so a leader loses its leadership: use {}Timings::measured(..), or give the agent an arbiter of its own and the host a spare core",
                 Span(*stall),
                 Configured(*preset),
                 Span(*tolerated),
@@ -275,7 +275,7 @@ impl fmt::Display for Finding {
                 present,
             } => write!(
                 f,
-                "{preset} has twice the room that the network, the disk and this host needed of late: it notices a silent leader after {} instead of {}",
+                "{preset} has twice the room that the network, the disk and this host needed recently: it notices a silent leader after {} instead of {}",
                 Span(*detection),
                 Span(*present)
             ),
@@ -297,7 +297,7 @@ impl fmt::Display for Finding {
             ),
             Self::Waits { left } => write!(
                 f,
-                "this agent holds an election in {}: it lets agents of higher rank go first, and keeps what it promised before",
+                "this agent holds an election in {}: until then agents of higher rank go first, and its earlier promise holds",
                 Span(*left)
             ),
             Self::Recovers {
@@ -332,12 +332,12 @@ impl fmt::Display for Finding {
             }
             Self::EvenVoters { all } => write!(
                 f,
-                "there are {all} voters, an even number: no more of them may be down than of {}, so add one or remove one",
+                "there are {all} voters, and this even number tolerates no more failures than {}: add a voter, or remove one",
                 all.saturating_sub(1)
             ),
             Self::Learner { epoch } => write!(
                 f,
-                "this agent is a learner: the voters of epoch {epoch} do not name it, and it follows until it is added to them"
+                "this agent is a learner, because the voters of epoch {epoch} do not name it: it follows until it is added to them"
             ),
             Self::VotersChange {
                 epoch,
@@ -351,12 +351,12 @@ impl fmt::Display for Finding {
             .fmt(f),
             Self::ConfigurationOlder { epoch, voters } => write!(
                 f,
-                "the configuration names other voters than the list of epoch {epoch}, which counts: write {} into it, and leave its epoch as it is",
+                "the configuration names other voters than the list of epoch {epoch}, which is in force: write {} into it, and leave its epoch as it is",
                 Names(voters)
             ),
             Self::LeaderUnreachable { leader } => write!(
                 f,
-                "the leader {leader} cannot be reached: another one is elected if it stays silent"
+                "the leader {leader} cannot be reached: another agent is elected if it stays silent"
             ),
             Self::LeaderUnlinked { leader, store } => write!(
                 f,

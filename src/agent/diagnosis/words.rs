@@ -110,7 +110,7 @@ impl fmt::Display for UnlinkedWords<'_> {
             (Some(error), Some(advice), _) => write!(f, ": {error}: {advice}"),
             (Some(error), None, _) => write!(f, ": {error}"),
             (None, _, Some(_)) => f.write_str(": it is being dialled"),
-            (None, _, None) => f.write_str(": look whether it runs, and has this node's address"),
+            (None, _, None) => f.write_str(": check that it runs, and has this node's address"),
         }
     }
 }

@@ -51,14 +51,14 @@ impl Lack {
             }
             Self::Fence => "a fence, and this election promises none",
             Self::FenceWithoutCondition => {
-                "a fence, and that of voters without a disk depends on their clocks"
+                "a fence without a condition, and the fence of voters without a disk depends on their clocks"
             }
             Self::Voters => "a list of voters, and this election has none",
             Self::VotersThatChange => {
-                "a list of voters that changes, and that of voters without a disk does not while they run"
+                "a list of voters that changes, and a list of voters without a disk cannot change while they run"
             }
             Self::Policy => {
-                "a choice of when the leader changes, and the rules of ASTRA leave none"
+                "a choice of when the leader changes, and the rules of ASTRA allow none"
             }
         }
     }
@@ -80,7 +80,7 @@ impl Lack {
             Self::VotersThatChange => {
                 "give each voter a `.store(..)` in place of `.diskless()`, or stop all voters and start them with the new list"
             }
-            Self::Policy => "leave `.astra()` out",
+            Self::Policy => "remove `.astra()`",
         }
     }
 }

@@ -14,7 +14,7 @@ fn a_node_and_a_group_are_all_that_is_needed() {
     );
     assert_eq!(
         refusal("node = \"a\""),
-        "`group` is missing: name what is elected"
+        "`group` is missing: name the election"
     );
     // Without a bridge any agent's name will do.
     assert_eq!(refusal("node = \"Agent_7\"\ngroup = \"g\""), "accepted");
@@ -25,12 +25,12 @@ fn names_that_break_the_rules_are_refused() {
     every_line_is_refused(
         "",
         r#"
-        node = "a b"\ngroup = "g" | the name in `node` is refused: an agent's name has ' ': use printable characters without white space, format characters and / * $ # ?
-        node = "a"\ngroup = "g/h" | the name in `group` is refused: an agent's name has '/': use printable characters without white space, format characters and / * $ # ?
+        node = "a b"\ngroup = "g" | the name in `node` is refused: an agent's name contains ' ': use printable characters without white space, format characters and / * $ # ?
+        node = "a"\ngroup = "g/h" | the name in `group` is refused: an agent's name contains '/': use printable characters without white space, format characters and / * $ # ?
         node = "a"\ngroup = "g!messages" | `group` is "g!messages": it has to be a name that does not end in "!messages", as those of this crate's own groups do
         node = "a"\ngroup = "g"\ncluster = "" | `cluster` is missing: name the deployment, or leave the key out
         node = "A"\ngroup = "g"\nlisten = "127.0.0.1:0" | the name in `node` is refused: a node's name is made of labels joined by dots: 1 to 63 lower-case letters, digits and inner hyphens each
-        node = "a"\ngroup = "g"\npeers = [{ node = "10.0.0.1" }] | the name in `peers[0].node` is refused: the last label of a node's name needs a letter: an address is no name
+        node = "a"\ngroup = "g"\npeers = [{ node = "10.0.0.1" }] | the name in `peers[0].node` is refused: the last label of a node's name needs a letter: give a name in place of an address
     "#,
     );
 }
@@ -40,16 +40,16 @@ fn what_the_agent_says_of_itself_is_checked_before_it_starts() {
     every_line_is_refused(
         BARE,
         r#"
-        about = "" | `about` is refused: what an agent says of itself is empty: leave it out, or give it 1 to 256 bytes
-        about = "a\u0007b" | `about` is refused: what an agent says of itself has '\u{7}': use printable characters in one line of text
-        about = "a\u202eb" | `about` is refused: what an agent says of itself has '\u{202e}': use printable characters in one line of text
+        about = "" | `about` is refused: the text about an agent is empty: leave it out, or give it 1 to 256 bytes
+        about = "a\u0007b" | `about` is refused: the text about an agent contains '\u{7}': use printable characters in one line of text
+        about = "a\u202eb" | `about` is refused: the text about an agent contains '\u{202e}': use printable characters in one line of text
         about = 7 | `about` is 7: it has to be text in quotes
     "#,
     );
     let long = format!("{BARE}\nabout = \"{}\"", "x".repeat(257));
     assert_eq!(
         refusal(&long),
-        "`about` is refused: what an agent says of itself has 257 bytes, and the limit is 256: shorten it"
+        "`about` is refused: the text about an agent has 257 bytes, and the limit is 256: shorten it"
     );
     let good = format!("{BARE}\nabout = \"http://10.0.0.3:8080\"");
     assert_eq!(refusal(&good), "accepted");
@@ -76,7 +76,7 @@ fn peers_that_cannot_be_linked_are_refused() {
 
 #[test]
 fn what_others_can_read_needs_the_word() {
-    let advice = "which is not known to be of this host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network";
+    let advice = "which may be on another host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network";
     let peer = "peers = [{ node = \"b\", address = \"10.0.0.2:7400\" }]";
     for secret in ["", "secret_file = \"s\"\n"] {
         let said = refusal(&format!("{BARE}\n{secret}listen = \"0.0.0.0:7400\""));
@@ -111,12 +111,12 @@ fn credentials_that_contradict_each_other_are_refused() {
     every_line_is_refused(
         BARE,
         r#"
-        listen = "127.0.0.1:0"\nsecret_file = "s"\n[tls]\nkey_file = "k" | `secret_file` contradicts `tls`: certificates already prove which node connects: leave the secret out
-        listen = "127.0.0.1:0"\ndangerous_plaintext = true\n[tls]\nkey_file = "k" | `dangerous_plaintext` contradicts `tls`: with certificates everything is encrypted: leave the word out
+        listen = "127.0.0.1:0"\nsecret_file = "s"\n[tls]\nkey_file = "k" | `secret_file` contradicts `tls`: certificates already prove which node connects: remove the secret
+        listen = "127.0.0.1:0"\ndangerous_plaintext = true\n[tls]\nkey_file = "k" | `dangerous_plaintext` contradicts `tls`: with certificates everything is encrypted: remove `dangerous_plaintext`
         listen = "127.0.0.1:0"\n[tls]\nkey_file = "k" | `tls.authorities_file` is missing: mutual TLS takes the authorities, the certificate of this node, and its key
         listen = "127.0.0.1:0"\n[tls]\nauthorities_file = "a"\ncertificate_file = "c" | `tls.key_file` is missing: mutual TLS takes the authorities, the certificate of this node, and its key
         listen = "127.0.0.1:0"\nformer_secret_file = "s" | `secret_file` is missing: a former secret is accepted beside the one that takes its place
-        secret_file = "s" | `secret_file` contradicts `listen, peers`: without both no other node is reached, and there is nothing to protect
+        secret_file = "s" | `secret_file` contradicts `listen, peers`: without these two no other node is reached: add one of them, or remove the credentials
     "#,
     );
 }
@@ -128,24 +128,24 @@ fn voters_that_cannot_elect_are_refused() {
         r#"
         [quorum]\nepoch = 1 | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nstore_file = "v" | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
-        [quorum]\nvoters = ["a", "b", "c"] | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none
-        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore_file = "v" | `quorum.store_file` contradicts `quorum.diskless`: voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays
-        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore = "create" | `quorum.store` contradicts `quorum.diskless`: voters without a disk keep no vote: leave the store out, or `diskless` where there is a disk that stays
-        [quorum]\nvoters = ["a"]\nstore_file = "v"\nstore = "open-or-create" | `quorum.store` contradicts `quorum.voters`: with one voter nobody could refuse its new store after the old one was lost: write "create" for the first start and "open" for all later ones
+        [quorum]\nvoters = ["a", "b", "c"] | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node without a disk
+        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore_file = "v" | `quorum.store_file` contradicts `quorum.diskless`: voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays
+        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore = "create" | `quorum.store` contradicts `quorum.diskless`: voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays
+        [quorum]\nvoters = ["a"]\nstore_file = "v"\nstore = "open-or-create" | `quorum.store` contradicts `quorum.voters`: no other voter could refuse a new store after the old one was lost: write "create" for the first start and "open" for all later ones
         [quorum]\ndiskless = true | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = 1 | `quorum.diskless` is 1: it has to be true or false
         [quorum]\nvoters = ["b", "c"]\nstore_file = "v" | `quorum.voters` contradicts `node`: add this node to the voters, or set `role = "observer"`, or `learner = true` to add it while the group runs
-        [quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node where there is none
-        [quorum]\nvoters = ["b", "c"]\nlearner = true\ndiskless = true | `quorum.learner` contradicts `quorum.diskless`: voters without a disk are not changed while they run: leave `learner` out, or `diskless` where there is a disk that stays
-        role = "observer"\n[quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.learner` contradicts `role`: an observer is never made a voter: leave `learner` out, or make it a "voter"
+        [quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node without a disk
+        [quorum]\nvoters = ["b", "c"]\nlearner = true\ndiskless = true | `quorum.learner` contradicts `quorum.diskless`: a list of voters without a disk cannot change while they run: remove `learner`, or remove `diskless` where there is a disk that stays
+        role = "observer"\n[quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.learner` contradicts `role`: an observer never becomes a voter: remove `learner`, or set the role "voter"
         [quorum]\nvoters = ["a", "b", "d"]\nstore_file = "v" | `quorum.voters[2]` is "d": it has to be this node or one of `peers`: no other voter can be asked
         [quorum]\nvoters = ["a", "b", "b"]\nstore_file = "v" | `quorum.voters` is refused: the voter b is listed twice: give each its own name
         [quorum]\nvoters = ["a", ""]\nstore_file = "v" | `quorum.voters[1]` is missing: leave the empty name out
-        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nvote_quorum = 1 | `quorum.vote_quorum` is refused: 1 of 3 votes must not elect: two groups could, or no group; ask for 2 to 3
-        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nlease_quorum = 1 | `quorum.lease_quorum` is refused: 1 of 3 acknowledgements must not uphold a lease while 2 votes elect: ask for 2 to 3
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nvote_quorum = 1 | `quorum.vote_quorum` is refused: a vote quorum of 1 of 3 voters is out of range, because both sides of a partition could elect, or no side could: choose 2 to 3
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nlease_quorum = 1 | `quorum.lease_quorum` is refused: a lease quorum of 1 of 3 voters is out of range, because 2 votes elect: choose 2 to 3
         [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nepoch = 16777216 | `quorum.epoch` is refused: epoch 16777216 exceeds the limit of 16777215: count the changes of the voters, from 0
-        role = "observer"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `role` contradicts `quorum.voters`: an observer does not vote: take this node out of the voters, or make it a "voter"
-        preemption = "immediately"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `preemption` is refused: preemption after 0ns must come later than the promise of 900ms ends: raise it, or choose never
+        role = "observer"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `role` contradicts `quorum.voters`: an observer does not vote: remove this node from the voters, or set the role "voter"
+        preemption = "immediately"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `preemption` is refused: preemption after 0ns must come after the end of the promise of 900ms: raise it, or choose never
     "#,
     );
     for accepted in [
@@ -172,8 +172,8 @@ fn durations_and_limits_that_do_not_fit_are_refused() {
         [limits]\nframe = 12 | `limits.frame` is refused: the limit `frame` is 12: choose from 4096 to 1048576
         [limits]\ndial_max = "1ms" | `limits.dial_max` is refused: the limit `dial_max` is 1ms: choose from 10ms to 600s
         [limits]\nsilence = "200ms" | `limits.silence` is refused: the limits `silence` and `ping_after` contradict each other: see the docs of both
-        margin = -1 | `margin` is refused: a margin of -1 has a negative part: use the smallest lead that counts, or 0
-        margin = [1, -1] | `margin` is refused: a margin of (1, -1) has a negative part: use the smallest lead that counts, or 0
+        margin = -1 | `margin` is refused: a margin of -1 has a negative part: make each part 0 or more
+        margin = [1, -1] | `margin` is refused: a margin of (1, -1) has a negative part: make each part 0 or more
     "#,
     );
 }
@@ -183,11 +183,11 @@ fn a_key_of_a_store_is_refused_without_its_store() {
     every_line_is_refused(
         BARE,
         r#"
-        lease.folder = "f"\nlease.create_table = true | `lease.create_table` contradicts `lease.postgres_url_file`: it says how that store is reached: name the store, or leave it out
-        lease.postgres_schema = "s" | `lease.postgres_schema` contradicts `lease.postgres_url_file`: it says how that store is reached: name the store, or leave it out
-        lease.etcd_login_file = "l" | `lease.etcd_login_file` contradicts `lease.etcd_endpoints`: it says how that store is reached: name the store, or leave it out
-        lease.kubernetes_namespace = "n" | `lease.kubernetes_namespace` contradicts `lease.kubernetes`: it says how that store is reached: name the store, or leave it out
-        lease.authorities_file = "a" | `lease.authorities_file` contradicts `lease.etcd_endpoints`: it says how that store is reached: name the store, or leave it out
+        lease.folder = "f"\nlease.create_table = true | `lease.create_table` contradicts `lease.postgres_url_file`: this key is a setting of that store: name the store, or remove the key
+        lease.postgres_schema = "s" | `lease.postgres_schema` contradicts `lease.postgres_url_file`: this key is a setting of that store: name the store, or remove the key
+        lease.etcd_login_file = "l" | `lease.etcd_login_file` contradicts `lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key
+        lease.kubernetes_namespace = "n" | `lease.kubernetes_namespace` contradicts `lease.kubernetes`: this key is a setting of that store: name the store, or remove the key
+        lease.authorities_file = "a" | `lease.authorities_file` contradicts `lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key
     "#,
     );
 }

@@ -32,7 +32,7 @@ fn a_text_that_is_no_toml_is_refused_by_its_place_and_not_repeated() {
 fn what_is_too_long_is_refused_before_it_is_read() {
     let text = format!("# {}", "-".repeat(64 * 1024));
     let refused = Config::from_toml(&text).unwrap_err();
-    let expected = "a configuration is no longer than 65536 bytes: is this the right file?";
+    let expected = "the configuration exceeds the limit of 65536 bytes: is this the right file?";
     assert_eq!(refused.to_string(), expected);
 }
 
@@ -139,12 +139,12 @@ fn a_variable_that_is_wrong_is_named_as_it_is_called() {
         (
             "JOBS_QUORUM_EPOC",
             "hunter2",
-            "the variable JOBS_QUORUM_EPOC names no key: did you mean `JOBS_QUORUM_EPOCH`?",
+            "the variable JOBS_QUORUM_EPOC does not name a key: did you mean `JOBS_QUORUM_EPOCH`?",
         ),
         (
             "JOBS_SERVICE_HOST",
             "hunter2",
-            "the variable JOBS_SERVICE_HOST names no key: choose a prefix that nothing else uses",
+            "the variable JOBS_SERVICE_HOST does not name a key: choose a prefix that nothing else uses",
         ),
     ] {
         let refused = with_env(&[(name, value)]).unwrap_err();
@@ -169,7 +169,7 @@ fn a_prefix_may_end_in_its_underscore_and_has_to_be_one_of_variables() {
         assert_eq!(refused.key(), None);
     }
     let refused = Config::load("/nowhere", "").unwrap_err();
-    let expected = "no variable of the environment begins with the prefix \"\": give one of letters, digits and underscores, such as \"JOBS\"";
+    let expected = "the prefix \"\" cannot begin the name of a variable: use letters, digits and underscores, such as \"JOBS\"";
     assert_eq!(refused.to_string(), expected);
 }
 

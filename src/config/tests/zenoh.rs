@@ -12,7 +12,7 @@ fn what_contradicts_zenoh_is_named() {
     every_line_is_refused(
         "node = \"a\"\ngroup = \"g\"",
         r#"
-        listen = "127.0.0.1:0"\nzenoh.listen = ["tcp/127.0.0.1:0"] | `listen` contradicts `zenoh`: zenoh listens in place of the bridge: leave one of both out
+        listen = "127.0.0.1:0"\nzenoh.listen = ["tcp/127.0.0.1:0"] | `listen` contradicts `zenoh`: zenoh listens in place of the bridge: remove one of the two
         peers = [{ node = "b" }, { node = "c", address = "127.0.0.1:1" }]\nzenoh.connect = ["tcp/127.0.0.1:1"] | `peers[1].address` contradicts `zenoh`: zenoh finds a node by its name: leave the address out
         zenoh.mode = "client" | there is no key `zenoh.mode`: leave it out
         zenoh.conect = [] | there is no key `zenoh.conect`: did you mean `zenoh.connect`?

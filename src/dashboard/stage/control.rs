@@ -56,7 +56,7 @@ fn in_words<'de, D: Deserializer<'de>>(text: D) -> Result<RecordedCommand, D::Er
 
 /// A speed outside of the limits.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a speed of {speed} makes no sense here: take {least} to {most}")]
+#[error("a speed of {speed} is out of range: choose {least} to {most}")]
 pub(crate) struct SpeedError {
     speed: f64,
     least: f64,

@@ -83,13 +83,13 @@ pub(crate) enum StageError {
     Speed(#[from] SpeedError),
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    #[error("the agents live in real time: it cannot be paused, stepped or sped up")]
+    #[error("the agents run in real time, which cannot be paused, stepped or sped up")]
     RealTime,
-    #[error("{command:?} takes some of the agents' time, which stands still: let it go on first")]
+    #[error("{command:?} needs time to pass, and the agents' time is paused: let it go on first")]
     Paused { command: String },
-    #[error("there is no election {name:?} to choose here")]
+    #[error("there is no election {name:?} here: choose another")]
     NoElection { name: String },
-    #[error("no election is held beside the first one: choose one")]
+    #[error("no second election runs beside the first: choose one")]
     NothingBeside,
     #[error("the run is being played again up to {}: wait for that, or let it go on from where it is", seconds(*until))]
     PlaysAgain { until: Time },
@@ -105,9 +105,9 @@ pub(crate) enum StageError {
         "the recorded run began with other {what} than the agents of this stage: begin a stage in the same way, and open it there"
     )]
     OtherBeginning { what: &'static str },
-    #[error("too many commands wait already: send it again")]
+    #[error("too many commands wait already: send the command again later")]
     Busy,
-    #[error("the cluster did not come to it within {} s: look at what it does, and send it again", ANSWER.as_secs())]
+    #[error("the cluster did not start the command within {} s: look at the cluster, and send the command again", ANSWER.as_secs())]
     Late,
     #[error("the cluster has ended: start it again")]
     Ended,

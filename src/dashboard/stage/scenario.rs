@@ -115,7 +115,7 @@ impl Story {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ScenarioError {
     #[error(
-        "the scenario {name} needs {least} agents that may lead, and there are {found}: let some join"
+        "the scenario {name} needs {least} agents that may lead, and there are {found}: let more agents join"
     )]
     TooFew {
         name: &'static str,
@@ -123,7 +123,7 @@ pub(crate) enum ScenarioError {
         found: usize,
     },
     #[error(
-        "the scenario {name} cuts each link for itself, which cannot be seen among {found} agents: take {most} at most"
+        "the scenario {name} cuts single links, which cannot be seen among {found} agents: use at most {most}"
     )]
     TooMany {
         name: &'static str,

@@ -72,7 +72,7 @@ impl FencingGate {
 /// It is final. The sender does not lead any more: it must drop the work and not send it again.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
-    "the fence {fence} is stale, {highest} was admitted: a later leader writes here, drop this work"
+    "the fence {fence} is stale, because {highest} was admitted: a later leader writes here, so drop this work"
 )]
 pub struct Stale {
     /// The fence that was refused.
@@ -134,7 +134,7 @@ mod tests {
         let stale = FencingGate::since(fence(2)).admit(fence(1)).unwrap_err();
         let text = stale.to_string();
         assert!(
-            text.contains("the fence 1 is stale, 2 was admitted"),
+            text.contains("the fence 1 is stale, because 2 was admitted"),
             "{text}"
         );
     }

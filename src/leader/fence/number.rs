@@ -125,7 +125,7 @@ pub enum NoFence {
         number: u64,
     },
     /// A negative integer is not the number of a fence.
-    #[error("{number} is negative, which no fence is: check what the column or message holds")]
+    #[error("{number} is negative, so it is not a fence: check the column or message")]
     Negative {
         /// The integer.
         number: i64,

@@ -109,8 +109,7 @@ pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmit
 /// A transaction that must not be committed: its leader is a former leader, or the row for the check is missing.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the fence {fence} was not admitted, {rows} rows were updated instead of 1: roll back; a later leader has written, \
-     unless the resource has no row in leader_fence"
+    "the fence {fence} was not admitted, because {rows} rows were updated instead of 1: roll back; a later leader has written, unless the resource has no row in leader_fence"
 )]
 pub struct NotAdmitted {
     /// The fence that was refused.

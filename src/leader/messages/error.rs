@@ -14,7 +14,7 @@ pub enum MessagesError {
     #[error("there is no actix System on this thread: make an agent's messages inside of one")]
     NoSystem,
     /// The agent left or ended for good.
-    #[error("the agent has ended: start another one")]
+    #[error("the agent has ended: start it again")]
     Ended,
     /// The agent's mode carries no messages: the error names the setting that provides them.
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum ChannelError {
     #[error("the name of a message type is refused; it follows the rules of an agent's name: {0}")]
     Name(#[source] IdError),
     /// The name is longer than the limit.
-    #[error("the name of a message type has {len} bytes, and {max} are the limit: shorten it")]
+    #[error("the name of a message type has {len} bytes, and the limit is {max}: shorten it")]
     NameTooLong {
         /// Its length in bytes.
         len: usize,
@@ -51,14 +51,14 @@ pub enum ChannelError {
     },
     /// A type is registered under that name with this agent already.
     #[error(
-        "{name} is registered with this agent already: register each type once, and clone what that gives"
+        "{name} is registered with this agent already: register each type once, and clone the result"
     )]
     Taken {
         /// The name.
         name: AgentId,
     },
     /// The agent left or ended for good.
-    #[error("the agent has ended: start another one")]
+    #[error("the agent has ended: start it again")]
     Ended,
 }
 
@@ -85,23 +85,19 @@ pub enum SendError {
         reason: Box<str>,
     },
     /// No agent of that name takes messages of applications, as far as this process knows.
-    #[error(
-        "{to} takes no messages of applications here: is it started, and are its messages made?"
-    )]
+    #[error("{to} takes no messages of applications here: start it, and make its `Messages`")]
     NoMember {
         /// The agent.
         to: AgentId,
     },
     /// The queue of that agent is full. The agent is in this process.
-    #[error(
-        "as many messages wait for the actors of {to} as there is room for: send less, or later"
-    )]
+    #[error("the queue of messages for the actors of {to} is full: send less, or later")]
     Full {
         /// The agent.
         to: AgentId,
     },
     /// The sending agent left or ended for good.
-    #[error("the agent has ended: start another one")]
+    #[error("the agent has ended: start it again")]
     Ended,
 }
 

@@ -286,7 +286,7 @@ impl EndpointState {
     pub(crate) fn note_undecoded(&self, name: &AgentId, from: &AgentId, reason: &str) {
         self.note_unreadable();
         if self.is_first(name) {
-            warn!(agent = %self.id, %from, %name, reason, "messages of this name are dropped: they are none of the type that is registered for it here, or the type does not cross; give a type that changes another name");
+            warn!(agent = %self.id, %from, %name, reason, "messages of this name are dropped: they are not of the type that is registered for it here, or the type cannot be sent; when a type changes, change its name");
         }
     }
 

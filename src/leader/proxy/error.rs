@@ -22,7 +22,7 @@ pub enum ProxyError {
     /// The message was sent, and its outcome is unknown: a link or the leader was lost, or the answer takes longer than
     /// allowed.
     #[error(
-        "the message was sent, and what became of it is unknown: send it again only if handling it twice does no harm"
+        "the message was sent, and its outcome is unknown: send it again only if handling it twice does no harm"
     )]
     Unknown,
     /// The buffer is full.
@@ -52,11 +52,11 @@ pub enum ProxyError {
     /// The leader has another type registered under this name, or the type of another release. The message was not
     /// handled.
     #[error(
-        "the leader has another type under the name of this message: give a type that changes another name"
+        "the leader has another type under the name of this message: when a type changes, change its name"
     )]
     Malformed,
     /// The message was handled, and the answer is longer than the limit, or cannot be encoded.
-    #[error("the leader's answer is longer than a message may be: let it answer with less")]
+    #[error("the leader's answer exceeds the limit of a message: let it send a shorter answer")]
     AnswerTooLong,
     /// The message was lost on its way each time, and was not handled. It may be longer than a frame of the bridge.
     #[error(
@@ -64,7 +64,7 @@ pub enum ProxyError {
     )]
     Undeliverable,
     /// The agent left or ended for good.
-    #[error("the agent has ended: start another one")]
+    #[error("the agent has ended: start it again")]
     Ended,
     /// This thread has no runtime with timers, so a deadline is impossible.
     #[error("there is no runtime with timers here: await the answer inside of an actix System")]
@@ -81,20 +81,18 @@ pub enum Untaken {
     #[error("no leader that takes messages is known")]
     NoLeader,
     /// The agent knew the leader from the store of the lease, and no link reached it.
-    #[error(
-        "the leader is known by the store of the lease, and no link reaches it: mend the links"
-    )]
+    #[error("the store of the lease names the leader, and no link reaches it: mend the links")]
     Unlinked,
     /// The leader has no proxy of this name, or its proxy delivers to no actor.
     #[error(
-        "nothing is registered for it at the leader: let each agent that may lead deliver it to an actor"
+        "the leader has no actor registered for it: let each agent that may lead deliver it to an actor"
     )]
     Unregistered,
     /// The leader's actor for the message has not started yet, or has ended.
-    #[error("the leader's actor for it is not there")]
+    #[error("the leader's actor for it is not running")]
     NotReady,
     /// Earlier messages were still on their way, or the leader's actor had no more room.
-    #[error("others before it were still on their way, or waited for the leader's actor")]
+    #[error("earlier messages were still on their way, or waited for the leader's actor")]
     Busy,
 }
 
@@ -115,7 +113,7 @@ pub enum ProxyStartError {
     Name(#[from] ChannelError),
     /// Both ways to set the actor were used.
     #[error(
-        "the calls `deliver_to(..)` and `deliver_to_found(..)` contradict each other: take one of the two out"
+        "the calls `deliver_to(..)` and `deliver_to_found(..)` contradict each other: remove one of the two"
     )]
     TwoActors,
     /// A limit is outside of its range.

@@ -206,7 +206,7 @@ impl ClockWatch {
                 let before = self.trust.send_replace(ClockTrust::Fits(Some(now)));
                 others.note(None);
                 if matches!(before, ClockTrust::Off) {
-                    info!(node = %others.id, "the clock fits those of others again: schedules run");
+                    info!(node = %others.id, "the clock agrees with the others again: schedules run");
                 }
                 let is_alone = verdict == ClockVerdict::Alone;
                 if is_alone && !others.is_warned.swap(true, AcqRel) {
@@ -229,7 +229,7 @@ impl ClockWatch {
                 }
                 others.note(Some(found));
                 if let Some(successor) = successor.filter(|_| compared.may_hand_over(now.time)) {
-                    warn!(node = %others.id, %successor, "hands over to a contender whose clock fits");
+                    warn!(node = %others.id, %successor, "hands over to a contender whose clock agrees with the others");
                     hand_over(&successor);
                 }
             }

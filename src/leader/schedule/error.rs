@@ -14,24 +14,26 @@ use crate::{
 #[non_exhaustive]
 pub enum ScheduleError {
     /// The schedule's name breaks the rules for the name of an agent.
-    #[error("a schedule has a name like an agent's: {0}")]
+    #[error("the schedule's name is refused; it follows the rules of an agent's name: {0}")]
     Name(#[from] IdError),
     /// The interval is too short, too long, or not a whole number of milliseconds.
     #[error(
-        "an interval of {interval:?} is too short, too long or no whole number of milliseconds: make it at least 100 ms"
+        "an interval of {interval:?} is too short, too long or not a whole number of milliseconds: make it at least 100 ms"
     )]
     Interval {
         /// The interval.
         interval: Duration,
     },
     /// The rule has no due time after now.
-    #[error("{schedule} never fires: no time after now is due, mend the rule or leave it out")]
+    #[error(
+        "{schedule} never fires, because its rule has no time after now: change the rule, or remove the schedule"
+    )]
     NeverFires {
         /// The schedule.
         schedule: AgentId,
     },
     /// The expression is invalid.
-    #[error("{expression:?} is no cron expression: {reason}")]
+    #[error("{expression:?} is not a cron expression: {reason}")]
     Cron {
         /// The expression.
         expression: String,
@@ -49,7 +51,7 @@ pub enum ScheduleError {
         agent: AgentId,
     },
     /// The agent has already begun with schedules: set its store and clock before the first schedule.
-    #[error("{agent} has begun with schedules: set its store and clock before the first one")]
+    #[error("{agent} has schedules already: set its store and clock before its first schedule")]
     Begun {
         /// The agent.
         agent: AgentId,
@@ -62,7 +64,7 @@ pub enum ScheduleError {
     },
     /// The agent's election is a lease: only the store of the lease keeps the progress of its schedules.
     #[error(
-        "{agent} keeps how far its schedules are in the store of its lease: leave `.store(..)` out"
+        "{agent} keeps the marks of its schedules in the store of its lease: remove `.store(..)`"
     )]
     KeptByLease {
         /// The agent.
@@ -70,7 +72,7 @@ pub enum ScheduleError {
     },
     /// The agents already keep the largest number of marks: this schedule would never run.
     #[error(
-        "{schedule} does not fit: the agents keep the marks of {limit} schedules; run fewer, under names that stay, or keep the marks in the store of a lease; a name that no leader has asked for in 30 days gives way"
+        "the agents keep the marks of {limit} schedules already, and none of {schedule}: run fewer, under constant names, or keep the marks in the store of a lease; the mark of a name that no leader has used for 30 days is removed"
     )]
     TooMany {
         /// The schedule.
@@ -83,7 +85,7 @@ pub enum ScheduleError {
     NoSystem,
     /// In the quorum mode a record in memory is lost with the process, and other hosts rely on it.
     #[error(
-        "a voter of several hosts must not forget which ticks were run: give .schedules().store(..) a FileStore"
+        "this group reaches other hosts, and a store in memory forgets which ticks were run: give .schedules().store(..) a FileStore"
     )]
     VolatileStore,
     /// The store belongs to another agent, or to an agent of another group.
@@ -93,7 +95,7 @@ pub enum ScheduleError {
         owner: Box<StoreIdentity>,
     },
     /// The store has failed.
-    #[error("the store of the schedules: {0}")]
+    #[error("the store of the schedules does not work: {0}")]
     Store(#[from] StoreError),
     /// The agent has no messages.
     #[error(transparent)]

@@ -121,7 +121,7 @@ impl Feed {
                 Ok(None) => return ScheduleState::Done,
                 Err(reason) => {
                     let schedule = &self.schedule;
-                    error!(%schedule, reason, "stream of a schedule panicked: it tells no more");
+                    error!(%schedule, reason, "stream of a schedule panicked: the schedule ends");
                     return ScheduleState::Ended;
                 }
             };
@@ -163,7 +163,7 @@ impl Feed {
                     let schedule = &self.schedule;
                     warn!(
                         %schedule, %due,
-                        "stream of a schedule told a due time again or too late: such are counted and not run"
+                        "stream of a schedule gave a due time again or too late: such times are counted and not run"
                     );
                 }
             }

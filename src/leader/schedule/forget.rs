@@ -83,7 +83,7 @@ async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>)
         };
         match timeout(limit, removing).await {
             Ok(Ok(Removal::Done)) => {
-                debug!(group = %keeper.lease_name().group, %schedule, "mark removed: no leader has asked for it in 30 days");
+                debug!(group = %keeper.lease_name().group, %schedule, "mark removed: no leader has used it for 30 days");
             }
             Ok(Ok(Removal::Conflict(_))) => {}
             Ok(Err(_)) | Err(_) => return,

@@ -96,7 +96,7 @@ impl MarkTasks {
             }
             Err(TrySendError::Closed(said)) => {
                 if running.is_some() {
-                    warn!(node = %self.id, "the arbiter of the schedules' marks has ended: another one goes on");
+                    warn!(node = %self.id, "the arbiter of the schedules' marks has ended: another arbiter takes over");
                 }
                 let questions = self.start();
                 // The new queue has room for the first question.

@@ -162,13 +162,13 @@ impl fmt::Debug for SocketGuard {
 #[non_exhaustive]
 pub enum SocketError {
     /// A running process answers on the path.
-    #[error("{} is served by a process that runs: stop that one, or name another path", path.display())]
+    #[error("another running process serves {}: stop that process, or name another path", path.display())]
     InUse {
         /// The path.
         path: PathBuf,
     },
     /// The file at the path belongs to another user.
-    #[error("{} belongs to the user {owner}, not to this process's {own}: name a path of its own", path.display())]
+    #[error("{} belongs to the user {owner}, not to this process's {own}: name another path", path.display())]
     Foreign {
         /// The path.
         path: PathBuf,
@@ -178,7 +178,7 @@ pub enum SocketError {
         own: u32,
     },
     /// The file at the path is not a socket, and is not replaced.
-    #[error("{} is no socket: remove it, or name another path", path.display())]
+    #[error("{} is not a socket: remove it, or name another path", path.display())]
     NoSocket {
         /// The path.
         path: PathBuf,
@@ -191,7 +191,7 @@ pub enum SocketError {
         folder: PathBuf,
     },
     /// The file cannot be created. A path of more than about 100 bytes is too long.
-    #[error("no socket can be made at {} ({source}): does its folder exist, and may this user write to it?", path.display())]
+    #[error("the socket {} cannot be made ({source}): does its folder exist, and may this user write to it?", path.display())]
     Io {
         /// The path.
         path: PathBuf,
@@ -200,7 +200,7 @@ pub enum SocketError {
         source: io::Error,
     },
     /// The thread cannot be started.
-    #[error("there is no thread for the socket: {0}")]
+    #[error("the thread of the socket cannot start: {0}")]
     Thread(#[source] io::Error),
 }
 

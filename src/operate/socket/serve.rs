@@ -111,7 +111,7 @@ async fn attend(
             timeout(PATIENCE, hear(&mut stream)).await.ok();
             SocketAnswer::Denied {
                 message: format!(
-                    "the user {} is not answered here: ask as the user of the node, or as root",
+                    "the user {} may not ask here: ask as the user of the node, or as root",
                     peer.uid()
                 ),
             }
@@ -148,7 +148,7 @@ async fn reply(line: &[u8], operated: &Operated) -> SocketAnswer {
         Ok(SocketRequest::History) => SocketAnswer::History(operated.history()),
         Ok(SocketRequest::Record(request)) => SocketAnswer::Recordings(operated.record(request)),
         Err(reason) => error(format_args!(
-            "this is no request: {reason}; ask \"report\", \"diagnosis\", \"history\", {{\"record\":\"read\"}} or {{\"order\":{{\"command\":..}}}}"
+            "this is not a request: {reason}; ask \"report\", \"diagnosis\", \"history\", {{\"record\":\"read\"}} or {{\"order\":{{\"command\":..}}}}"
         )),
     }
 }

@@ -26,7 +26,7 @@ pub enum BridgeError {
     Cluster(#[source] IdError),
     /// Two calls set the same option.
     #[error(
-        "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+        "the calls `{first}(..)` and `{second}(..)` contradict each other: remove one of the two"
     )]
     Contradiction {
         /// One of the calls.
@@ -57,7 +57,7 @@ pub enum BridgeError {
     },
     /// The certificate of this node contains the name of another node.
     #[error(
-        "this bridge is {node}, but its certificate is that of {found}: give it its own one, or call it {found}"
+        "this bridge is {node}, but its certificate is that of {found}: give it its own certificate, or call it {found}"
     )]
     OtherNode {
         /// The node that the certificate names.
@@ -67,7 +67,7 @@ pub enum BridgeError {
     },
     /// Messages would cross a network on which others can read them.
     #[error(
-        "{address} is not known to be of this host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if no other process is on that network"
+        "{address} may be on another host, and nothing is encrypted: use TLS, or call .dangerous_plaintext() if no other process is on that network"
     )]
     Plaintext {
         /// The address.
@@ -112,13 +112,13 @@ pub enum BridgeError {
     #[cfg(feature = "sentinel")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
     #[error(
-        "a sentinel needs links that prove which nodes are at their ends: use .tls(..) or .secret(..), or leave .sentinel(..) out"
+        "a sentinel needs links that prove which nodes are at their ends: use .tls(..) or .secret(..), or remove .sentinel(..)"
     )]
     SentinelUnproven,
     /// No random bytes could be generated for the sentinel.
     #[cfg(feature = "sentinel")]
     #[cfg_attr(docsrs, doc(cfg(feature = "sentinel")))]
-    #[error("no sentinel: {0}")]
+    #[error("the sentinel cannot be used: {0}")]
     Sentinel(#[source] crate::remote::sentinel::SentinelError),
     /// The [transport](crate::remote::transport) does not [open](crate::remote::transport::Transport::open). The
     /// transport's own error is inside: `reason.get_ref()`, then `downcast_ref`.
@@ -133,9 +133,7 @@ debug_is_text!(BridgeError);
 
 /// A bridge has stopped before every peer had received its last messages and the goodbye.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "not every peer took its last messages within {limit:?}; the bridge has stopped all the same"
-)]
+#[error("a peer did not take its last messages within {limit:?}; the bridge has stopped anyway")]
 pub struct DrainTimedOut {
     /// The time limit.
     pub limit: Duration,

@@ -16,7 +16,7 @@ pub(crate) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
         return;
     };
     if let Some(at) = security.expires_soon() {
-        warn!(node = %shared.me.node, "own certificate expires soon: renew it");
+        warn!(node = %shared.me.node, "this node's certificate expires soon: renew it");
         shared.events.tell(BridgeEvent::Expires { at });
     }
     ctx.run_later(HOUR, |_, ctx| watch(shared, ctx));

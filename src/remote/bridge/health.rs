@@ -219,7 +219,7 @@ impl BridgeState {
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
         );
         if says_so && peer.agents().disown(is_stale) && is_stale {
-            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later one, and refuses this one: stop one of them, or give it a name of its own");
+            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop one of them, or give it a name of its own");
         }
     }
 
@@ -287,13 +287,13 @@ impl PeerReporter for BridgeState {
 
     fn note_voters(&self, group: &str, decree: &Decree) {
         for refused in self.decree(group, decree.epoch, &decree.voters) {
-            warn!(node = %self.me.node, group, "voter's host is no peer: {refused}");
+            warn!(node = %self.me.node, group, "voter's host is not a peer: {refused}");
         }
     }
 
     fn want_voter(&self, group: &str, new: &NewVoter) {
         if let Some(refused) = self.want(group, new) {
-            warn!(node = %self.me.node, group, "new voter's host is no peer: {refused}");
+            warn!(node = %self.me.node, group, "new voter's host is not a peer: {refused}");
         }
     }
 }

@@ -9,7 +9,7 @@ use bully_register::Outlook;
 #[non_exhaustive]
 pub enum SentinelError {
     /// This operating system has no pidfd.
-    #[error("a sentinel needs Linux 5.3 or newer: build without it, the lease decides")]
+    #[error("a sentinel needs Linux 5.3 or newer: run without a sentinel, and the lease decides")]
     NotAvailable,
     /// `Sentinel::start` was not the first call in `main`.
     #[error(
@@ -27,7 +27,7 @@ pub enum SentinelError {
     )]
     Start(#[source] io::Error),
     /// The random bytes could not be generated.
-    #[error("no random bytes for a sentinel: {0}")]
+    #[error("the system gives no random bytes for a sentinel: {0}")]
     Random(#[source] getrandom::Error),
     /// The sentinel accepts no more orders: it has probably ended. Start another sentinel, with new bytes.
     #[error("the sentinel takes no orders ({0}): start another one")]
@@ -60,7 +60,7 @@ impl fmt::Display for Advice<'_> {
 #[non_exhaustive]
 pub enum OrderError {
     /// The order has more peers than a sentinel can inform.
-    #[error("{len} peers are more than the {max} that a sentinel tells")]
+    #[error("{len} peers exceed the limit of {max} for a sentinel")]
     TooManyPeers {
         /// Number of peers.
         len: usize,
@@ -68,7 +68,7 @@ pub enum OrderError {
         max: usize,
     },
     /// The length in the order is not the length of any order.
-    #[error("an order to a sentinel says a length that no order has")]
+    #[error("an order to a sentinel has an impossible length")]
     Length,
     /// The form of the order is unknown.
     #[error("an order to a sentinel is malformed")]

@@ -14,19 +14,19 @@ use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 #[non_exhaustive]
 pub enum NoticeRefused {
     /// It is not a notice.
-    #[error("it is no notice of a sentinel")]
+    #[error("the datagram is not a notice of a sentinel")]
     Malformed,
     /// No node with this name gave a digest.
-    #[error("it names a node that said of no sentinel")]
+    #[error("the notice names a node that announced no sentinel")]
     UnknownNode,
     /// It contains another incarnation than the known one.
-    #[error("it names another incarnation of that node")]
+    #[error("the notice names another incarnation of its node")]
     OtherIncarnation,
     /// The bytes do not match the digest that was given.
-    #[error("its bytes are wrong: it is forged, or of a former sentinel")]
+    #[error("the notice has wrong bytes: it is forged, or of a former sentinel")]
     WrongBytes,
     /// The notice was already received.
-    #[error("it was heard before")]
+    #[error("the notice was received before")]
     Replayed,
 }
 

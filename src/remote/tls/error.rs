@@ -46,11 +46,11 @@ pub enum TlsError {
     Key,
     /// The key belongs to another certificate.
     #[error(
-        "the private key is not the one of the own certificate: give the pair that belongs together"
+        "the private key does not fit the own certificate: give the key of that certificate"
     )]
     KeyMismatch,
     /// A certificate is not X.509 version 3, or uses something that is not supported.
-    #[error("there is a certificate among the {part} that cannot be used: {detail}")]
+    #[error("a certificate of the {part} cannot be used: {detail}")]
     Certificate {
         /// The part that contains it.
         part: TlsPart,
@@ -59,7 +59,7 @@ pub enum TlsError {
     },
     /// A certificate was given as the certificate of an authority, but may not issue certificates.
     #[error(
-        "certificate {position} of the certificate authorities is not an authority's: give the one that issued the nodes' certificates"
+        "certificate {position} of the certificate authorities is not an authority's: give the authority that issued the nodes' certificates"
     )]
     NotAnAuthority {
         /// Its position in the PEM, from 1.
@@ -74,14 +74,14 @@ pub enum TlsError {
         ago: Duration,
     },
     /// The own certificate, or a certificate between it and the authority, is not valid yet.
-    #[error("the own certificate, or its issuer, is valid only in {after:?}: is the clock right?")]
+    #[error("the own certificate, or its issuer, becomes valid in {after:?}: is the clock right?")]
     NotYetValid {
         /// Time until it is valid.
         after: Duration,
     },
     /// No authority that this side trusts has issued the own certificate.
     #[error(
-        "the own certificate was not issued by any of the certificate authorities: give the one that did, and all intermediate certificates after the own one"
+        "the own certificate was not issued by any of the certificate authorities: give its authority, and all intermediate certificates after the own certificate"
     )]
     UnknownIssuer,
     /// The own certificate does not allow both ends of a connection.
@@ -94,12 +94,12 @@ pub enum TlsError {
     },
     /// The own certificate does not contain the name of exactly one node.
     #[error(
-        "the own certificate names no node, as {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
+        "the own certificate does not name a node, because {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
     )]
     Name(#[source] NameFault),
     /// The own certificate contains the name of another node.
     #[error(
-        "the own certificate is that of node {found}, but this is {node}: give its own one, or call the node {found}"
+        "the own certificate is that of node {found}, but this is {node}: give the certificate of {node}, or call the node {found}"
     )]
     OtherNode {
         /// The node whose name the certificate contains.

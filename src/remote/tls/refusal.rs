@@ -53,7 +53,7 @@ impl TlsReason {
     /// Returns the reason in words for people. The words may change.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NotTls => "what the peer sent is not TLS",
+            Self::NotTls => "the peer sent something other than TLS",
             Self::Version => "the peer does not speak TLS 1.3",
             Self::Protocol => "the peer speaks another protocol over TLS",
             Self::NoCertificate => "the peer showed no certificate",
@@ -65,7 +65,9 @@ impl TlsReason {
             Self::Name => "the peer's certificate does not name the node that it should",
             Self::Stranger => "the peer is a node that is not configured here",
             Self::OwnAuthority => "the peer does not trust the authority of the certificate here",
-            Self::OwnDates => "the certificate here has expired or is not valid yet, says the peer",
+            Self::OwnDates => {
+                "the peer reports that the certificate here has expired or is not valid yet"
+            }
             Self::OwnCertificate => "the peer does not accept the certificate here",
             Self::RefusedByPeer => "the peer refused the connection",
             Self::Lost => "the connection ended during the handshake",

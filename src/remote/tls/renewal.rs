@@ -55,7 +55,7 @@ impl TlsConfig {
             Err(reason) => Err(reason),
         };
         if let Err(reason) = looked {
-            warn!(node = %self.node(), %reason, "certificates are not looked at: the ones in use stay");
+            warn!(node = %self.node(), %reason, "certificates cannot be checked for renewal: the ones in use stay");
         }
     }
 

@@ -48,7 +48,7 @@ pub enum ClusterError {
         name: AgentId,
     },
     /// No agent has this name.
-    #[error("there is no agent {name:?} here, but {known}")]
+    #[error("there is no agent {name:?} here: name one of {known}")]
     Unknown {
         /// The name that was requested.
         name: String,
@@ -109,7 +109,7 @@ pub enum ClusterError {
     #[error("this election has no list of voters to change: only a quorum with disks has one")]
     NoVoters,
     /// The agent left, but not in an orderly way.
-    #[error("{name} has left without a proper end: {source}")]
+    #[error("{name} left without ending properly: {source}")]
     Leave {
         /// The agent.
         name: AgentId,
@@ -118,7 +118,7 @@ pub enum ClusterError {
         source: LeaveError,
     },
     /// The conditions of a network are not valid.
-    #[error("the network cannot be like that: {0}")]
+    #[error("the network conditions are refused: {0}")]
     Conditions(#[from] ConditionsError),
     /// The cluster is not settled.
     #[error(transparent)]

@@ -127,7 +127,7 @@ pub enum Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy => f.write_str("there is something going on all the time"),
+            Self::Busy => f.write_str("the cluster is never idle"),
             Self::UnderWay { messages } => write!(f, "{messages} messages are under way"),
             Self::Electing(names) => write!(f, "still electing: {names}"),
             Self::Draining(names) => write!(f, "still handing over: {names}"),

@@ -195,7 +195,7 @@ fn a_receiver_says_once_which_name_or_type_it_does_not_know() {
                 unknown,
                 ["no type is registered for it", "register it before"],
             ),
-            (other, ["none of the type that is registered", "reason="]),
+            (other, ["not of the type that is registered", "reason="]),
         ] {
             assert!(parts.iter().all(|part| line.contains(part)), "{line}");
             assert!(line.contains("from=a1"), "{line}");

@@ -190,11 +190,11 @@ fn what_is_no_request_is_answered_with_what_is_wrong() {
         let long = [b'x'; 5_000];
         let deep = "[".repeat(4_000) + "\n";
         for (bytes, wrong) in [
-            (&b"\n"[..], "this is no request"),
-            (b"GET / HTTP/1.1\r\n\r\n", "this is no request"),
-            (b"\xff\xfe\x00\n", "this is no request"),
+            (&b"\n"[..], "this is not a request"),
+            (b"GET / HTTP/1.1\r\n\r\n", "this is not a request"),
+            (b"\xff\xfe\x00\n", "this is not a request"),
             (b"\"crash\"\n", "unknown variant `crash`"),
-            (deep.as_bytes(), "this is no request"),
+            (deep.as_bytes(), "this is not a request"),
             (
                 b"{\"order\":{\"command\":\"drain\",\"froce\":true}}\n",
                 "unknown field `froce`",

@@ -172,7 +172,10 @@ fn a_body_that_makes_no_sense_is_refused_in_words() {
         ] {
             let told = command(&page, body).await;
             assert_eq!(told.status, 400, "{body:?}");
-            assert!(told.message().starts_with("this is no command"), "{told:?}");
+            assert!(
+                told.message().starts_with("this is not a command"),
+                "{told:?}"
+            );
         }
         let told = command(&page, &"x".repeat(70_000)).await;
         assert_eq!(told.status, 413);

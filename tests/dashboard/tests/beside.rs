@@ -132,7 +132,7 @@ fn another_one_is_chosen_beside_the_first() {
         assert!(viewer.beside.head["election"].is_null(), "one is shown");
         let told = get(&page, "/copies/run.jsonl?beside=true").await;
         assert_eq!(told.status, 409, "{told:?}");
-        assert!(told.message().contains("no election is held beside"));
+        assert!(told.message().contains("no second election runs"));
         let told = command(&page, r#"{"beside":"coin"}"#).await;
         assert_eq!(told.status, 404, "{told:?}");
         done(&page, r#"{"beside":"quorum"}"#).await;

@@ -165,7 +165,7 @@ fn what_cannot_be_done_is_refused_in_words() {
             (
                 r#"{"command":"network delay -1ms..1ms loss 0%"}"#,
                 400,
-                "`-1ms` is no span of time",
+                "`-1ms` is not a span of time",
             ),
             (
                 r#"{"command":"network delay 0ms..1ms loss 100.1%"}"#,
@@ -174,7 +174,7 @@ fn what_cannot_be_done_is_refused_in_words() {
             ),
             (r#"{"election":"coin"}"#, 404, "no election \"coin\""),
             (r#"{"scenario":"doom"}"#, 400, "doom"),
-            (r#"{"command":"crash a/b"}"#, 400, "this is no command"),
+            (r#"{"command":"crash a/b"}"#, 400, "this is not a command"),
             (r#"{"command":"cut a"}"#, 400, "write `cut"),
         ] {
             let told = command(&page, body).await;

@@ -109,7 +109,10 @@ fn the_record_of_a_running_node_is_switched_and_copied() {
         let shows = Dashboard::new(operated());
         let told = get(&shows, "/copies/run.jsonl").await;
         assert_eq!(told.status, 409);
-        assert!(told.message().contains("switch the record on"), "{told:?}");
+        assert!(
+            told.message().contains("there is no record: switch it on"),
+            "{told:?}"
+        );
         let switch = || own_request().uri("/election/record");
         let told = ask(&shows, switch().set_payload(r#"{"on":{}}"#)).await;
         assert_eq!(told.status, 403, "it only shows: {told:?}");
@@ -308,8 +311,8 @@ fn what_is_no_recording_is_refused_with_its_line() {
         let newer = good.replacen("\"version\":1", "\"version\":9", 1);
         let strange = good.replacen("\"what\":{", "\"what\":{\"odd\":1,", 1);
         for (body, says) in [
-            (String::new(), "line 1 is no header"),
-            ("<html>".to_owned(), "line 1 is no header"),
+            (String::new(), "line 1 is not the header"),
+            ("<html>".to_owned(), "line 1 is not the header"),
             (newer, "format 9"),
             (strange, "line 2"),
             (cut, "breaks off"),

@@ -83,12 +83,12 @@ fn a_bad_recording_is_refused_by_its_line_and_in_words() {
             (
                 "a.jsonl",
                 lines.join("\n"),
-                "a.jsonl: line 3 is no entry of a recording: it breaks off in the middle: copy the whole file again",
+                "a.jsonl: line 3 is not an entry of a recording: it breaks off in the middle: copy the whole file again",
             ),
             (
                 "b.jsonl",
                 "a picture".to_owned(),
-                "b.jsonl: line 1 is no header of a recording",
+                "b.jsonl: line 1 is not the header of a recording",
             ),
             (
                 "c.jsonl",
@@ -124,7 +124,7 @@ fn a_port_that_is_taken_is_said_in_words() {
         assert_eq!(
             wrong.to_string(),
             format!(
-                "port {port} of 127.0.0.1 is taken by another program: end that one, or choose another port (0 takes a free one)"
+                "port {port} of 127.0.0.1 is taken by another program: end that program, or choose another port (0 takes a free port)"
             )
         );
         assert_eq!(wrong.kind(), std::io::ErrorKind::AddrInUse);

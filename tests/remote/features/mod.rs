@@ -23,7 +23,7 @@ const fn setting(lack: Lack) -> &'static [&'static str] {
         Lack::Voters => &["only a quorum has one"],
         Lack::VotersThatChange => &["begin a new epoch"],
         Lack::StoredMarks => &["the agents of this group keep", "another name"],
-        Lack::Policy => &["`astra(..)`", "take one of the two out"],
+        Lack::Policy => &["`astra(..)`", "remove one of the two"],
         _ => panic!("a new offer needs its words here"),
     }
 }

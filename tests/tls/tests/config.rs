@@ -92,12 +92,12 @@ fn the_key_has_to_be_the_certificates() {
     refused!(
         with_key(&other.key),
         TlsError::KeyMismatch,
-        "pair that belongs together"
+        "does not fit this node's certificate"
     );
     refused!(
         with_key(&(leaf.key.clone() + &other.key)),
         TlsError::Pem(PemError::SeveralKeys { count: 2 }),
-        "leave the one"
+        "keep only the key"
     );
     let nonsense = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
     refused!(with_key(nonsense), TlsError::Key, "P-256");
@@ -314,7 +314,7 @@ fn a_node_is_not_taken_for_an_authority() {
     refused!(
         failure(trust.builder(&leaf).authorities_pem(authorities)),
         TlsError::NotAnAuthority { position: 2 },
-        "the one that issued"
+        "the authority that issued"
     );
 }
 

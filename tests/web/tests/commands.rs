@@ -155,7 +155,7 @@ fn what_is_no_order_changes_nothing() {
                 told.json()["message"]
                     .as_str()
                     .unwrap()
-                    .contains("this is no order")
+                    .contains("this is not an order")
             );
         }
         let deep = "[".repeat(4_000);

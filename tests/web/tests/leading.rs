@@ -48,7 +48,7 @@ fn the_leader_answers_with_its_guard_and_the_others_say_when_to_ask_again() {
         let told = ask(&while_leading(&b), "/orders").await;
         assert_eq!((told.status, told.header("retry-after")), (503, "1"));
         assert_eq!(told.header("cache-control"), "no-store");
-        assert_eq!(told.message(), "c leads: ask that one");
+        assert_eq!(told.message(), "c leads: ask that agent");
         let redirects = while_leading(&b).redirect();
         let told = ask(&redirects, "/orders?x=1").await;
         assert_eq!(told.status, 307);

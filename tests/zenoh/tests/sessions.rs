@@ -142,7 +142,7 @@ fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
                 ZenohOptions::peer()
                     .listen("quic/localhost:0")
                     .certificates("/none/ca", "/none/c", "/none/k"),
-                "no zenoh session",
+                "the zenoh session cannot be opened",
             ),
         ] {
             let refused = start(zenoh).expect_err("it is refused").to_string();
@@ -159,7 +159,10 @@ fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
             .start()
             .expect_err("the port is taken")
             .to_string();
-        assert!(refused.contains("no zenoh session"), "{refused}");
+        assert!(
+            refused.contains("the zenoh session cannot be opened"),
+            "{refused}"
+        );
         one.stop();
     });
 }

@@ -10,12 +10,12 @@ use crate::run::RunFailure;
 pub(crate) const CODES: &str = "\
 Exit codes:
   0  done
-  1  refused, or something else came of the command; the text says what. Of a preflight: something is too slow or does not work
+  1  refused, or the command had another outcome; the text describes it. Of a preflight: something is too slow or does not work
   2  the arguments are wrong
   3  no node answers there
   4  the time is over and nothing is known yet: ask for the status
   5  not permitted: another user's socket, a token that is missing or wrong
-  6  the answer is not understood: another program, or a later version
+  6  the answer cannot be understood: another program, or a later version
 
 Exit codes of run:
   0    a signal asked it to end, and it has handed over
@@ -55,7 +55,7 @@ pub(crate) enum Failure {
         error: Box<ConfigError>,
     },
     /// The runtime for the measurement does not start.
-    #[error("this process cannot measure: {0}")]
+    #[error("the measurement cannot start: {0}")]
     Runtime(io::Error),
     /// No node answers.
     #[error("no node answers at {place}: {cause}; {advice}")]
@@ -71,13 +71,13 @@ pub(crate) enum Failure {
     #[error("not permitted: {0}")]
     Denied(String),
     /// The node, or a program in its place, gave an unexpected answer.
-    #[error("the answer is not understood: {0}")]
+    #[error("the answer cannot be understood: {0}")]
     Odd(String),
     /// The command of `run` does not run.
     #[error(transparent)]
     Run(#[from] RunFailure),
     /// The output cannot be printed.
-    #[error("nothing can be printed: {0}")]
+    #[error("the output cannot be printed: {0}")]
     Output(io::Error),
 }
 

@@ -152,7 +152,7 @@ fn print(text: &str) -> Result<(), Failure> {
     let mut bounded = BoundedText::new(MOST_PRINTED);
     if bounded.push(text).is_err() {
         return Err(Failure::Usage(
-            "there is more than 64 MiB to say: ask the node by its routes",
+            "the answer exceeds 64 MiB: ask the node by its routes",
         ));
     }
     let mut out = io::stdout().lock();

@@ -39,11 +39,11 @@ fn said(found: &Preflight) -> String {
     let verdict = if found.is_ok() {
         "the timings of the configuration fit this place"
     } else {
-        "this place is not as the configuration needs it"
+        "this place does not fit the timings of the configuration"
     };
     let advice = found.fits.map_or_else(
         || {
-            "no preset has twice this room: measure again with more seconds, or look what is slow"
+            "no preset has twice this room: measure again with more seconds, or find out what is slow"
                 .to_owned()
         },
         |preset| format!("the fastest preset that has twice this room is \"{preset}\""),
@@ -51,7 +51,7 @@ fn said(found: &Preflight) -> String {
     let is_unknown =
         |check: &PreflightCheck| matches!(check.found, PreflightFinding::Unknown { .. });
     let left_out = if found.checks.iter().any(is_unknown) {
-        "; what was not measured is left out"
+        "; this leaves out the parts that were not measured"
     } else {
         ""
     };

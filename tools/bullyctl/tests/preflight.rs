@@ -86,7 +86,7 @@ fn a_place_that_is_too_slow_is_exit_code_1_and_json_has_the_figures() {
     assert_eq!((code, err.as_str()), (1, ""), "{out}");
     assert!(out.contains("too slow"), "{out}");
     assert!(
-        out.contains("this place is not as the configuration needs it"),
+        out.contains("this place does not fit the timings of the configuration"),
         "{out}"
     );
     let (code, out, _) = preflight(folder.path(), &text, &["--json"]);
@@ -110,7 +110,7 @@ fn what_does_not_work_is_told_and_a_peer_that_is_not_there_yet_is_no_failure() {
     let (code, out, _) = preflight(folder.path(), &voter(folder.path(), &nobody, WAN), &[]);
     assert_eq!(code, 0, "{out}");
     assert!(
-        out.ends_with("; what was not measured is left out\n"),
+        out.ends_with("; this leaves out the parts that were not measured\n"),
         "{out}"
     );
     assert!(

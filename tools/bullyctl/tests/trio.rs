@@ -116,12 +116,12 @@ fn a_refusal_says_what_to_do() {
         (
             "n1",
             "transfer",
-            "the agent does not lead: n3 does, command that one\n",
+            "the agent does not lead: n3 leads, so command that agent\n",
         ),
         (
             "n3",
             "transfer --to n9",
-            "the group has no member n9: name one that is there, or none\n",
+            "the group has no member n9: name a member, or none\n",
         ),
         (
             "n3",
@@ -329,8 +329,14 @@ fn wrong_arguments_are_said_to_be_wrong() {
             "cannot be used with",
         ),
         ("--socket a score".to_owned(), "required"),
-        ("--url https://localhost status".to_owned(), "speaks no TLS"),
-        ("--url localhost status".to_owned(), "the URL is none"),
+        (
+            "--url https://localhost status".to_owned(),
+            "does not speak TLS",
+        ),
+        (
+            "--url localhost status".to_owned(),
+            "this is not the URL of a node",
+        ),
         (
             format!("--url http://localhost --token-file {missing} drain"),
             "/nowhere/token cannot be read",
@@ -366,18 +372,18 @@ fn what_is_no_node_is_not_understood() {
         let said = answered(&path, answer);
         assert_eq!((said.code, &*said.out), (6, ""), "{said:?}");
         assert!(
-            said.err.contains("the answer is not understood"),
+            said.err.contains("the answer cannot be understood"),
             "{said:?}"
         );
     }
     let said = answered(
         &path,
-        "{\"denied\":{\"message\":\"the user 7 is not answered here\"}}\n",
+        "{\"denied\":{\"message\":\"the user 7 may not ask here\"}}\n",
     );
     assert_eq!(said.code, 5, "{said:?}");
     assert_eq!(
         said.err,
-        "bullyctl: not permitted: the user 7 is not answered here\n"
+        "bullyctl: not permitted: the user 7 may not ask here\n"
     );
     let said = answered(&path, "");
     assert_eq!(said.code, 3, "one that says nothing is none: {said:?}");

@@ -36,13 +36,13 @@ pub(super) struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Over {
     /// The other end closed it, or its session has ended.
-    #[error("the other end is gone")]
+    #[error("the other end has closed")]
     Gone,
     /// Something came before the connection was taken, or after its end.
-    #[error("a packet out of place")]
+    #[error("a packet before the connection was accepted, or after its end")]
     OutOfPlace,
     /// Bytes are missing or repeated.
-    #[error("bytes at {found} where {expected} comes next: a message was lost or repeated")]
+    #[error("bytes at position {found} in place of {expected}: a message was lost or repeated")]
     Gap {
         /// The position of the bytes.
         found: u64,
@@ -50,7 +50,7 @@ pub(super) enum Over {
         expected: u64,
     },
     /// More bytes than the window.
-    #[error("more bytes than were asked for")]
+    #[error("more bytes than the window")]
     Window,
     /// A position that was never sent, or that goes back.
     #[error("an acknowledgement of bytes that were not sent")]

@@ -152,11 +152,13 @@ pub enum BallotError {
         id: AgentId,
     },
     /// The timings have no failure detector, from which the default length of a round is taken.
-    #[error("how long is a round? choose timings with a failure detector, or set it")]
+    #[error(
+        "these timings have no failure detector, so the round has no length: choose other timings, or set the round"
+    )]
     NoRound,
     /// Δ > 2 d does not hold: answers would usually come too late.
     #[error(
-        "a round of {round:?} is too short: an answer may take twice the delay bound of {delay:?}; make it longer"
+        "a round of {round:?} is too short, because an answer may take twice the delay bound of {delay:?}: raise the round"
     )]
     Round {
         /// Δ.
@@ -165,7 +167,7 @@ pub enum BallotError {
         delay: Duration,
     },
     /// The longest round is shorter than Δ.
-    #[error("a cap of {cap:?} is below a round of {round:?}: raise it")]
+    #[error("a cap of {cap:?} is shorter than a round of {round:?}: raise the cap")]
     Cap {
         /// Longest round.
         cap: Duration,

@@ -95,7 +95,7 @@ impl Core {
             self.voter.take(holder, ahead, out)
         });
         if !has_taken {
-            tracing::debug!(target: "actix_bully", node = %self.me.id, "no ballot to take");
+            tracing::debug!(target: "actix_bully", node = %self.me.id, "no higher ballot is left");
         }
     }
 

@@ -264,10 +264,10 @@ impl Ballot {
     fn on_resign(&mut self, now: Time, from: &AgentId, resign: Resign, out: &mut Out) {
         let (core, Resign { ballot, successor }) = (&mut self.core, resign);
         if ballot.id != *from || !core.is_sound(&ballot) {
-            return self.ignore("it resigns what is not its own");
+            return self.ignore("it resigns the leadership of another agent");
         }
         if Some(&ballot) < core.voter.record.max.as_ref() || core.voter.is_void(&ballot) {
-            return self.ignore("it resigns what is over already");
+            return self.ignore("that leadership is over already");
         }
         core.voter.void = Some(ballot.clone());
         if !core.me.is_voter() {

@@ -129,7 +129,7 @@ impl InvitationConfig {
 pub enum InvitationError {
     /// The timings have no failure detector.
     #[error(
-        "a coordinator looks for others again and again: choose timings with a failure detector"
+        "these timings have no failure detector, and an invitation election needs one: choose other timings"
     )]
     NoDetector,
 }

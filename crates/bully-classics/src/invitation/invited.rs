@@ -24,7 +24,7 @@ pub(super) fn on_invitation(
     core.numbers.hear(group.count);
     let coordinator = core.me.members.get(&group.id);
     if group.id == core.me.id || !coordinator.is_some_and(Member::is_voter) {
-        return Next::Ignore("an invitation by no other agent that could coordinate");
+        return Next::Ignore("the inviter is not another voter");
     }
     if let State::Member(m) = state
         && m.group == *group

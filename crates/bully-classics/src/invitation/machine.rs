@@ -99,11 +99,11 @@ impl InvitationElection {
         let from = caller.0;
         let is_voter = core.me.members.get(from).is_some_and(Member::is_voter);
         if !is_voter && !matches!(message, Message::Decline(_)) {
-            return Next::Ignore("an observer says no more than which count to exceed");
+            return Next::Ignore("an observer may only report a higher count");
         }
         // The agent must not adopt such a count: it would use up the numbers, and then no agent could form a group.
         if message.term() > LAST_COUNT {
-            return Next::Ignore("a count that no agent can have reached");
+            return Next::Ignore("an impossible count");
         }
         if message.is_of_coordinator() && message.group().id != *from {
             return Next::Ignore("in the name of another agent's group");
@@ -116,10 +116,12 @@ impl InvitationElection {
                 if let State::Leader(leading) = state {
                     leading.on_place(core, from, &m, out)
                 } else {
-                    Next::Ignore("it looks for no agent")
+                    Next::Ignore("it is not looking for agents")
                 }
             }
-            (Message::Invitation(_), _) if is_observer => Next::Ignore("an observer is only told"),
+            (Message::Invitation(_), _) if is_observer => {
+                Next::Ignore("an observer does not take part")
+            }
             (Message::Invitation(m), state) => {
                 invited::on_invitation(core, state, now, from, m, out)
             }
@@ -143,7 +145,7 @@ impl InvitationElection {
                 if let State::Member(member) = state {
                     member.on_resign(core, now, from, &m)
                 } else {
-                    Next::Ignore("it is in no group of another agent's")
+                    Next::Ignore("it is not in another agent's group")
                 }
             }
             (Message::Ready(_) | Message::There(_), _) => {

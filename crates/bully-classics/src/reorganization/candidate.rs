@@ -159,7 +159,7 @@ impl Candidacy {
         out: &mut Out,
     ) -> Next {
         let Phase::Asking { superior, .. } = &mut self.phase else {
-            return Next::Ignore("no member is asked any more");
+            return Next::Ignore("it is not asking members any more");
         };
         if self.election != there.election || !self.pending.remove(from) {
             return Next::Ignore("an answer to an earlier question");

@@ -137,7 +137,7 @@ impl ReorganizationConfig {
 pub enum ReorganizationError {
     /// The timings have no failure detector.
     #[error(
-        "a coordinator checks its members again and again: choose timings with a failure detector"
+        "these timings have no failure detector, and a reorganization election needs one: choose other timings"
     )]
     NoDetector,
 }

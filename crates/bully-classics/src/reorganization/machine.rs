@@ -94,11 +94,11 @@ impl Reorganization {
         let core = &mut self.core;
         let is_voter = core.me.members.get(from).is_some_and(Member::is_voter);
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
-            return Next::Ignore("an observer says no more than which count to exceed");
+            return Next::Ignore("an observer may only report a higher count");
         }
         // An agent that adopted such a count would use up the numbers, and then no agent could hold an election.
         if message.term() > LAST_COUNT {
-            return Next::Ignore("a count that no agent can have reached");
+            return Next::Ignore("an impossible count");
         }
         if message.is_call() && message.election().id != *from {
             return Next::Ignore("in the name of another agent's election");
@@ -110,7 +110,7 @@ impl Reorganization {
             Message::AreYouNormal(m) => answer::are_you_normal(core, state, now, caller, &m, out),
             Message::Ready(m) => answer::ready(core, state, now, caller, &m, out),
             Message::Halt(_) | Message::NewCoordinator(_) if !core.me.is_voter() => {
-                Next::Ignore("an observer is only told")
+                Next::Ignore("an observer does not take part")
             }
             Message::Halt(m) => {
                 let (id, score) = (from.clone(), m.score);
@@ -132,7 +132,7 @@ impl Reorganization {
                 if let State::Candidate(candidacy) = state {
                     candidacy.on_ack(core, now, from, &m, out)
                 } else {
-                    Next::Ignore("it calls no member")
+                    Next::Ignore("it is not calling members")
                 }
             }
             Message::Nack(m) => self.on_nack(from, &m),
@@ -168,7 +168,7 @@ impl Reorganization {
         if let State::Candidate(candidacy) = &self.state {
             candidacy.on_nack(&self.core, from, nack)
         } else {
-            Next::Ignore("it calls no member")
+            Next::Ignore("it is not calling members")
         }
     }
 

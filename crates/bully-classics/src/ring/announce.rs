@@ -28,7 +28,7 @@ pub(super) fn judge(
     // Another member has heard the leader, so this agent must not skip the leader.
     core.trust(&m.leader, m.incarnation);
     if !core.may_lead_in(&m.leader, m.incarnation) {
-        return Err("not from a leader that may be there");
+        return Err("the leader is not a member that may be up");
     }
     core.seen = core.seen.max(m.term);
     if is_stale(core, state, campaign, m) {

@@ -190,7 +190,7 @@ impl RingConfig {
 #[non_exhaustive]
 pub enum RingError {
     /// The timings have no failure detector.
-    #[error("a ring needs heartbeats: choose timings with a failure detector")]
+    #[error("these timings have no failure detector, and a ring needs one: choose other timings")]
     NoDetector,
     /// The number of copies is not in the range from one to eight.
     #[error("a message cannot be sent {sends} times within one hop: choose 1 to {MOST_SENDS}")]

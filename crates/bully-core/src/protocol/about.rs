@@ -96,7 +96,7 @@ impl Visitor<'_> for Text {
     type Value = About;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what an agent says of itself")
+        f.write_str("the text about an agent")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<About, E> {
@@ -109,10 +109,10 @@ impl Visitor<'_> for Text {
 #[non_exhaustive]
 pub enum AboutError {
     /// The text has no characters.
-    #[error("what an agent says of itself is empty: leave it out, or give it 1 to 256 bytes")]
+    #[error("the text about an agent is empty: leave it out, or give it 1 to 256 bytes")]
     Empty,
     /// The text is longer than the limit.
-    #[error("what an agent says of itself has {len} bytes, and the limit is {max}: shorten it")]
+    #[error("the text about an agent has {len} bytes, and the limit is {max}: shorten it")]
     TooLong {
         /// Length of the text in bytes.
         len: usize,
@@ -121,7 +121,7 @@ pub enum AboutError {
     },
     /// The text has a character that a terminal, a log or a web page would obey instead of showing it.
     #[error(
-        "what an agent says of itself has {found:?}: use printable characters in one line of text"
+        "the text about an agent contains {found:?}: use printable characters in one line of text"
     )]
     Forbidden {
         /// The first such character.

@@ -125,16 +125,16 @@ pub enum VotersEvent {
 #[non_exhaustive]
 pub enum ChangeError {
     /// The leader changes the voters already, or steps down.
-    #[error("the leader changes the voters already, or steps down: ask again when that is over")]
+    #[error("the leader is already changing the voters, or it steps down: ask again later")]
     UnderWay,
     /// The agent to replace is not a voter.
-    #[error("{id} is no voter: name one that is")]
+    #[error("{id} is not a voter: name a voter")]
     NotAVoter {
         /// The name.
         id: AgentId,
     },
     /// The agent that shall replace another voter is a voter already.
-    #[error("{id} is a voter already: remove the other one instead")]
+    #[error("{id} is a voter already: remove the other voter instead")]
     AlreadyAVoter {
         /// The name.
         id: AgentId,
@@ -145,7 +145,7 @@ pub enum ChangeError {
     /// The new voter did not tell the leader recently that it could become a voter: it is down, cannot reach the
     /// leader, or is an observer without a store.
     #[error(
-        "{id} was not heard as a learner: start it with a store and `.learner()`, then ask again"
+        "the leader has not heard {id} as a learner: start it with a store and `.learner()`, then ask again"
     )]
     NotSeen {
         /// The name.
@@ -154,7 +154,7 @@ pub enum ChangeError {
     /// The leader hears too few voters of the present list or of the next list: no agent could be elected after the
     /// change.
     #[error(
-        "the leader hears {heard} of the {needed} voters that would be needed then: add one that is up, or bring one back, first"
+        "the changed group needs {needed} voters, and the leader hears {heard}: first start a voter again, or add an agent that is up"
     )]
     NoQuorum {
         /// Number of voters that the leader heard recently, including itself.
@@ -166,7 +166,7 @@ pub enum ChangeError {
     #[error("the leader's host lets this agent only observe: ask an agent that may vote")]
     NotAllowed,
     /// The new list has more voters than a record has room for.
-    #[error("{voters} voters are too many: at most {most}")]
+    #[error("{voters} voters exceed the limit of {most}: remove a voter first")]
     TooMany {
         /// Number of voters of the new list.
         voters: u32,
@@ -174,7 +174,7 @@ pub enum ChangeError {
         most: u32,
     },
     /// The names and contacts of the new list are longer than a record has room for.
-    #[error("names and contacts of {len} bytes are too long: at most {most} together")]
+    #[error("names and contacts of {len} bytes exceed the limit of {most}: shorten them")]
     TooLong {
         /// Size of the list in bytes.
         len: u32,
@@ -196,7 +196,7 @@ pub enum ChangeError {
         voters: u32,
     },
     /// Voters without a disk cannot seal an epoch, because they would forget it.
-    #[error("voters without a disk are not changed while they run: begin a new epoch")]
+    #[error("a list of voters without a disk cannot change while they run: begin a new epoch")]
     Diskless,
 }
 

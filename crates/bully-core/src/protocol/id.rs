@@ -240,7 +240,7 @@ pub enum IdError {
     },
     /// The name has a character that has a meaning in addresses, or that cannot be seen.
     #[error(
-        "an agent's name has {found:?}: use printable characters without white space, format characters and / * $ # ?"
+        "an agent's name contains {found:?}: use printable characters without white space, format characters and / * $ # ?"
     )]
     Forbidden {
         /// The first such character.

@@ -16,7 +16,7 @@ pub enum RecordingError {
     Read(#[source] io::Error),
     /// The first line is not a header.
     #[error(
-        "line 1 is no header of a recording: name a file that `--record` or `record save` wrote"
+        "line 1 is not the header of a recording: name a file that `--record` or `record save` wrote"
     )]
     Foreign,
     /// The recording is of another version of the format.
@@ -30,7 +30,7 @@ pub enum RecordingError {
         newest: u32,
     },
     /// A line is not an entry.
-    #[error("line {line} is no entry of a recording: {}", words(source))]
+    #[error("line {line} is not an entry of a recording: {}", words(source))]
     Malformed {
         /// The number of the line.
         line: usize,
@@ -82,7 +82,9 @@ pub enum RecordingError {
         before: Time,
     },
     /// The last line is missing.
-    #[error("the recording breaks off after line {line}: its last line is missing, copy it again")]
+    #[error(
+        "the recording breaks off after line {line}: its last line is missing, so copy it again"
+    )]
     Unended {
         /// The last line that exists.
         line: usize,
@@ -119,12 +121,12 @@ fn words(wrong: &serde_json::Error) -> String {
 #[non_exhaustive]
 pub enum Untold {
     /// The text would be too long.
-    #[error("of this run {0}: record a shorter one")]
+    #[error("{0}: record a shorter run")]
     TooLong(#[from] TooLong),
     /// The beginning of the run was forgotten.
     #[error(
-        "{forgotten} earlier entries are forgotten, commands perhaps among them: record the run with a larger bound, \
-         or take its commands or its test from the page where it runs"
+        "the recording has forgotten {forgotten} earlier entries, and these may have commands: record the run with a larger \
+         bound, or take its commands or its test from the page where it runs"
     )]
     Forgotten {
         /// Number of forgotten entries.
@@ -132,7 +134,7 @@ pub enum Untold {
     },
     /// The recording has no commands, and no agents at its beginning.
     #[error(
-        "the recording names no agents that it began with: only the run of a cluster is repeated by its commands"
+        "the recording does not name its first agents, so it cannot be repeated: use a recording of a cluster"
     )]
     NoAgents,
     /// It is the record of a running node.
@@ -153,21 +155,21 @@ pub enum Untold {
         again: String,
     },
     /// The run does not begin as the example `cluster` does.
-    #[error("the example `cluster` begins otherwise: {what}")]
+    #[error("the example `cluster` cannot begin like this recording: {what}")]
     Beginning {
         /// The difference.
         what: &'static str,
     },
-    /// Its election has no cluster that is begun by its name.
+    /// The example cannot build a cluster by the name of the run's election.
     #[error(
-        "no cluster is begun by the name `{protocol}` of the election: play the run again in the program that recorded it"
+        "the example `cluster` has no election `{protocol}`: play the run again in the program that recorded it"
     )]
     Protocol {
         /// The name.
         protocol: String,
     },
     /// A command has no form in words.
-    #[error("at {at} ms the command has no form there: {command}")]
+    #[error("the command at {at} ms cannot be written as text: {command}")]
     Command {
         /// The time of the command.
         at: Time,

@@ -124,7 +124,7 @@ pub enum CommandError {
         word: String,
     },
     /// The word cannot be the name of an agent.
-    #[error("no agent can be named {word:?}: {source}")]
+    #[error("{word:?} cannot be the name of an agent: {source}")]
     Name {
         /// The word.
         word: String,
@@ -133,7 +133,7 @@ pub enum CommandError {
     },
     /// A word is not a score.
     #[error(
-        "`{word}` is no score: write a number, up to four joined by commas as in `10,-300`, or `none`"
+        "`{word}` is not a score: write a number, up to four joined by commas as in `10,-300`, or `none`"
     )]
     Score {
         /// The word.
@@ -141,14 +141,14 @@ pub enum CommandError {
     },
     /// A word is not a span of time.
     #[error(
-        "`{word}` is no span of time: write a number with ns, us, ms or s, such as `500ms` or `1.5s`"
+        "`{word}` is not a span of time: write a number with ns, us, ms or s, such as `500ms` or `1.5s`"
     )]
     Span {
         /// The word.
         word: String,
     },
     /// A word is not a share.
-    #[error("`{word}` is no share of messages: write 0% to 100%, such as `10%` or `0.5%`")]
+    #[error("`{word}` is not a share of messages: write 0% to 100%, such as `10%` or `0.5%`")]
     Share {
         /// The word.
         word: String,

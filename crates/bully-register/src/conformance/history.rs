@@ -108,7 +108,7 @@ fn versions(
     let mut values = BTreeMap::<String, Vec<u8>>::new();
     for entry in sights.iter().filter_map(|sight| sight.entry.as_ref()) {
         let Some(attempt) = attempts.get(&*entry.value) else {
-            let words = format!("{} is shown, and nobody wrote it", ShownEntry(entry));
+            let words = format!("{} is shown, and no client wrote it", ShownEntry(entry));
             return Err(Clause::ReadsWhatWasWritten.broken(words));
         };
         let may_be = match attempt.outcome {

@@ -41,7 +41,7 @@ pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     };
     Clause::SwapCompares.check(is_done, || {
         let entry = ShownAt(entry.as_ref());
-        format!("a swap of {key} that nobody preceded ended with {done:?}, and {entry} is there")
+        format!("a swap of {key} without an earlier swap ended with {done:?}, and {entry} is there")
     })
 }
 

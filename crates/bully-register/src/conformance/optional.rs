@@ -182,7 +182,7 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
         );
         let is_silent = made == missed && missed == SILENT;
         Clause::TellsChanges.check(!is_silent, || {
-            format!("it told of none of {made} changes of {key} within {TOLD:?} each")
+            format!("it reported none of the {made} changes of {key} within {TOLD:?} each")
         })?;
         last = other.read(&key).await?;
     }
@@ -211,7 +211,7 @@ where
                 && !written.contains(entry)
             {
                 return Err(Clause::TellsChanges.broken(format!(
-                    "it told of {}, which nobody wrote",
+                    "it reported {}, which no client wrote",
                     ShownEntry(entry)
                 )));
             }

@@ -110,7 +110,7 @@ impl ClauseProbe {
                 Ok(entry)
             }
             Swap::Conflict(found) => Err(Clause::SwapCompares.broken(format!(
-                "a swap of {key} that expects {} conflicts with {}, though nobody else wrote",
+                "a swap of {key} that expects {} conflicts with {}, although no other client wrote",
                 ShownAt(expected),
                 ShownAt(found.as_ref())
             ))),

@@ -101,7 +101,7 @@ impl RegisterTls {
         let chain = certificate.certificates(TlsPart::Certificate);
         let (chain, key) = (chain.map_err(missing)?, key.key().map_err(missing)?);
         let proves = config.with_client_auth_cert(chain, key.der().clone_key());
-        proves.map_err(|reason| refused(format!("the own certificate is refused: {reason}")))
+        proves.map_err(|reason| refused(format!("this client's certificate is refused: {reason}")))
     }
 
     fn roots(&self) -> Result<RootCertStore, RegisterError> {

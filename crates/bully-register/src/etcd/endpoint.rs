@@ -18,7 +18,7 @@ pub(super) struct EtcdEndpoint {
 
 /// The error for a text that is not the URL of a member.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no endpoint: write http://host:port or https://host:port and nothing else")]
+#[error("{0:?} is not an endpoint: write http://host:port or https://host:port and nothing else")]
 pub(super) struct EndpointError(String);
 
 impl EtcdEndpoint {

@@ -147,7 +147,7 @@ impl EtcdBuilder {
         let credentials = self.credentials.get();
         let credentials = credentials.map_err(|Contradiction { first, second }| {
             let words = format!(
-                "the calls `{first}(..)` and `{second}(..)` contradict each other: take one of the two out"
+                "the calls `{first}(..)` and `{second}(..)` contradict each other: remove one of the two"
             );
             Meaning::Refused(RegisterRefusal::Other).error(words)
         })?;

@@ -44,7 +44,7 @@ impl InUse {
     pub(super) fn error(&self, tried_for: Duration) -> RegisterError {
         let Self { path, file } = self;
         RegisterError::unreachable(io::Error::other(format!(
-            "{} has been locked by {file} for {tried_for:?}: if that process is stopped, let it go on or kill it",
+            "{} has been locked by {file} for {tried_for:?}: if that process is stopped, continue or kill it",
             path.display()
         )))
     }

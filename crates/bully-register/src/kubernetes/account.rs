@@ -67,7 +67,7 @@ impl KubeAccount {
         }
         let unfit = |reason: kube::config::KubeconfigError| {
             let mut words = format!(
-                "no account of a pod is here, and no kubeconfig can be used: name one with kubeconfig_file(..): {reason}"
+                "no account of a pod was found, and no kubeconfig can be used: name one with kubeconfig_file(..): {reason}"
             );
             if let Some(source) = std::error::Error::source(&reason) {
                 words = format!("{words}: {source}");

@@ -34,7 +34,7 @@ impl BusyServer {
     /// Returns the reason why an operation is not begun, while the pause lasts.
     pub(super) fn refusal(&self) -> Option<KubeFailure> {
         let left = self.left()?;
-        let words = format!("it asks to be left alone for another {left:.0?}");
+        let words = format!("the server asks for a pause of another {left:.0?}");
         Some(KubeFailure::new(Meaning::NotDone, Course::Passes, words))
     }
 

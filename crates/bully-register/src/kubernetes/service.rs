@@ -95,7 +95,7 @@ impl KubernetesService {
                 Next::IsLater => return Ok(false),
                 Next::IsForeign => {
                     let words = format!(
-                        "something else keeps the EndpointSlice {}: give the Service another name",
+                        "another program manages the EndpointSlice {}: give the Service another name",
                         self.name
                     );
                     return Err(Meaning::Refused(RegisterRefusal::Other).error(words));

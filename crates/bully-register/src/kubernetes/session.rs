@@ -133,14 +133,15 @@ impl KubeSession {
     ) -> Result<Swap, RegisterError> {
         if stored.metadata.deletion_timestamp.is_some() {
             // Another client had deleted it, and a finalizer held it: this write is lost with it.
-            return Err(Meaning::Unknown
-                .error("somebody deletes this Lease, and it has a finalizer: remove that"));
+            return Err(Meaning::Unknown.error(
+                "this Lease is being deleted, and a finalizer keeps it: remove the finalizer",
+            ));
         }
         match self.note(key, stored) {
             Ok(entry) if entry.value == value => Ok(Swap::Done(entry.version)),
             // A component between, such as a webhook, has changed the value.
             Ok(_) | Err(_) => Err(Meaning::Unknown.error(
-                "the server shows another Lease than was written: see which admission webhook changes its annotations",
+                "the server shows another Lease than was written: find the admission webhook that changes its annotations",
             )),
         }
     }
@@ -228,8 +229,9 @@ impl StoreSession for KubeSession {
                 Ok(Removal::Done)
             }
             // The server answers with a Lease if another program holds it by a finalizer.
-            Ok(_) => Err(Meaning::Unknown
-                .error("the Lease is not gone yet: see who gave it a finalizer, and remove that")),
+            Ok(_) => Err(Meaning::Unknown.error(
+                "a finalizer still keeps the deleted Lease: find out what set it, and remove it",
+            )),
             Err(KubeAnswer::Conflict | KubeAnswer::Absent) => {
                 Ok(Removal::Conflict(self.read_one(key).await?))
             }

@@ -49,7 +49,7 @@ impl PostgresServer {
         let mut config = self.url.config()?;
         if url::name_of(&config) != self.name {
             return Err(url::refused(
-                "the file of the URL names other hosts or another database now: start the process again",
+                "the file of the URL now names other hosts or another database: start the process again",
             ));
         }
         if !matches!(self.security, StoreSecurity::Plain) {

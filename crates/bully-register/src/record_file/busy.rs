@@ -70,7 +70,7 @@ fn numbers(_: u64) -> (u32, u32) {
 }
 
 /// The words for a holder that is not found.
-pub const UNSEEN: &str = "a process that this one does not see (one of another container, or one that has the file from a process that has ended)";
+pub const UNSEEN: &str = "a process that is not visible here (of another container, or with the file from a process that has ended)";
 
 /// Number of lists that are searched for a holder.
 const LISTS: usize = 5;

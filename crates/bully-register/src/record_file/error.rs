@@ -8,31 +8,31 @@ use super::Busy;
 #[derive(thiserror::Error)]
 pub enum RecordFileError {
     /// A new file was requested, and something of that name exists already.
-    #[error("there is something of that name already")]
+    #[error("the file exists already")]
     Exists,
     /// The file to open does not exist.
-    #[error("there is nothing of that name")]
+    #[error("the file does not exist")]
     Missing,
     /// Another process, or this process, has the file open.
-    #[error("it is in use by {0}")]
+    #[error("the file is in use by {0}")]
     InUse(Busy),
     /// The file cannot be trusted.
-    #[error("it is damaged: {0}")]
+    #[error("the file is damaged: {0}")]
     Damaged(#[from] FileDamage),
     /// A later release wrote the file.
-    #[error("it has format {found}, of a later release")]
+    #[error("the file has format {found}, of a later release")]
     Format {
         /// The format of the file.
         found: u32,
     },
     /// The name leads to another file, or to no file.
-    #[error("it was removed or replaced while it was open")]
+    #[error("the file was removed or replaced while it was open")]
     Replaced,
     /// This process is a child of the process that opened the file.
-    #[error("it was opened by the process from which this one was forked")]
+    #[error("the file was opened before this process was forked")]
     Forked,
     /// The record does not fit into a slot of the file.
-    #[error("the record has {len} bytes, {max} is the limit of its file")]
+    #[error("the record has {len} bytes, and the limit of its file is {max}")]
     TooLarge {
         /// Length of the record, in bytes.
         len: usize,
@@ -43,7 +43,7 @@ pub enum RecordFileError {
     #[error("{0}")]
     Io(#[source] io::Error),
     /// The disk has the previous record, or the new one.
-    #[error("it is not known to be written: {0}")]
+    #[error("the record may or may not be written: {0}")]
     Unknown(#[source] io::Error),
     /// The system has no locks or no links of files.
     #[error("this system cannot keep a file exclusive and durable")]

@@ -183,12 +183,12 @@ const WRONG: &[(Defect, Clause, &str)] = &[
     (
         Defect::TellsNothing,
         Clause::TellsChanges,
-        "it told of none of 3 changes",
+        "it reported none of the 3 changes",
     ),
     (
         Defect::TellsFormer,
         Clause::TellsChanges,
-        "which nobody wrote",
+        "which no client wrote",
     ),
 ];
 

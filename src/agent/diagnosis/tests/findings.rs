@@ -94,7 +94,7 @@ fn a_store_of_the_lease_that_does_not_list_who_is_there() {
     written::is_one_line(lists_nobody);
     assert_eq!(
         lists_nobody.to_string(),
-        "files /leases has not said for 3.0 s which agents are there: more than 1000 entries"
+        "files /leases has not listed the agents for 3.0 s: more than 1000 entries"
     );
 }
 

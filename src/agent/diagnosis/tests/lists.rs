@@ -184,9 +184,9 @@ fn each_of_these_findings_is_one_line() {
     ];
     all.iter().for_each(is_one_line);
     let older = all[0].to_string();
-    assert!(older.starts_with("host-c names epoch 3 of the voters"));
+    assert!(older.starts_with("host-c has epoch 3 of the voters"));
     assert_eq!(
         all[1].to_string(),
-        "host-d names epoch 1 of the voters, which is over, this agent epoch 2: if this lasts, no voter decided epoch 2, so stop host-d, give it the voters and the epoch of this agent, and start it again"
+        "host-d has epoch 1 of the voters, which is over, and this agent has epoch 2: if this lasts, no voter decided epoch 2, so stop host-d, give it the voters and the epoch of this agent, and start it again"
     );
 }

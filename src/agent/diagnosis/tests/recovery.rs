@@ -35,11 +35,11 @@ fn recovers(
 fn a_voter_without_a_record_says_how_far_it_is() {
     assert_eq!(
         recovers(1_200, 0, (&[], &["a", "b"]), None),
-        "it abstains for 1.2 s, and asks what the other voters remember"
+        "it abstains for 1.2 s, and asks the other voters for their memory"
     );
     assert_eq!(
         recovers(0, 2, (&[], &[]), Some(0)),
-        "2 other voters have answered, 0 of the 2 that it needs remember, and 2 recover themselves"
+        "it needs 2 other voters that remember: 2 have answered, 0 of them remember, and 2 recover themselves"
     );
 }
 
@@ -47,12 +47,12 @@ fn a_voter_without_a_record_says_how_far_it_is() {
 fn a_recovery_that_stands_still_says_who_has_to_do_what() {
     assert_eq!(
         recovers(0, 0, (&[], &["a", "b"]), None),
-        "0 other voters have answered, 0 of the 2 that it needs remember: start a, b, or mend the links"
+        "it needs 2 other voters that remember: 0 have answered, 0 of them remember: start a, b, or mend the links"
     );
     assert_eq!(
         recovers(0, 0, (&["b"], &["c"]), Some(1)),
-        "1 other voters have answered, 1 of the 2 that it needs remember: start c, or mend the links; \
-         if that cannot be, restart b: then the group goes on by the clocks, and fences rest on these alone"
+        "it needs 2 other voters that remember: 1 have answered, 1 of them remember: start c, or mend the links; \
+         if that is impossible, restart b: then the group continues by the clocks, and fences depend on the clocks alone"
     );
     let one_of_two = recovers(0, 1, (&["b", "d"], &["c"]), Some(1));
     assert!(
@@ -94,7 +94,7 @@ fn clocks_that_are_apart_are_named_with_their_difference() {
             by: MS(3_600_000),
         });
         let text = found(&facts)[0].to_string();
-        let said = format!("the wall clock of the voter b is 3600.0 s {word} the one here, and");
+        let said = format!("the wall clock of the voter b is 3600.0 s {word} the clock here, and");
         assert!(text.starts_with(&said), "{text}");
     }
 }

@@ -138,7 +138,7 @@ fn an_agent_that_stood_still_for_longer_than_a_lease_bears() {
     is_one_line(&stalls(91, 90, None, None));
     assert_eq!(
         stalls(91, 90, lan.0, lan.1).to_string(),
-        "this agent stood still for 91 ms, and Timings::lan() tolerates 90 ms: a leader loses its place by that: use Timings::default(), Timings::measured(..), or give the agent an arbiter of its own and the host a core to spare"
+        "this agent stood still for 91 ms, and Timings::lan() tolerates 90 ms, so a leader loses its leadership: use Timings::default(), Timings::measured(..), or give the agent an arbiter of its own and the host a spare core"
     );
 }
 
@@ -170,7 +170,7 @@ fn a_leader_that_steadily_renews_late() {
     is_one_line(&renews(None));
     assert_eq!(
         renews(Some("Timings::default()")).to_string(),
-        "this leader renews its lease late, again and again: 40 ms of 220 ms were left, so a few more late answers end it: use Timings::default(), Timings::measured(..), or look what delays the voters' answers"
+        "this leader renews its lease late again and again, with 40 ms of 220 ms left, so a few more late answers end it: use Timings::default(), Timings::measured(..), or find out what delays the voters' answers"
     );
 }
 
@@ -218,7 +218,7 @@ fn a_preset_that_would_notice_a_silent_leader_much_earlier() {
     let all = found(&with(Timings::default(), 1, 0));
     assert_eq!(
         all.last().unwrap().to_string(),
-        "Timings::lan() has twice the room that the network, the disk and this host needed of late: it notices a silent leader after 250 ms instead of 900 ms"
+        "Timings::lan() has twice the room that the network, the disk and this host needed recently: it notices a silent leader after 250 ms instead of 900 ms"
     );
     assert!(all.len() == 2, "{all:?}");
     is_one_line(&all[1]);

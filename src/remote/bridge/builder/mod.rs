@@ -339,7 +339,7 @@ impl BridgeBuilder {
         if !self.is_proven() {
             tracing::warn!(
                 node = %self.node,
-                "peers prove nothing: any process that reaches this bridge, of any local user on loopback, can speak as any of them and have two leaders believe in quorum mode too; use .secret(..) or .tls(..)"
+                "peers do not prove their names: any process that reaches this bridge, on loopback of any local user, can send messages as any of them, and two agents may lead even in quorum mode: use .secret(..) or .tls(..)"
             );
         }
     }

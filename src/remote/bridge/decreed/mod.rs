@@ -80,7 +80,7 @@ pub(crate) struct PeerChanges {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
-    #[error("nothing is encrypted, and the address is not known to be of this host: use TLS")]
+    #[error("nothing is encrypted, and the address may be on another host: use TLS")]
     Plaintext,
     /// The same decree contains two addresses for this node.
     #[error("the decree names two addresses for one node: name one")]

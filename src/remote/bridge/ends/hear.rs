@@ -27,10 +27,10 @@ pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
         match shared.transport.hear(at) {
             Ok(Some(datagrams)) => listen(&shared, datagrams).await,
             Ok(None) => return,
-            Err(reason) if is_told => debug!(%reason, "notices are not heard"),
+            Err(reason) if is_told => debug!(%reason, "notices are not received"),
             Err(reason) => {
                 is_told = true;
-                warn!(%reason, %at, "sentinels' notices are not heard: the bridge's port is taken for UDP; the lease decides");
+                warn!(%reason, %at, "sentinels' notices are not received: the bridge's port is taken for UDP; the lease decides");
             }
         }
         sleep(AFTER_FAILURE).await;
@@ -44,7 +44,7 @@ async fn listen(shared: &BridgeState, mut datagrams: Box<dyn Datagrams>) {
     loop {
         match datagrams.receive(&mut bytes).await {
             Ok(len) => shared.hear_notice(bytes.get(..len).unwrap_or_default()),
-            Err(reason) => return debug!(%reason, "notices are not heard"),
+            Err(reason) => return debug!(%reason, "notices are not received"),
         }
         // A sender of many datagrams must not keep other tasks from running.
         yield_now().await;
@@ -67,7 +67,7 @@ impl BridgeState {
             }
             Err(why) => {
                 self.counters.notice(Some(why));
-                debug!(%why, "datagram is no notice that counts");
+                debug!(%why, "datagram ignored: it is not a valid notice");
             }
         }
     }
@@ -77,7 +77,7 @@ impl BridgeState {
         let Some(peer) = self.peer(node) else {
             return;
         };
-        info!(node = %self.me.node, peer = %node, "peer's process has ended, says its sentinel");
+        info!(node = %self.me.node, peer = %node, "peer's sentinel reports that its process has ended");
         peer.agents().told_ended(incarnation);
         // The names of its agents are free now.
         self.retry_all();

@@ -25,14 +25,15 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(super) fn new(url: &str, token: Option<&Path>, plaintext: bool) -> Result<Self, Failure> {
-        const WRONG: Failure =
-            Failure::Usage("the URL is none: write http://HOST:PORT or http://HOST:PORT/PATH");
+        const WRONG: Failure = Failure::Usage(
+            "this is not the URL of a node: write http://HOST:PORT or http://HOST:PORT/PATH",
+        );
         let uri: Uri = url.parse().map_err(|_| WRONG)?;
         match uri.scheme_str() {
             Some("http") => {}
             Some("https") => {
                 return Err(Failure::Usage(
-                    "bullyctl speaks no TLS: use --socket on the node's host, or a tunnel to it (ssh -L, kubectl port-forward)",
+                    "bullyctl does not speak TLS: use --socket on the node's host, or a tunnel to it (ssh -L, kubectl port-forward)",
                 ));
             }
             _ => return Err(WRONG),
@@ -41,7 +42,7 @@ impl Routes {
         let token = token.map(read_token).transpose()?;
         if token.is_some() && !plaintext && !is_here(host) {
             return Err(Failure::Usage(
-                "the token would cross the network in plain text: use --socket, a tunnel, or --plaintext where that is no harm",
+                "the token would cross the network in plain text: use --socket, a tunnel, or --plaintext where that does no harm",
             ));
         }
         Ok(Self {
@@ -139,7 +140,7 @@ impl Routes {
 
     fn unreachable(&self, error: &Error) -> Failure {
         let advice = match error {
-            Error::Timeout(_) => "it hangs, or something on the way does",
+            Error::Timeout(_) => "the node hangs, or the network does not carry the answer",
             Error::HostNotFound => "is the name right?",
             Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 "does it run, and is that its port?"

@@ -145,7 +145,7 @@ mod unix {
                 "the node has ended and left its socket behind: start it again"
             }
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-                "it hangs, or waits for its disk: look at its log"
+                "the node hangs, or waits for its disk: look at its log"
             }
             _ => "does it run?",
         };
@@ -160,7 +160,7 @@ mod unix {
         match answer {
             SocketAnswer::Denied { message } => Failure::Denied(message),
             SocketAnswer::Error { message } => Failure::Odd(message),
-            _ => Failure::Odd("it answers another question".to_owned()),
+            _ => Failure::Odd("the answer is to another question".to_owned()),
         }
     }
 

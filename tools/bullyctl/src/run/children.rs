@@ -115,9 +115,9 @@ pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Result<(), Ch
 /// The children that have not ended in time.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ChildrenLeft {
-    #[error("these processes of the command do not end, and may work on: {0:?}")]
+    #[error("these processes of the command do not end, and may still work: {0:?}")]
     Alive(Vec<NonZeroI32>),
-    #[error("processes of the command may work on, because the children cannot be listed: {0}")]
+    #[error("processes of the command may still work, because the children cannot be listed: {0}")]
     Unknown(io::Error),
 }
 

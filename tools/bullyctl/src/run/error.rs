@@ -24,7 +24,7 @@ pub(crate) enum RunFailure {
     Start(Box<RunError>),
     /// The node may not lead.
     #[error(
-        "{node} has the role of one that never leads, so the command would never run: set `role = \"leader\"`, or run the command elsewhere"
+        "{node} has a role that never leads, so the command would never run: set `role = \"leader\"`, or run the command elsewhere"
     )]
     Role {
         /// Its name.
@@ -32,7 +32,7 @@ pub(crate) enum RunFailure {
     },
     /// Nothing refuses a late write of a former leader's command.
     #[error(
-        "the mode of this configuration promises no fence{}: elect by `quorum.voters` with a `quorum.store_file` each, or by a store in the section `lease`; or say --no-fence: then nothing refuses what the command of a former leader writes late",
+        "the mode of this configuration promises no fence{}: elect by `quorum.voters` with a `quorum.store_file` each, or by a store in the section `lease`; or pass --no-fence, and nothing refuses a late write of a former leader's command",
         if *is_conditional { " without a condition" } else { "" }
     )]
     NoFence {
@@ -41,7 +41,7 @@ pub(crate) enum RunFailure {
         is_conditional: bool,
     },
     /// The socket for operators.
-    #[error("no socket for operators: {0}")]
+    #[error("the socket for operators cannot be used: {0}")]
     Socket(#[from] SocketError),
     /// The command does not exist.
     #[error("{} is not found: name a program by its path, or one in a folder of PATH", .0.display())]
@@ -74,7 +74,7 @@ pub(crate) enum RunFailure {
     /// The platform is not Linux.
     #[cfg(not(target_os = "linux"))]
     #[error(
-        "`run` needs Linux: nothing else here ends all processes of a command, and counts a suspend while it waits"
+        "`run` needs Linux: only there can it end all processes of a command, and count the time of a suspend"
     )]
     Elsewhere,
 }

@@ -25,7 +25,7 @@ not voters: n4
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(
         said.out,
-        "the voters are now n1 n2 n3 n4, in epoch 1; their number is even, so no more of them may be down than of one voter less\n"
+        "the voters are now n1 n2 n3 n4, in epoch 1; this even number tolerates no more failures than one voter less\n"
     );
     nodes.wait_for_epoch(1);
     nodes.wait_for_leader("n3");
@@ -66,15 +66,15 @@ fn a_refused_change_of_the_voters_has_an_exit_code_and_says_why() {
     for (task, says) in [
         (
             "voters add nobody",
-            "the voters are not changed: nobody was not heard as a learner",
+            "the voters are not changed: the leader has not heard nobody as a learner",
         ),
         (
             "voters replace nobody n4",
-            "the voters are not changed: nobody is no voter: name one that is",
+            "the voters are not changed: nobody is not a voter: name a voter",
         ),
         (
             "voters replace n1 n2",
-            "the voters are not changed: n2 is a voter already: remove the other one instead",
+            "the voters are not changed: n2 is a voter already: remove the other voter instead",
         ),
     ] {
         let said = nodes.by_socket("n2", task);

@@ -247,7 +247,7 @@ impl State {
     fn on_resign(&mut self, from: &AgentId, resign: &Resign, step: &mut Step<'_>) -> Next {
         step.core.note_term(resign.term);
         match self {
-            Self::Leading(_) => return Next::ignore(step, "a leader is no successor"),
+            Self::Leading(_) => return Next::ignore(step, "a leader is not a successor"),
             Self::Following(following) if !following.is_resigned(from, resign) => {
                 return following.on_resign_of_former(resign, step);
             }

@@ -186,11 +186,11 @@ impl LeaseConfig {
 #[non_exhaustive]
 pub enum LeaseError {
     /// The timings have no heartbeat.
-    #[error("a lease needs to be renewed: choose timings with a failure detector")]
+    #[error("these timings have no failure detector, and a lease needs one: choose other timings")]
     NoHeartbeat,
     /// H > 2 d does not hold.
     #[error(
-        "a lease that is renewed every {heartbeat:?} leaves no time for an answer, which may take twice {delay:?}: renew it less often"
+        "a heartbeat interval of {heartbeat:?} is too short for a lease, because an answer may take twice the delay bound of {delay:?}: raise the interval"
     )]
     Heartbeat {
         /// H.
@@ -200,7 +200,7 @@ pub enum LeaseError {
     },
     /// The register would be read more often than the lease is renewed.
     #[error(
-        "reading after {poll:?} is sooner than the next renewal can be seen: make it at least {least:?}"
+        "a poll interval of {poll:?} is too short, because it ends before the next renewal is visible: make it at least {least:?}"
     )]
     Poll {
         /// The time for which a reader waits.

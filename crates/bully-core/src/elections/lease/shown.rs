@@ -56,7 +56,7 @@ impl Lease {
             (Answer::Failed, Some(request)) => self.on_failed(now, request, out),
             (Answer::Contender(contender), _) => self.core.contender = contender,
             (Answer::Applied(_) | Answer::Changed | Answer::Failed, None) => {
-                self.ignore("an answer to no question");
+                self.ignore("no question is under way");
             }
         }
     }

@@ -237,7 +237,7 @@ pub enum QuorumError {
     },
     /// 2 Qv > n does not hold (an even split would elect two leaders), or Qv exceeds the number of voters.
     #[error(
-        "{votes} of {voters} votes must not elect: two groups could, or no group; ask for {majority} to {voters}"
+        "a vote quorum of {votes} of {voters} voters is out of range, because both sides of a partition could elect, or no side could: choose {majority} to {voters}"
     )]
     VoteQuorum {
         /// Qv.
@@ -249,7 +249,7 @@ pub enum QuorumError {
     },
     /// Qv + Ql > n does not hold, or Ql exceeds the number of voters.
     #[error(
-        "{lease} of {voters} acknowledgements must not uphold a lease while {votes} votes elect: ask for {least} to {voters}"
+        "a lease quorum of {lease} of {voters} voters is out of range, because {votes} votes elect: choose {least} to {voters}"
     )]
     LeaseQuorum {
         /// Ql.
@@ -263,15 +263,17 @@ pub enum QuorumError {
     },
     /// The configuration asks for a learner, but a list of voters without disks cannot change while the group runs.
     #[error(
-        "a learner is made a voter while the group runs, and voters without a disk are not: leave out one of the two"
+        "a learner becomes a voter while the group runs, and a list of voters without a disk cannot change then: remove one of the two options"
     )]
     DisklessLearner,
     /// The timings have no heartbeat.
-    #[error("a lease needs heartbeats: choose timings with a failure detector")]
+    #[error(
+        "these timings have no failure detector, and the lease of a quorum needs one: choose other timings"
+    )]
     NoHeartbeat,
     /// `wait-covers-rounds`, W >= 2 E + 4 d, does not hold.
     #[error(
-        "a wait of {wait:?} for the agent that goes first is too short: make it at least {least:?}"
+        "a wait of {wait:?} for an agent of higher rank is too short: make it at least {least:?}"
     )]
     Wait {
         /// W.
@@ -281,7 +283,7 @@ pub enum QuorumError {
     },
     /// `grace-outlasts-promise`, `after` > P, does not hold.
     #[error(
-        "preemption after {after:?} must come later than the promise of {promise:?} ends: raise it, or choose never"
+        "preemption after {after:?} must come after the end of the promise of {promise:?}: raise it, or choose never"
     )]
     Preemption {
         /// Time for which a better agent must be heard without a gap.

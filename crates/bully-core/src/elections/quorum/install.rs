@@ -31,7 +31,7 @@ impl QuorumBully {
             return Next::Stay;
         }
         if !is_known || !is_later || config.check_decree(&decree).is_err() || !is_first {
-            let why = "no later list, or not from one of its voters";
+            let why = "the list is not the next one, or not from one of its voters";
             self.core.ignore(self.state.role(), why);
             return Next::Stay;
         }

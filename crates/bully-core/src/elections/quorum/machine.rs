@@ -213,7 +213,7 @@ impl QuorumBully {
         if self.core.is_beyond(now, &message) {
             let core = &self.core;
             core.refuse_by_clock(now, (from, incarnation), &message, out);
-            return self.ignore("a term out of all measure");
+            return self.ignore("the term is too far ahead of the clock");
         }
         if !is_told(&message) && !self.core.me.is_voter() {
             return self.ignore("an observer is told, never asked");
@@ -264,7 +264,7 @@ impl QuorumBully {
             | QuorumMessage::Recalled(_) => Next::Stay,
             QuorumMessage::Behind(_) => self
                 .state
-                .ignore(&self.core, "of this epoch, and of no observer"),
+                .ignore(&self.core, "it is of this epoch, and not of an observer"),
             QuorumMessage::Ok(_)
             | QuorumMessage::Yield(_)
             | QuorumMessage::ClaimReply(_)
@@ -295,7 +295,7 @@ impl QuorumBully {
             (QuorumMessage::Nack(nack), State::Leading(leading)) if leading.is_contested(core, nack)
         );
         if !hear_answer(core, now, sender, message) && !is_contested {
-            return self.state.ignore(core, "no higher term");
+            return self.state.ignore(core, "the term is not higher");
         }
         match (message, &mut self.state) {
             (QuorumMessage::Yield(consent), State::Asking(asking)) => {

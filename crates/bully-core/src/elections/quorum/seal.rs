@@ -206,7 +206,7 @@ impl QuorumBully {
         let is_next = config.epoch.checked_add(1) == Some(seal.next.epoch);
         if !is_next || config.diskless().is_some() || config.check_decree(&seal.next).is_err() {
             self.core
-                .ignore(self.state.role(), "no list that could follow");
+                .ignore(self.state.role(), "the list cannot follow the present one");
             return Next::Stay;
         }
         let sealed = Sealed {

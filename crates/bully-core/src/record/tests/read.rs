@@ -83,17 +83,17 @@ fn a_wrong_line_is_named() {
     ] {
         let text = refused(&with(3, wrong));
         assert!(
-            text.starts_with("line 3 is no entry of a recording"),
+            text.starts_with("line 3 is not an entry of a recording"),
             "{wrong}: {text}"
         );
     }
     let deep = format!("{{\"at_ns\":1,\"what\":{}", "[".repeat(10_000));
-    assert!(refused(&with(3, &deep)).starts_with("line 3 is no entry"));
+    assert!(refused(&with(3, &deep)).starts_with("line 3 is not an entry"));
     let unknown = full()
         .to_jsonl()
         .replacen("\"seed\":7", "\"seed\":7,\"more\":1", 1);
     assert!(
-        refused(&unknown).starts_with("line 1 is no entry"),
+        refused(&unknown).starts_with("line 1 is not an entry"),
         "{}",
         refused(&unknown)
     );
@@ -114,14 +114,17 @@ fn a_wrong_line_is_told_without_the_words_of_a_parser() {
         ("{\"at_ns\":1}", "it lacks `what`"),
         (
             "{\"at_ns\":1,\"what\":{\"event\":{\"agent\":\"a\\u202eb\",\"event\":1}}}",
-            "an agent's name has '\\u{202e}': use printable characters without white space, format characters and / * $ # ?",
+            "an agent's name contains '\\u{202e}': use printable characters without white space, format characters and / * $ # ?",
         ),
     ] {
         let text = refused(&with(3, wrong));
-        assert_eq!(text, format!("line 3 is no entry of a recording: {words}"));
+        assert_eq!(
+            text,
+            format!("line 3 is not an entry of a recording: {words}")
+        );
     }
     let unknown = refused(&with(3, "{\"at_ns\":1,\"what\":\"unheard_of\"}"));
-    let begins = "line 3 is no entry of a recording: this program does not know `unheard_of`";
+    let begins = "line 3 is not an entry of a recording: this program does not know `unheard_of`";
     assert!(unknown.starts_with(begins), "{unknown}");
     assert!(!unknown.contains("column"), "{unknown}");
 }
@@ -137,7 +140,7 @@ fn times_do_not_run_backwards_and_the_end_is_the_end() {
     let cut_off: Vec<&str> = text.lines().take(5).collect();
     assert_eq!(
         refused(&cut_off.join("\n")),
-        "the recording breaks off after line 5: its last line is missing, copy it again"
+        "the recording breaks off after line 5: its last line is missing, so copy it again"
     );
     let lines = text.lines().count();
     assert_eq!(

@@ -107,7 +107,10 @@ fn a_run_that_cannot_be_told_is_refused() {
     };
     assert_eq!(untold(&|_| {}), [None, None]);
     let [script, test] = untold(&|header| header.forgotten = 3);
-    assert!(script.is_some_and(|text| text.starts_with("3 earlier entries are forgotten")));
+    assert!(
+        script
+            .is_some_and(|text| text.starts_with("the recording has forgotten 3 earlier entries"))
+    );
     assert!(test.is_some());
     assert!(
         untold(&|header| header.agents.clear())
@@ -118,12 +121,12 @@ fn a_run_that_cannot_be_told_is_refused() {
     assert_eq!(script, test);
     assert_eq!(
         script.as_deref(),
-        Some("no cluster is begun by the name `paxos` of the election")
+        Some("the example `cluster` has no election `paxos`")
     );
     let [script, test] = untold(&|header| header.network = None);
     assert_eq!(
         script.as_deref(),
-        Some("the example `cluster` begins otherwise: another network")
+        Some("the example `cluster` cannot begin like this recording: another network")
     );
     assert_eq!(test, None);
 }

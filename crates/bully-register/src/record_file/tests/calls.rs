@@ -267,7 +267,7 @@ fn a_file_is_open_once_and_a_hard_link_is_the_same_file() {
         #[cfg(target_os = "linux")]
         assert_eq!(
             refused.to_string(),
-            format!("it is in use by process {}", std::process::id())
+            format!("the file is in use by process {}", std::process::id())
         );
     }
     let copied = open(&Arc::default(), &copy).expect("another file");

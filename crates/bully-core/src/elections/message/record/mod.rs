@@ -139,34 +139,34 @@ pub trait RegisterRecord: Sized {
 pub enum RecordError {
     /// The text is longer than any record.
     #[error(
-        "a record of {len} bytes exceeds the limit of {MAX_RECORD}: something else was written there"
+        "a record of {len} bytes exceeds the limit of {MAX_RECORD}, so it is not a lease: give the lease another place"
     )]
     TooLong {
         /// Length of the text in bytes.
         len: usize,
     },
     /// The first line is that of another kind of record, or of no record.
-    #[error(
-        "no record of a lease: something else was written there, so give the lease another place"
-    )]
+    #[error("the record is not a lease: give the lease another place")]
     Kind,
     /// The record was written in another format.
     #[error(
-        "format {found} is not {RECORD_FORMAT}: let all agents run releases that share a format"
+        "the record has format {found}, and this release reads {RECORD_FORMAT}: let all agents run releases that share a format"
     )]
     Format {
         /// The format in the first line.
         found: u32,
     },
     /// A line is missing, is in another place, or has a content that no record has.
-    #[error("no readable line `{line}`: delete the record, and an agent writes a new one")]
+    #[error(
+        "the line `{line}` is missing or damaged: delete the record, and an agent writes a new one"
+    )]
     Line {
         /// The line's first word.
         line: &'static str,
     },
     /// The record belongs to another group or cluster.
     #[error(
-        "it is the lease of group {group} in cluster {cluster}: give each group a place of its own"
+        "the record is the lease of group {group} in cluster {cluster}: give each group a place of its own"
     )]
     Elsewhere {
         /// The group of the record.

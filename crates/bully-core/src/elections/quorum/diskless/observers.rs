@@ -52,7 +52,7 @@ impl QuorumBully {
     ) -> Next {
         let core = &mut self.core;
         if core.is_beyond(now, message) {
-            core.ignore(self.state.role(), "a term out of all measure");
+            core.ignore(self.state.role(), "the term is too far ahead of the clock");
             return Next::Stay;
         }
         if let State::Leading(leading) = &mut self.state
@@ -61,6 +61,7 @@ impl QuorumBully {
         {
             return leading.raise(core, now, followed, out);
         }
-        self.state.ignore(core, "no higher term to lead above")
+        self.state
+            .ignore(core, "it does not lead, or the term is not higher")
     }
 }

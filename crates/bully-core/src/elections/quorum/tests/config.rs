@@ -42,20 +42,23 @@ fn each_broken_relation_is_named() {
         (|c| c.epoch = 1 << 24, "exceeds the limit of"),
         (
             |c| (c.voters, c.vote_quorum) = (["a", "b", "c", "d"].map(id).into(), Some(2)),
-            "votes must not elect",
+            "a vote quorum of",
         ), // an even split
-        (|c| c.vote_quorum = Some(4), "votes must not elect"),
-        (|c| c.lease_quorum = Some(1), "must not uphold a lease"),
-        (|c| c.lease_quorum = Some(4), "must not uphold a lease"),
-        (|c| c.timings = Timings::astra(), "a lease needs heartbeats"),
-        (|c| c.wait = Some(LEAST_WAIT / 2), "goes first is too short"),
+        (|c| c.vote_quorum = Some(4), "a vote quorum of"),
+        (|c| c.lease_quorum = Some(1), "a lease quorum of"),
+        (|c| c.lease_quorum = Some(4), "a lease quorum of"),
+        (|c| c.timings = Timings::astra(), "have no failure detector"),
+        (
+            |c| c.wait = Some(LEAST_WAIT / 2),
+            "of higher rank is too short",
+        ),
         (
             |c| c.preemption = Preemption::Immediately,
-            "must come later than the promise",
+            "must come after the end of the promise",
         ),
         (
             |c| c.preemption = Preemption::After(Duration::from_millis(300)),
-            "must come later than the promise",
+            "must come after the end of the promise",
         ),
     ];
     for (change, expected) in cases {
@@ -84,7 +87,7 @@ fn an_error_says_what_to_do() {
     };
     assert_eq!(
         four.check().unwrap_err().to_string(),
-        "2 of 4 votes must not elect: two groups could, or no group; ask for 3 to 4"
+        "a vote quorum of 2 of 4 voters is out of range, because both sides of a partition could elect, or no side could: choose 3 to 4"
     );
 }
 
