@@ -39,7 +39,7 @@ fn messages_are_replayed() {
 }
 
 #[test]
-fn what_stands_before_and_behind_tls_is_replayed() {
+fn the_corpus_before_and_behind_tls_is_replayed() {
     replay("tls", tls::check);
 }
 

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_is_none() {
+    fn any_other_text_is_not_a_duration() {
         for text in [
             "",
             "2",

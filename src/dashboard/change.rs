@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_longer_so_is_sent_too() {
+    fn a_removed_field_is_sent_too() {
         let mut old = moment(&["a"]);
         old.scenario = Some("chain");
         old.cuts = vec![(0, 0)];

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_so_many_seats_and_no_more() {
+    fn the_number_of_viewers_is_limited() {
         let mut viewers = Viewers::new(2);
         let first = viewers.admit("first").unwrap();
         viewers.admit("second").unwrap();

@@ -90,7 +90,7 @@ fn a_leadership_lasts_until_it_is_lost_missed_or_another_one_begins() {
 
 /// It knows why, whichever of both hears of it first.
 #[test]
-fn what_a_leader_of_this_process_says_of_its_end_counts() {
+fn the_end_reported_by_a_leader_of_this_process_counts() {
     for is_first in [true, false] {
         let past = KeptHistory::default();
         note(&past, "a", 0, &follows("b", 1));

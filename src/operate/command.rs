@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_order_is_refused() {
+    fn a_text_that_is_not_an_order_is_refused() {
         for json in [
             "{}",
             r#"{"command":"crash"}"#,

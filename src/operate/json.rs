@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_score_is_refused() {
+    fn a_value_that_is_not_a_score_is_refused() {
         for json in [
             "null",
             "1.5",

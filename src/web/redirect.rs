@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_server_leads_nowhere() {
+    fn an_address_that_is_not_a_url_of_a_server_gives_no_redirect() {
         for about in [
             "rack 7",
             "10.0.0.3:8080",

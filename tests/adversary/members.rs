@@ -426,7 +426,7 @@ fn a_hundred_messages_to_unknown_agents_are_dropped_and_the_next_ends_the_link()
 }
 
 #[test]
-fn what_is_only_out_of_date_is_dropped_and_the_link_stays() {
+fn a_message_that_is_only_out_of_date_is_dropped_and_the_link_stays() {
     play(async {
         let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
         let before = scene.counts();

@@ -167,7 +167,7 @@ fn a_message_of_a_newcomer_comes_after_the_membership_that_names_it() {
 }
 
 #[test]
-fn what_is_repeated_is_dropped_where_the_mailbox_is_full_and_nothing_else_is() {
+fn only_a_repeated_message_is_dropped_where_the_mailbox_is_full() {
     play(async {
         let stage = Stage::untapped();
         let toy = Toy::builder("toy", &stage).start().unwrap();

@@ -347,7 +347,7 @@ fn a_thousand_agents_of_a_process_cost_the_store_what_a_few_do() {
 }
 
 #[test]
-fn what_is_no_lease_of_this_group_stays_and_is_told() {
+fn an_entry_that_is_not_the_lease_of_this_group_stays_and_is_reported() {
     play(async {
         let store = Store::default();
         let key: RegisterKey = "default/jobs/lease".parse().unwrap();

@@ -188,13 +188,13 @@ fn a_rolling_restart_that_waits_each_time_keeps_a_leader() {
 
 /// The price: what a voter that is gone remembers nobody can tell.
 #[test]
-fn one_that_restarted_and_one_that_is_gone_leave_no_leader_until_it_returns_and_say_so() {
+fn with_one_voter_restarted_and_one_gone_no_agent_leads_until_the_missing_one_returns() {
     test(|| stands_still_until("agent-3"));
 }
 
 /// The other advice: then the clocks alone decide.
 #[test]
-fn one_that_restarted_and_one_that_is_gone_go_on_when_the_third_restarts_as_they_say() {
+fn with_one_voter_restarted_and_one_gone_the_group_continues_when_the_third_restarts() {
     test(|| stands_still_until("agent-2"));
 }
 

@@ -92,7 +92,7 @@ fn a_command_that_is_refused_ends_the_replay() {
 }
 
 #[test]
-fn what_was_refused_is_no_command_of_the_recording() {
+fn a_refused_command_is_not_recorded() {
     test(|| async {
         let mut cluster = five().start().unwrap();
         cluster.resume("1").unwrap_err();

@@ -22,7 +22,7 @@ fn each_do_send_says_why_it_may_ignore_a_bound() {
 }
 
 #[test]
-fn one_that_does_not_say_it_is_found() {
+fn an_unexplained_send_is_found() {
     let source = "fn f() {\n    // do_send: one.\n    a.do_send(B);\n    c();\n    d.do_send(E);\n    let f = Recipient::do_send;\n}\n";
     assert_eq!(unexplained(source).collect::<Vec<_>>(), [5, 6]);
     let shown = "/// adds.do_send(Add(1));\n//! do_send\n    pub fn do_send(&self) {\n";

@@ -106,7 +106,7 @@ fn a_flood_from_an_honest_side_never_closes_the_link_and_heartbeats_still_pass()
 }
 
 #[test]
-fn nor_does_one_that_lasts() {
+fn a_lasting_flood_does_not_close_the_link() {
     play(async {
         let limits = Limits::builder().rate(256 << 10).burst(512 << 10);
         flood(&limits.build().unwrap(), 10_000, 1 << 10).await;
@@ -115,7 +115,7 @@ fn nor_does_one_that_lasts() {
 
 /// What the other side takes was told at the handshake.
 #[test]
-fn nor_does_one_to_a_side_that_takes_less() {
+fn a_flood_to_a_side_that_takes_less_does_not_close_the_link() {
     play(async {
         let limits = Limits::builder().rate(256 << 10).burst(512 << 10);
         let limits = limits.build().unwrap();
@@ -124,7 +124,7 @@ fn nor_does_one_to_a_side_that_takes_less() {
 }
 
 #[test]
-fn nor_do_more_messages_in_one_turn_than_a_queue_holds() {
+fn more_messages_in_one_turn_than_a_queue_holds_do_not_close_the_link() {
     play(async {
         let pipes = Pipes::new();
         let hosts = linked(&pipes, [&Limits::default(); 2]).await;

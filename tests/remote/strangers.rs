@@ -218,7 +218,7 @@ fn plain_text_stays_on_this_host_unless_it_is_called_dangerous() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_changed() {
+fn an_invalid_bridge_is_refused_before_anything_changes() {
     play(async {
         let pipes = Pipes::new();
         let group = group();

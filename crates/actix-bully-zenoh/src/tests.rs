@@ -148,7 +148,7 @@ fn a_host_that_ends_is_refused_once_and_its_streams_end() {
 
 /// Who is in the network can read along and break a connection: it ends, and no byte arrives at a wrong place.
 #[test]
-fn what_a_stranger_repeats_breaks_a_stream_and_is_not_read() {
+fn a_repeated_packet_of_a_stranger_breaks_a_stream_and_is_not_read() {
     use zenoh::Wait;
 
     play(async {

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn one_whose_asker_has_gone_is_not_wanted() {
+    fn a_job_without_its_asker_is_not_wanted() {
         let (jobs, mut asked) = Jobs::new();
         let mut read = jobs.read(&key());
         assert!((&mut read).now_or_never().is_none());

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_or_needs_room_is_worth_a_try_and_each_shortage_has_its_advice() {
+    fn a_passing_error_is_tried_again_and_each_shortage_has_its_advice() {
         let all = [Descriptors, HostDescriptors, Memory, Locks];
         for (shortage, word) in all
             .into_iter()

@@ -36,7 +36,7 @@ fn names_that_break_the_rules_are_refused() {
 }
 
 #[test]
-fn what_the_agent_says_of_itself_is_checked_before_it_starts() {
+fn the_text_about_the_agent_is_checked_before_the_start() {
     every_line_is_refused(
         BARE,
         r#"
@@ -75,7 +75,7 @@ fn peers_that_cannot_be_linked_are_refused() {
 }
 
 #[test]
-fn what_others_can_read_needs_the_word() {
+fn an_unencrypted_address_needs_dangerous_plaintext() {
     let advice = "which may be on another host, and nothing is encrypted: add the section `tls`, or `dangerous_plaintext = true` if no other process is on that network";
     let peer = "peers = [{ node = \"b\", address = \"10.0.0.2:7400\" }]";
     for secret in ["", "secret_file = \"s\"\n"] {
@@ -229,7 +229,7 @@ mod kubernetes {
     }
 
     #[test]
-    fn what_is_said_counts_before_what_the_pod_is_called() {
+    fn a_configured_name_counts_before_the_name_of_the_pod() {
         let config = in_pod(&format!(
             "node = \"api-1\"\n{LEAST}\n[timings]\npreset = \"lan\""
         ));

@@ -29,7 +29,7 @@ fn a_text_that_is_no_toml_is_refused_by_its_place_and_not_repeated() {
 }
 
 #[test]
-fn what_is_too_long_is_refused_before_it_is_read() {
+fn a_file_that_is_too_long_is_refused_before_it_is_read() {
     let text = format!("# {}", "-".repeat(64 * 1024));
     let refused = Config::from_toml(&text).unwrap_err();
     let expected = "the configuration exceeds the limit of 65536 bytes: is this the right file?";

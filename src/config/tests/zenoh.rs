@@ -8,7 +8,7 @@ use crate::config::{
 const TWO: &str = "node = \"a\"\ngroup = \"g\"\npeers = [{ node = \"b\" }]";
 
 #[test]
-fn what_contradicts_zenoh_is_named() {
+fn a_key_that_contradicts_zenoh_is_named() {
     every_line_is_refused(
         "node = \"a\"\ngroup = \"g\"",
         r#"

@@ -46,7 +46,7 @@ fn sent(text: &str) -> What {
 }
 
 #[test]
-fn what_happens_at_one_instant_is_one_frame() {
+fn events_of_one_instant_make_one_frame() {
     let film = read(&recording([
         (0, happened("a", Happening::Started)),
         (0, happened("b", Happening::Started)),

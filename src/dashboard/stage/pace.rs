@@ -88,7 +88,7 @@ mod tests {
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn what_is_no_whole_millisecond_is_kept() {
+    fn a_part_of_a_millisecond_is_kept() {
         let mut pace = StagePace::virtual_time(0.02);
         let due: Vec<_> = (0..4).map(|_| pace.due(MS(25))).collect();
         assert_eq!(due, [MS(0), MS(1), MS(0), MS(1)]);

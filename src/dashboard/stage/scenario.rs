@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_refused() {
+    fn a_scenario_that_cannot_be_played_is_refused() {
         let refused = |scenario, count| scenes(scenario, &agents(count)).unwrap_err();
         assert!(matches!(
             refused(Story::Go, 2),

@@ -146,7 +146,7 @@ fn a_member_that_is_no_voter_any_more_has_no_rank() {
 }
 
 #[test]
-fn who_comes_back_without_its_record_is_known_by_the_epoch_that_it_reached() {
+fn an_agent_that_lost_its_record_is_known_by_the_epoch_that_it_reached() {
     let (group, _peers) = of_members(&["a"], &of(LEARNED, 0, &["a", "b"]));
     group.note_record(&id("a"));
     let later = of(LEARNED, 1, &["a", "b", "c"]);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_or_never_comes_is_told() {
+    fn an_invalid_expression_or_one_without_a_due_time_is_refused() {
         for wrong in [
             "",
             "* * * *",

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_time_is_run_by_every_choice() {
+    fn a_tick_on_time_runs_by_every_choice() {
         let late = Misfire::Late {
             within: Duration::from_secs(25),
         };
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_is_skipped_or_run_late_or_made_up_for() {
+    fn a_missed_tick_is_skipped_or_run_late_or_caught_up() {
         let within = |seconds| Misfire::Late {
             within: Duration::from_secs(seconds),
         };

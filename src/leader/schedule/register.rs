@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_never_decreases() {
+    fn a_written_mark_is_read_and_never_decreases() {
         let mut record = ScheduleRecord::default();
         assert_eq!(read(&mut record, 1, "x"), held(None));
         assert_eq!(write(&mut record, 1, "x", 50), held(Some(50)));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_schedules_are_kept_and_no_more() {
+    fn the_number_of_kept_schedules_is_limited() {
         let mut record = ScheduleRecord::default();
         for schedule in 0..MOST {
             assert_eq!(

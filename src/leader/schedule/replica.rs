@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_stored_is_not_acknowledged_until_it_is() {
+    fn a_mark_is_not_acknowledged_until_it_is_stored() {
         let mut replica = Replica::default();
         stored(replica.ask(id("a"), &write(10), NOW));
         assert_eq!(replica.saved(false), (vec![], ReplicaStep::Nothing));

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_any_order_is_sorted_and_what_comes_again_is_counted() {
+    fn due_times_in_any_order_are_sorted_and_repeated_ones_are_counted() {
         use Offer::{Misordered, Taken};
         let mut window = DueWindow::default();
         let offers = offer_all(&mut window, [30, 10, 20, 10, 30, 40]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_later_one_has_begun_is_not_run() {
+    fn a_due_time_before_a_tick_that_has_begun_is_not_run() {
         let mut window = DueWindow::default();
         offer_all(&mut window, [10, 40]);
         window.lead(front(10, 20, None));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_leader_has_run_is_passed_over_and_is_no_disorder() {
+    fn a_tick_of_another_leader_is_passed_over_and_not_counted_as_disorder() {
         let mut window = DueWindow::default();
         window.lead(front(500, 500, None));
         let offers = offer_all(&mut window, (1..=600).step_by(100));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_ahead_is_kept_and_the_rest_of_the_stream_waits() {
+    fn due_times_ahead_are_kept_and_the_rest_of_the_stream_waits() {
         let most = u64::try_from(MOST).unwrap();
         let mut window = DueWindow::default();
         offer_all(&mut window, 1..=most);

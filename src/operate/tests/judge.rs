@@ -89,7 +89,7 @@ fn given(command: &Command, before: &Moment) -> Judge {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_with_the_reason() {
+fn a_command_that_is_impossible_is_refused_with_the_reason() {
     let all = members(Some(3));
     for (to, refusal) in [
         ("nobody", CommandRefusal::NoMember { to: id("nobody") }),

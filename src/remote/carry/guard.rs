@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_epoch_is_no_peers_to_name_alone() {
+    fn no_single_peer_can_name_the_last_epoch() {
         let guard = GroupTermGuard::new(WallMillis::new(|| 0));
         let (requirements, [a, b, _]) = learning(1);
         guard.follow(&requirements, true);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_agent_says_that_is_no_voter_vouches_for_nothing() {
+    fn an_agent_that_is_not_a_voter_vouches_for_no_term() {
         let mut guard = cut_off();
         assert_eq!(guard.hear(YEARS, &id("b"), 2), Ok(false));
         assert_eq!(guard.hear_other(YEARS), Ok(false));
@@ -300,7 +300,7 @@ mod clocks {
     }
 
     #[test]
-    fn one_word_goes_as_far_as_the_clock_allows_and_one_step_beyond_what_is_known() {
+    fn one_report_reaches_as_far_as_the_clock_allows_and_one_step_above_the_known_terms() {
         let mut guard = by_clock();
         assert!(!hears(&mut guard, LATEST.0 + 1, "b"), "be it the first");
         assert!(hears(&mut guard, LATEST.0, "b"));

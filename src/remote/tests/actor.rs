@@ -193,7 +193,7 @@ fn a_wait_that_was_replaced_counts_no_more_and_a_penalty_is_waited_for() {
 }
 
 #[test]
-fn what_waits_for_a_peer_is_lost_with_its_incarnation_and_no_sooner() {
+fn messages_that_wait_for_a_peer_are_lost_with_its_incarnation_and_not_before() {
     play(async {
         let mut stage = Stage::new(None);
         assert_eq!(stage.link(100, 5).await, Ok(()));

@@ -376,7 +376,7 @@ fn a_frame_out_of_place_ends_the_link() {
 
 /// The breach "malformed", for the first frame.
 #[test]
-fn what_is_no_hello_is_malformed() {
+fn another_frame_in_place_of_hello_is_malformed() {
     let malformed = |why: WireError| (Some(Closed::Malformed(why)), None);
     let mut wrong_magic = hello(|_| ());
     wrong_magic[3] = b'B';

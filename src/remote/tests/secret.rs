@@ -105,7 +105,7 @@ fn challenges_differ() {
 }
 
 #[test]
-fn what_is_too_short_or_too_long_is_refused() {
+fn a_secret_that_is_too_short_or_too_long_is_refused() {
     let Err(SecretError::TooShort { len: 15, min: 16 }) = Secret::new(&WORD[..15]) else {
         panic!("15 bytes");
     };

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_known_to_be_loopback_is() {
+    fn only_a_literal_loopback_address_is_loopback() {
         let tcp = Tcp::default();
         for address in ["127.0.0.1:0", "127.8.8.8:7400", "[::1]:7400", "localhost:1"] {
             assert!(tcp.is_loopback(address), "{address}");

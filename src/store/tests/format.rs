@@ -113,7 +113,7 @@ fn every_cut_and_every_addition_is_noticed() {
 }
 
 #[test]
-fn what_is_accepted_is_what_would_be_written() {
+fn an_accepted_file_equals_the_file_that_would_be_written() {
     let whole = text();
     let mut accepted = 0;
     for at in 0..whole.len() {

@@ -95,7 +95,7 @@ fn each_agent_hears_the_types_that_it_has_registered_in_order() {
 }
 
 #[test]
-fn what_cannot_be_sent_or_read_is_told() {
+fn a_message_that_cannot_be_sent_or_read_is_reported() {
     play(async {
         let [one, two] = agents(["a1", "a2"]);
         let heard = Heard::default();

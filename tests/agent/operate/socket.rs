@@ -182,7 +182,7 @@ fn a_socket_whose_process_hangs_is_in_use() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_with_what_is_wrong() {
+fn an_invalid_request_is_answered_with_its_error() {
     with_node(|[a, _b]| async move {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("node.sock");

@@ -79,7 +79,7 @@ fn a_run_can_be_copied_in_each_form() {
 }
 
 #[test]
-fn what_is_no_copy_is_refused_in_words() {
+fn a_copy_that_does_not_exist_is_refused_in_words() {
     run(async {
         let (page, _thread) = stage(five);
         for (path, status, says) in [
@@ -303,7 +303,7 @@ fn saved_records_are_listed_and_opened_and_nothing_else_is() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused_with_its_line() {
+fn a_file_that_is_not_a_recording_is_refused_with_its_line() {
     run(async {
         let (page, _viewer) = crashed().await;
         let good = get(&page, "/copies/run.jsonl").await.text;

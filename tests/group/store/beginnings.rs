@@ -30,7 +30,7 @@ async fn refuses_the_one_before(store: impl TermStore<Vote>) {
 }
 
 #[actix_rt::test]
-async fn one_that_began_before_the_latest_saves_nothing() {
+async fn an_agent_that_began_before_the_latest_saves_nothing() {
     let (_folder, path) = place();
     refuses_the_one_before(Arc::new(create(&path).expect("a new store"))).await;
     assert_eq!(

@@ -65,7 +65,7 @@ fn open_refuses_what_is_damaged_and_leaves_it_alone() {
 }
 
 #[test]
-fn open_refuses_what_is_no_file() {
+fn open_refuses_a_path_that_is_not_a_file() {
     let (folder, path) = place();
     let pipe = folder.path().join("pipe");
     let kind = rustix::fs::FileType::Fifo;

@@ -514,7 +514,7 @@ fn a_cluster_of_three_keeps_what_it_confirmed_when_each_member_is_killed_in_turn
 }
 
 #[test]
-fn what_is_no_etcd_is_refused_in_words() {
+fn a_server_that_is_not_etcd_is_refused_in_words() {
     use std::{
         io::{Read, Write},
         net::TcpListener,

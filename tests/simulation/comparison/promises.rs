@@ -245,7 +245,7 @@ fn gossip_counts_by_what_it_says() {
 }
 
 #[test]
-fn what_is_one_way_differs_from_what_is_cut() {
+fn a_one_way_link_differs_from_a_cut_link() {
     // A leader that hears no agent is still heard: to a bully nothing has happened.
     every("bully", [Case::Deaf], "stays", |measure| {
         measure.leaders == 1 && measure.elections == 0

@@ -140,7 +140,7 @@ fn damaged_pem_is_refused_without_being_quoted() {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused() {
+fn a_file_that_is_not_a_certificate_is_refused() {
     let trust = Authority::new("ours");
     let leaf = trust.node("a");
     let nonsense = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";

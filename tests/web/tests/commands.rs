@@ -137,7 +137,7 @@ fn a_command_whose_time_is_over_says_what_is_known() {
 }
 
 #[test]
-fn what_is_no_order_changes_nothing() {
+fn a_body_that_is_not_an_order_changes_nothing() {
     play(async {
         let [c, _b, _a] = trio().await;
         let node = guarded(&c);

@@ -102,7 +102,7 @@ fn a_place_that_is_too_slow_is_exit_code_1_and_json_has_the_figures() {
 }
 
 #[test]
-fn what_does_not_work_is_told_and_a_peer_that_is_not_there_yet_is_no_failure() {
+fn failures_are_reported_and_an_absent_peer_does_not_count_as_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let nobody = socket.local_addr().unwrap().to_string();

@@ -358,7 +358,7 @@ fn wrong_arguments_are_said_to_be_wrong() {
 }
 
 #[test]
-fn what_is_no_node_is_not_understood() {
+fn the_answer_of_another_program_is_not_understood() {
     let nodes = Nodes::start();
     let said = bullyctl(&format!("--url {}/elsewhere status", nodes.get("n1").url));
     assert_eq!(said.code, 6, "{said:?}");

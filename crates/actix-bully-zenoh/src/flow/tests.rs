@@ -101,7 +101,7 @@ fn a_sender_that_ignores_the_window_makes_this_side_hold_no_more_than_it() {
 }
 
 #[test]
-fn what_comes_before_the_connection_is_taken_or_after_its_end_is_out_of_place() {
+fn a_packet_before_the_connection_or_after_its_end_is_out_of_place() {
     let inputs: [fn(&mut Flow); 3] = [
         |flow| flow.on_data(0, b"x"),
         |flow| flow.on_end(0),
@@ -139,7 +139,7 @@ fn only_bytes_that_were_sent_can_be_acknowledged() {
 }
 
 #[test]
-fn what_was_said_before_the_other_end_went_is_still_read() {
+fn bytes_sent_before_the_other_end_closed_are_still_read() {
     let mut flow = open();
     flow.on_data(0, b"bye");
     flow.end(Over::Gone);

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_any_measurement_keeps_all_rules_and_fits_it() {
+    fn timings_made_of_any_measurement_keep_all_rules_and_fit_it() {
         let mut made = 0;
         for measured in grid() {
             let is_slow = measured.echo + measured.stall * 2 > SLOWEST || measured.write > SLOWEST;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_any_clock_counts_is_refused_and_not_wrapped() {
+    fn a_duration_longer_than_any_clock_is_refused_and_does_not_wrap() {
         let (echo, longest) = (us(9), Duration::MAX);
         for measured in [
             Measurement {

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_incarnation_said_of_itself_is_not_said_of_the_next() {
+    fn the_text_about_an_incarnation_does_not_pass_to_the_next() {
         let about = |member: &Member, number| {
             member
                 .about_in(Incarnation(number))

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_whole_and_what_does_not_is_refused() {
+    fn a_text_that_fits_is_whole_and_a_longer_text_is_refused() {
         let mut text = BoundedText::new(5);
         text.push("12345").unwrap();
         assert_eq!(text.clone().whole().unwrap(), "12345");

@@ -137,7 +137,7 @@ mod tests {
     use crate::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pairs};
 
     #[test]
-    fn what_holds_no_authority_is_refused_in_words() {
+    fn a_file_without_an_authority_is_refused_in_words() {
         for (pem, words) in [
             (&b""[..], "no certificate authorities"),
             (

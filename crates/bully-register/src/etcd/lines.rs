@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_too_long_is_passed_over_and_never_kept() {
+    fn a_line_that_is_too_long_is_skipped_and_never_kept() {
         let mut lines = StreamLines::default();
         assert_eq!(lines.push(&vec![b'x'; MOST]), []);
         for _ in 0..100 {

@@ -184,7 +184,7 @@ mod tests {
     use crate::Register as _;
 
     #[test]
-    fn what_is_no_endpoint_or_half_secured_is_refused_before_a_thread_begins() {
+    fn an_invalid_or_half_secured_endpoint_is_refused_before_a_thread_starts() {
         for endpoints in [&[][..], &["https://a:1"], &["http://a:1", "nonsense"]] {
             let refused = EtcdRegister::builder(endpoints.iter().copied()).open();
             assert!(

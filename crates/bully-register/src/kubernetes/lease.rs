@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_register_wrote_for_that_key_is_foreign() {
+    fn a_lease_that_no_register_wrote_for_the_key_is_foreign() {
         let key = key_of("shop/orders/holder");
         let ours = stored(lease(&key, b"x", None, None), "u", "1");
         let wrong: [fn(&mut Lease); 7] = [

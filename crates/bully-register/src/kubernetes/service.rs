@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_else_keeps_is_left_alone() {
+    fn a_slice_of_another_program_is_not_changed() {
         let mut other = written("10.0.0.1", 4);
         other.metadata.annotations = None;
         assert_eq!(next(Some(&other), "10.0.0.2", 9), Next::IsForeign);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reserved_a_turn_takes_it_however_late_it_is_pushed() {
+    fn a_reserved_turn_is_kept_for_a_late_push() {
         let (mut queue, at) = (EventQueue::default(), Time::from_millis(1));
         let turn = queue.reserve();
         queue.push(at, 'b');

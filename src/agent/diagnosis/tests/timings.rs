@@ -225,7 +225,7 @@ fn a_preset_that_would_notice_a_silent_leader_much_earlier() {
 }
 
 #[test]
-fn what_was_measured_is_the_longest_of_each() {
+fn a_measurement_is_the_longest_of_each_kind() {
     let mut facts = vacant();
     let peers = [(3, None), (9, None), (400, Some(MS(1)))];
     facts.peers = peers

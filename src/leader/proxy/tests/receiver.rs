@@ -99,7 +99,7 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
 
 /// The sender has moved, to a node that numbers incarnations for itself: as high as the former one, or lower.
 #[test]
-fn what_a_sender_has_sent_from_one_node_says_nothing_of_another_node() {
+fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
     let mut receiver = Receiver::default();
     assert_eq!(judge(&mut receiver, 5, 3, 0, 4), Ok(0));
     for incarnation in [5, 2] {
@@ -123,7 +123,7 @@ fn what_a_sender_has_sent_from_one_node_says_nothing_of_another_node() {
 }
 
 #[test]
-fn what_waits_for_the_actor_has_come_is_not_delivered_and_goes_with_its_run() {
+fn a_message_that_waits_for_the_actor_counts_as_arrived_and_ends_with_its_run() {
     let (mut receiver, from) = (Receiver::default(), AgentId::new("a").unwrap());
     assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(0));
     let session = receiver.open(&from, life(1, 1), 1).unwrap();

@@ -121,7 +121,7 @@ fn the_buffer_has_room_for_so_many_messages_and_bytes() {
 }
 
 #[test]
-fn what_a_leader_refuses_goes_to_the_one_that_it_names_but_once() {
+fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
     let mut sender = sender();
     for message in ["a", "b", "c"] {
         push(&mut sender, message);
@@ -172,7 +172,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
 }
 
 #[test]
-fn what_is_not_answered_is_unknown_and_not_sent_again() {
+fn an_unanswered_message_is_unknown_and_not_sent_again() {
     let mut sender = sender();
     for message in ["a", "b"] {
         push(&mut sender, message);
@@ -234,7 +234,7 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
 
 /// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
 #[test]
-fn what_was_sent_to_an_agent_before_it_moved_is_unknown_whatever_its_incarnation_is_now() {
+fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
     let mut sender = sender();
     push(&mut sender, "a");
     sender.see(ms(0), Some(target("b", 1)));

@@ -89,7 +89,7 @@ impl Scene<'_> {
 }
 
 #[test]
-fn one_that_has_no_part_in_schedules_delays_the_first_question_and_no_tick() {
+fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
     let rule = Rule {
         name: id(9),
         times: Box::new(Every::new(INTERVAL).unwrap()),

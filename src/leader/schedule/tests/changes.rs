@@ -177,7 +177,7 @@ fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
 
 /// Those that knew are gone for good: then nothing is run that may have been.
 #[test]
-fn what_former_voters_alone_knew_is_left_out_when_they_are_gone() {
+fn ticks_known_only_to_former_voters_are_left_out_when_they_are_gone() {
     let rule = rule(LATE);
     let mut world = World::new(&rule, 3);
     world.is_calm = true;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_no_lease_of_this_group_is_shown_as_such_and_not_written_over() {
+fn a_foreign_entry_is_shown_as_foreign_and_not_overwritten() {
     let stranger = lease("other", 1);
     let foreign = RecordError::Elsewhere {
         group: id("other"),
@@ -30,7 +30,7 @@ fn what_is_no_lease_of_this_group_is_shown_as_such_and_not_written_over() {
 }
 
 #[test]
-fn what_the_store_itself_finds_foreign_is_no_failure_of_the_store() {
+fn an_entry_that_the_store_calls_foreign_does_not_count_as_a_failure() {
     let mut scene = Scene::new();
     scene.ask("a", 1);
     scene.begin_read();

@@ -49,7 +49,7 @@ impl Scene {
 }
 
 #[test]
-fn a_renewal_that_is_told_over_what_is_known_is_shown_without_a_read() {
+fn a_notified_renewal_of_the_known_entry_is_shown_without_a_read() {
     let mut scene = held();
     for attempt in 2..20 {
         scene.said.clear();
@@ -65,7 +65,7 @@ fn a_renewal_that_is_told_over_what_is_known_is_shown_without_a_read() {
 }
 
 #[test]
-fn what_is_told_is_compared_with_the_store_every_thirty_seconds() {
+fn notifications_are_compared_with_the_store_every_thirty_seconds() {
     let mut scene = held();
     for attempt in 2..31 {
         scene.pass(1_000);
@@ -120,7 +120,7 @@ fn its_own_write_that_is_told_is_nothing_new() {
 }
 
 #[test]
-fn a_read_continues_what_was_told_only_if_the_store_told_that_change() {
+fn a_read_continues_the_notifications_only_if_the_store_sent_that_change() {
     let now = released();
     let release = || of(9, 2, &now);
     for (told, is_broken) in [

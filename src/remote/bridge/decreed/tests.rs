@@ -45,7 +45,7 @@ fn a_list_that_comes_after_a_later_one_changes_nothing() {
 }
 
 #[test]
-fn who_is_removed_by_an_operator_stays_away_until_a_list_names_another_voter_there() {
+fn a_peer_that_an_operator_removed_stays_away_until_a_list_names_another_voter_there() {
     for is_configured in [true, false] {
         let mut book = PeerBook::default();
         let delta = node("delta");
@@ -76,7 +76,7 @@ fn who_is_removed_by_an_operator_stays_away_until_a_list_names_another_voter_the
 }
 
 #[test]
-fn a_peer_that_is_removed_and_configured_again_may_speak_for_what_decrees_say_as_before() {
+fn a_peer_that_is_removed_and_configured_again_has_the_rights_of_the_decrees_again() {
     let mut book = PeerBook::default();
     let delta = node("delta");
     let d = contact("d", "delta", Some("delta:1"));
@@ -121,7 +121,7 @@ fn a_voter_on_an_unknown_node_makes_a_peer_with_the_right_to_be_that_voter_and_n
 }
 
 #[test]
-fn what_an_operator_configured_is_neither_lowered_nor_taken_away() {
+fn configured_rights_are_neither_lowered_nor_removed() {
     let mut book = PeerBook::default();
     let configured = Rights::none().grant("*", "api-*", MayBe::Observer);
     book.configure(
@@ -282,7 +282,7 @@ fn a_wanted_agent_takes_nothing_from_what_a_node_is_already() {
 }
 
 #[test]
-fn who_is_wanted_and_breaks_a_rule_of_this_node_becomes_no_peer() {
+fn a_wanted_node_that_breaks_a_rule_of_this_node_does_not_become_a_peer() {
     let mut book = PeerBook::default();
     let plain = contact("p", "papa", Some("plain:1"));
     assert_eq!(

@@ -196,7 +196,7 @@ fn a_peer_that_takes_next_to_nothing_is_malformed() {
 
 /// Whatever an operator chooses, others can keep to it.
 #[test]
-fn the_least_that_a_side_may_take_is_what_its_limits_may_be_set_to() {
+fn the_smallest_limits_equal_the_smallest_allowance() {
     let Bounds { depth, items, text } = Allowance::MIN_BOUNDS;
     let least = || {
         Limits::builder()

@@ -160,7 +160,7 @@ fn only_one_spelling_is_taken() {
 }
 
 #[test]
-fn what_is_no_message_is_refused() {
+fn bytes_that_are_not_a_message_are_refused() {
     for (bad, why) in [
         ("", WireError::Truncated),
         ("c0", WireError::Type),
@@ -191,7 +191,7 @@ fn what_is_no_message_is_refused() {
 }
 
 #[test]
-fn maps_and_types_that_ask_what_comes_next_are_refused() {
+fn maps_and_untagged_types_are_refused() {
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(untagged)]
     enum Untagged {

@@ -81,7 +81,7 @@ fn a_roster_is_read_as_it_was_written() {
 }
 
 #[test]
-fn what_an_agent_says_of_itself_is_bounded_and_in_one_line() {
+fn the_text_about_an_agent_is_bounded_and_in_one_line() {
     let with = |text: &str| {
         let mut bytes = hex("97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 07 90 c0");
         let len = u16::try_from(text.len()).unwrap();

@@ -12,7 +12,7 @@ use super::kit::{Host, Job, SOON, Scene, Slow, Text, settle};
 use crate::stage::{MS, play};
 
 #[test]
-fn what_no_leader_takes_in_time_is_not_sent() {
+fn a_message_that_no_leader_takes_in_time_is_not_sent() {
     play(async {
         let scene = Scene::new();
         let alone = BullyAgent::builder("a").ineligible().join(&scene.group);

@@ -25,7 +25,7 @@ use crate::{
 async fn nothing(_: Tick) {}
 
 #[test]
-fn what_makes_no_sense_is_refused_and_touches_nothing() {
+fn an_impossible_schedule_is_refused_and_changes_nothing() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).start().unwrap();

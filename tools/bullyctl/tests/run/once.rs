@@ -64,7 +64,7 @@ fn the_command_gets_its_names_its_fence_and_the_standard_input() {
 }
 
 #[test]
-fn what_can_never_run_is_refused_in_words() {
+fn a_configuration_that_can_never_run_is_refused_in_words() {
     let place = Place::new();
     let lease = format!("[lease]\nfolder = \"{}\"", place.path().join("x").display());
     for (more, command, code, words) in [

@@ -53,7 +53,7 @@ fn a_successor_that_cannot_be_elected_or_is_cut_off_takes_nothing() {
 }
 
 #[test]
-fn what_was_over_before_changes_nothing() {
+fn a_resignation_of_an_ended_leadership_changes_nothing() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(6, Some(ME))).nothing_else_happened();
     me.hear(LOW, resign(7, Some(ME))).nothing_else_happened();

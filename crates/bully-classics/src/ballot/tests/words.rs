@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn messages_read_as_what_they_mean() {
+fn messages_have_a_readable_text() {
     let of = |message: BallotMessage| (message.kind(), message.to_string(), message.term().0);
     let asks = request(3, Some(ballot(7, HIGH)), hearing(7, HIGH));
     assert_eq!(

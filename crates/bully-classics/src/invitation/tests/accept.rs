@@ -48,7 +48,7 @@ fn with_a_group_of_three() -> Kit {
 }
 
 #[test]
-fn those_that_others_bring_are_waited_for() {
+fn members_that_others_bring_are_waited_for() {
     let mut me = with_a_group_of_three();
     assert_eq!(me.hear(HIGH, accept(5, ME)), NOTHING);
     assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING);

@@ -49,7 +49,7 @@ fn asks() -> Kit {
 }
 
 #[test]
-fn a_member_watches_on_and_an_agent_that_is_none_waits_for_its_slot() {
+fn a_member_still_watches_and_another_agent_waits_for_its_slot() {
     assert_eq!(asks().hear(HIGH, there(7, HIGH, true)), ["set Watch 250"]);
     let said = asks().hear(HIGH, there(7, HIGH, false));
     assert_eq!(said.lines()[0], "has no leader since term 7");

@@ -18,7 +18,7 @@ fn a_coordinator_that_was_stalled_for_longer_than_others_wait_is_free_again() {
 }
 
 #[test]
-fn one_that_never_hands_out_the_task_is_asked() {
+fn a_coordinator_that_never_hands_out_the_task_is_asked() {
     let mut me = Kit::joining();
     assert_eq!(
         me.later(500).fire(InvitationTimer::Watch),

@@ -111,7 +111,7 @@ fn a_coordinator_that_is_there_is_watched_on() {
 }
 
 #[test]
-fn one_that_knows_nothing_of_its_election_is_as_good_as_silent() {
+fn a_leader_that_does_not_know_its_election_counts_as_silent() {
     let mut me = Kit::following();
     me.later(250).fire(ReorganizationTimer::Watch).whatever();
     assert_eq!(

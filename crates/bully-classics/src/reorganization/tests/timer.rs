@@ -86,7 +86,7 @@ fn a_silent_coordinator_is_asked_and_then_given_up() {
 }
 
 #[test]
-fn one_that_never_hands_out_the_task_is_asked_as_well() {
+fn a_halter_that_never_hands_out_the_task_is_asked_as_well() {
     let mut me = Kit::joining();
     assert_eq!(
         me.later(500).fire(ReorganizationTimer::Watch),

@@ -55,7 +55,7 @@ fn a_suspicion_counts_once() {
 }
 
 #[test]
-fn what_was_under_way_to_a_member_that_ended_goes_to_the_next() {
+fn a_message_under_way_to_an_ended_member_goes_to_the_next_member() {
     let mut kit = Kit::candidate();
     let token = collect(1, (ME, 5), &[(ME, 5)]);
     kit.ends(Z)

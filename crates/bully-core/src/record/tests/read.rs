@@ -20,7 +20,7 @@ fn with(number: usize, line: &str) -> String {
 }
 
 #[test]
-fn what_is_written_is_read_again_to_the_last_byte() {
+fn a_written_recording_is_read_again_to_the_last_byte() {
     let recording = full();
     let text = recording.to_jsonl();
     let again = read(&text).unwrap();
@@ -42,7 +42,7 @@ fn the_lines_are_those_of_version_1() {
 }
 
 #[test]
-fn what_is_no_recording_is_refused_by_its_first_line() {
+fn another_file_is_refused_by_its_first_line() {
     for foreign in [
         "",
         "\n",
@@ -150,7 +150,7 @@ fn times_do_not_run_backwards_and_the_end_is_the_end() {
 }
 
 #[test]
-fn what_exceeds_a_limit_is_refused_without_being_kept() {
+fn a_line_over_a_limit_is_refused_and_not_kept() {
     let long = format!(
         "{{\"at_ns\":1,\"what\":{{\"mark\":\"{}\"}}}}",
         "x".repeat(1 << 20)

@@ -91,7 +91,7 @@ fn a_command_is_written_in_more_than_one_way() {
 }
 
 #[test]
-fn what_is_no_command_is_refused_with_advice() {
+fn a_text_that_is_not_a_command_is_refused_with_advice() {
     for (said, advice) in [
         ("", "there is no command ``, but crash, stop"),
         ("xyzzy", "there is no command `xyzzy`, but crash, stop"),

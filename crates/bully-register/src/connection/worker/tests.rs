@@ -84,7 +84,7 @@ impl StoreSession for Scripted {
 
 /// Virtual time: each wait is one step.
 #[tokio::test(start_paused = true)]
-async fn what_waits_for_a_connection_or_an_answer_is_told_why_and_the_connection_given_up() {
+async fn waiting_operations_get_the_reason_and_the_connection_is_closed() {
     let attempts = Arc::new(AtomicUsize::new(0));
     let (jobs, asked) = Jobs::new();
     let (told, _listeners) = Tellers::new();
@@ -236,7 +236,7 @@ impl Server for Numbered {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_asked_when_a_connection_has_ended_is_for_the_next_one() {
+async fn a_question_after_the_end_of_a_connection_goes_to_the_next_connection() {
     let (jobs, asked) = Jobs::new();
     let (told, _listeners) = Tellers::new();
     let worker = Worker {

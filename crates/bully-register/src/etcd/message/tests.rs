@@ -181,7 +181,7 @@ fn a_range_shows_revision_and_value_and_leaves_out_what_is_empty() {
 }
 
 #[test]
-fn what_etcd_does_not_say_is_no_answer() {
+fn a_text_that_etcd_never_sends_is_refused() {
     let kv = |text: &str| format!(r#"{{"header":{{"revision":"9"}},"kvs":[{text}],"count":"1"}}"#);
     for answer in [
         String::new(),

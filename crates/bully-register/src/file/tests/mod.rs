@@ -205,7 +205,7 @@ async fn readers_take_no_lock_and_what_was_changed_is_told_without_it() {
 }
 
 #[test]
-fn what_a_register_did_not_write_is_refused_and_not_listed() {
+fn a_file_that_no_register_wrote_is_refused_and_not_listed() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = folder(temporary.path(), &Arc::default());
     let [lease, claim] = ["shop/cron/lease", "shop/cron/claim"].map(key);

@@ -162,7 +162,7 @@ fn the_name_of_another_file_is_never_taken() {
 }
 
 #[test]
-fn what_a_crash_left_of_a_new_file_is_used_unless_it_has_another_name_too() {
+fn a_new_file_left_by_a_crash_is_used_unless_it_has_a_second_name() {
     let (folder, path) = place();
     let beside = folder.path().join(".jobs.new");
     fs::write(&beside, "x".repeat(100_000)).expect("written");
@@ -223,7 +223,7 @@ fn a_record_that_is_too_long_is_not_written() {
 }
 
 #[test]
-fn what_is_no_such_file_is_named() {
+fn open_reports_why_a_file_is_refused() {
     let (folder, path) = place();
     let refused = |path| open(&Arc::default(), path).expect_err("refused");
     assert!(matches!(refused(&path), RecordFileError::Missing));

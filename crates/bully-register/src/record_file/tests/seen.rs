@@ -94,7 +94,7 @@ fn a_record_whose_sync_failed_is_never_seen() {
 }
 
 #[test]
-fn what_a_writer_left_that_was_killed_is_for_the_lock() {
+fn a_file_left_by_a_killed_writer_is_not_read_without_the_lock() {
     let (_folder, path, mut file) = with(3);
     write(&mut file, 4);
     drop(file);
@@ -196,7 +196,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_anew() {
 }
 
 #[test]
-fn what_is_no_such_file_is_for_the_lock() {
+fn a_file_of_a_wrong_length_is_not_read_without_the_lock() {
     let (folder, path) = place();
     let system = Arc::new(Tried::default());
     for len in [0, 100, 16_384] {

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn whom_it_met_is_told_apart() {
+    fn faults_are_counted_by_situation() {
         let mut coverage = Coverage::default();
         let [here, there, ..] = Situation::ALL;
         coverage.hit(Fault::Crash, here);

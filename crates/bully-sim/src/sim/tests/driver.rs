@@ -23,7 +23,7 @@ fn a_step_sees_the_agents_own_clock() {
 
 /// D2
 #[test]
-fn what_was_made_durable_outlives_a_crash_and_timers_do_not() {
+fn a_durable_record_outlives_a_crash_and_timers_do_not() {
     let mut world = settled();
     world.crash("c");
     world.run_for(MS(5));

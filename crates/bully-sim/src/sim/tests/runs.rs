@@ -75,7 +75,7 @@ fn a_run_reads_in_a_few_lines() {
 }
 
 #[test]
-fn who_does_not_agree_is_told_in_one_line() {
+fn the_error_names_each_agent_that_does_not_agree_in_one_line() {
     let mut world = settled();
     world.ignore("elected");
     world.ignore("beat");

@@ -5,7 +5,7 @@ use crate::sim::{Detection, StoreContents, World};
 use bully_core::protocol::{Incarnation, Term};
 
 #[test]
-fn what_is_said_to_a_name_reaches_both_processes_and_neither_hears_the_other() {
+fn a_message_to_a_name_reaches_both_processes_and_neither_hears_the_other() {
     let mut world = settled();
     assert!(!world.has_second("a") && world.begin_second("a", StoreContents::New));
     assert!(world.has_second("a") && !world.begin_second("a", StoreContents::New));

@@ -194,7 +194,7 @@ fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
 }
 
 #[test]
-fn what_became_of_the_forgotten_is_known_when_they_would_meet_again() {
+fn the_end_of_a_forgotten_agent_is_known_at_the_next_meeting() {
     let mut world = started(Detection::Certain(MS(0).into()));
     for agent in ["a", "b"] {
         world.forget(agent, "c");

@@ -51,7 +51,7 @@ fn a_leader_that_hangs_beats_once_when_it_goes_on() {
 }
 
 #[test]
-fn who_is_in_no_state_for_it_is_left_alone() {
+fn a_command_in_a_wrong_state_changes_nothing() {
     let mut world = settled();
     assert!(!world.crash("x") && !world.restart("c") && !world.resume("c"));
     assert!(world.crash("c") && !world.crash("c") && !world.pause("c"));

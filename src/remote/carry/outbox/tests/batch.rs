@@ -103,7 +103,7 @@ impl crate::protocol::PeerMessage for Sick {
 }
 
 #[test]
-fn what_a_panic_or_a_failure_leaves_behind_is_never_sent() {
+fn bytes_left_by_a_panic_or_a_failure_are_never_sent() {
     let message = |message| Envelope {
         from: id("a"),
         incarnation: Incarnation(1),

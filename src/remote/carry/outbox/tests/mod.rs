@@ -266,7 +266,7 @@ fn a_message_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
 
 /// A peer is slow by what it does on this link. Else no link lasts where something is said at all times.
 #[test]
-fn what_waited_before_a_link_grows_too_old_on_it_and_does_not_end_it() {
+fn a_message_that_waited_for_a_link_expires_on_it_and_does_not_end_it() {
     play(async {
         let sink = sink();
         sink.outbox.unlink(LINK);

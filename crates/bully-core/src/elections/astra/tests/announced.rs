@@ -19,7 +19,7 @@ fn an_outranked_leader_leads_on_until_the_better_agent_announces_itself() {
 
 /// `lead-after-the-former`
 #[test]
-fn who_knows_of_a_leader_leads_when_that_one_has_stopped() {
+fn a_winner_that_knows_a_leader_leads_when_that_leader_has_stopped() {
     let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
     me.later(DEADLINE)
         .fire(BullyTimer::Deadline)
@@ -89,7 +89,7 @@ fn an_old_resignation_gives_no_leadership() {
 }
 
 #[test]
-fn who_has_announced_itself_gives_way_to_better_agents_and_to_no_others() {
+fn an_announced_winner_gives_way_only_to_better_agents() {
     Kit::announced()
         .hear(HIGH, elected(1, 9))
         .new_leader(HIGH, 1)
@@ -106,7 +106,7 @@ fn who_has_announced_itself_gives_way_to_better_agents_and_to_no_others() {
 }
 
 #[test]
-fn who_has_announced_itself_says_its_new_score_and_that_it_cannot_lead() {
+fn an_announced_winner_reports_a_new_score_and_that_it_cannot_lead() {
     let mut me = Kit::announced();
     me.set_score(6)
         .sent_all(elected(MINE, 6))
@@ -126,7 +126,7 @@ fn the_answer_of_an_outranked_leader_is_for_the_election_that_asked() {
 
 /// It leads until the better agent announces itself.
 #[test]
-fn who_has_announced_itself_answers_a_better_agent_as_a_leader_does() {
+fn an_announced_winner_answers_a_better_agent_like_a_leader() {
     let mut me = Kit::announced();
     me.hear(HIGH, elect(9))
         .sent(HIGH, answers(1, MINE, 5))
@@ -175,7 +175,7 @@ fn the_answer_of_the_former_leader_is_not_asked_about_again() {
 
 /// The next leader may wait for it.
 #[test]
-fn the_word_of_a_former_leader_is_passed_on_by_who_gave_way() {
+fn an_agent_that_gave_way_passes_on_the_resignation_of_the_former_leader() {
     let mut me = Kit::announced().after(HIGH, elected(MINE + 1, 9));
     me.hear(LOW, resign(MINE - 1, Some(ME)))
         .sent(HIGH, resign(MINE + 1, Some(HIGH)))

@@ -209,7 +209,7 @@ fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
 
 /// It asked with a lower score, and has a higher one since. Two that believe that of each other would both lead.
 #[test]
-fn who_answers_ok_or_asks_from_above_is_asked_again() {
+fn an_agent_that_answers_ok_or_asks_from_above_is_asked_again() {
     let all = [HIGH, LOW];
     for mut me in [
         Kit::holding()

@@ -88,7 +88,7 @@ fn the_first_asks_those_above_when_a_leader_below_asks() {
 }
 
 #[test]
-fn what_a_leader_asked_before_it_led_is_late() {
+fn an_answer_to_a_question_from_before_the_leadership_is_late() {
     Kit::following()
         .hear(HIGH, elect_after(OLD - 1, 9))
         .sent(HIGH, ok_after(OLD))

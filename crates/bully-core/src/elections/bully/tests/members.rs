@@ -65,7 +65,7 @@ fn a_leader_that_most_call_stale_steps_down_and_stands_again_when_they_hear_it()
 }
 
 #[test]
-fn who_is_called_stale_by_most_does_not_stand_in_any_role() {
+fn an_agent_that_most_peers_call_stale_does_not_stand_in_any_role() {
     for (role, mut me) in Kit::roles() {
         me.told(disowned(&[LOW, HIGH], true)).whatever();
         let mut after = me;

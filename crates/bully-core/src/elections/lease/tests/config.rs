@@ -28,7 +28,7 @@ fn every_preset_with_a_detector_fits() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_both_values() {
+fn a_configuration_that_does_not_fit_is_refused_with_both_values() {
     let margin = LeaseConfig {
         margin: Some(Score::from(-1)),
         ..config()

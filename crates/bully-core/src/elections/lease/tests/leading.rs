@@ -136,7 +136,7 @@ fn it_takes_its_own_lease_again_above_a_term_that_another_has_seen() {
 }
 
 #[test]
-fn what_was_asked_before_its_lease_does_not_end_it() {
+fn an_answer_from_before_its_lease_does_not_end_the_lease() {
     let mut me = Kit::leading();
     let asked = Some(me.request() - 1);
     let before = holds(Some(released(MINE - 1, None)), None);

@@ -64,7 +64,7 @@ fn it_hands_over_to_an_agent_that_only_the_store_knows_if_that_is_the_best() {
 }
 
 #[test]
-fn what_is_applied_ends_it_and_the_successor_goes_first() {
+fn an_applied_release_ends_the_lease_and_the_successor_goes_first() {
     let mut me = Kit::giving_back();
     let wait = u64::try_from(config().wait().as_millis()).unwrap();
     me.later(4).applied().next_slot(wait + 9 * SLOT); // it cools down: behind all others, and HIGH is one of them

@@ -27,7 +27,7 @@ fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
 
 /// HIGH was up as far as this process knows, and it is the one that fell silent: the slot is the first.
 #[test]
-fn it_does_not_follow_what_it_has_given_up_until_that_is_renewed() {
+fn it_does_not_follow_a_lease_that_it_gave_up_until_a_renewal() {
     let mut me = Kit::following();
     me.unchanged(Some(&held(HIGH, OLD, 2)), PATIENCE);
     me.fire(BullyTimer::Lease).whatever();
@@ -103,7 +103,7 @@ fn a_longer_lease_than_its_own_is_waited_for() {
 }
 
 #[test]
-fn what_the_register_says_unasked_is_as_good_as_a_read() {
+fn a_notification_of_the_register_counts_like_a_read() {
     let mut me = Kit::following();
     me.later(READ)
         .shown(None, holds(Some(held(LOW, OLD + 1, 1)), None))

@@ -40,7 +40,7 @@ fn a_lease_that_was_released_before_it_looked_is_taken_after_a_whole_lease() {
 }
 
 #[test]
-fn what_another_group_or_program_has_written_is_never_taken() {
+fn a_record_of_another_group_or_program_is_never_overwritten() {
     let foreign = |content| Answer::Holds {
         lease: Cell {
             version: version(None),

@@ -148,7 +148,7 @@ fn the_term_is_not_below_what_the_wall_clock_says() {
 }
 
 #[test]
-fn what_was_read_too_long_ago_is_read_again_first() {
+fn an_old_read_is_repeated_before_the_attempt() {
     let mut me = Kit::with_a_slot();
     let request = me.request();
     me.later(PATIENCE + SLOT)

@@ -118,7 +118,7 @@ fn saying(text: &str) -> LeaseRecord {
 }
 
 #[test]
-fn what_the_holder_says_of_itself_is_the_last_line_and_may_be_missing() {
+fn the_text_about_the_holder_is_the_last_line_and_may_be_missing() {
     for text in ["http://10.0.0.3:8080/a?b=c", "-", " two words ", "über"] {
         let record = saying(text);
         let written = record.encode();
@@ -130,7 +130,7 @@ fn what_the_holder_says_of_itself_is_the_last_line_and_may_be_missing() {
 }
 
 #[test]
-fn a_bad_word_of_the_holder_about_itself_is_no_record() {
+fn a_record_with_an_invalid_about_line_is_refused() {
     let longer = "x".repeat(About::MAX_LEN + 1);
     for (line, blamed) in [
         ("about \n", "about"),

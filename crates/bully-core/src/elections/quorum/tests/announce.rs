@@ -132,7 +132,7 @@ fn a_resigned_leadership_is_not_followed_again() {
 }
 
 #[test]
-fn what_the_available_mode_says_is_none_of_this_mode() {
+fn messages_of_the_available_mode_are_ignored() {
     let mut me = Kit::vacant();
     let sent_at = None;
     me.hear(

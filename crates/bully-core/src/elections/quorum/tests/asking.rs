@@ -32,7 +32,7 @@ fn ask(change: VoterChange, is_unentitled: bool) -> AskChange {
 }
 
 #[test]
-fn who_may_only_observe_gets_a_refusal_from_the_leader_and_nothing_from_others() {
+fn an_observer_gets_a_refusal_from_the_leader_and_no_answer_from_others() {
     let refusal = ChangeAnswer {
         term: Term(MINE),
         change: Box::new(remove(HIGH)),

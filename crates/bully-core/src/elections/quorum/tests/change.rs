@@ -5,7 +5,7 @@ use crate::elections::message::{AskChange, ChangeAnswer};
 use crate::protocol::{ChangeError, Changed, Contact, NewVoter, VoterChange, VotersEvent};
 
 #[test]
-fn what_a_leader_refuses_is_said_with_its_reason() {
+fn a_leader_refuses_a_change_with_its_reason() {
     let mut me = Kit::heard();
     let replace = |old: &str, new: &str| VoterChange::Replace {
         old: id(old),
@@ -109,7 +109,7 @@ fn only_a_learner_that_was_heard_of_late_is_made_a_voter() {
 }
 
 #[test]
-fn what_is_so_already_is_done_and_nobody_is_asked_to_stop() {
+fn a_change_that_holds_already_is_done_without_a_seal() {
     let mut me = Kit::heard();
     let done = Changed {
         epoch: 0,

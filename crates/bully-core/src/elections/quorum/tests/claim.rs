@@ -98,7 +98,7 @@ fn a_leader_follows_no_other_one_of_its_term() {
 }
 
 #[test]
-fn who_hears_that_another_one_leads_in_its_term_gives_up_or_raises_it() {
+fn an_elected_agent_in_a_contested_term_gives_up_or_raises_it() {
     let mut me = Kit::elected();
     me.hear(LOW, nack_of(MINE, MINE)).whatever();
     assert!(!matches!(me.machine.state, State::Leading(_)));

@@ -122,7 +122,7 @@ fn an_agent_that_is_not_eligible_tells_the_list_while_it_knows_no_leader() {
 }
 
 #[test]
-fn a_list_whose_term_is_not_the_first_of_its_epoch_is_none() {
+fn a_list_whose_term_is_not_the_first_of_its_epoch_is_ignored() {
     let mut me = Kit::following();
     for term in [NEXT + 1, NEXT - 1, 2 * NEXT] {
         let odd = Install {

@@ -41,7 +41,7 @@ fn it_follows_a_leader_meanwhile_and_votes_for_nobody() {
 }
 
 #[test]
-fn what_others_have_seen_makes_it_abstain_as_well() {
+fn terms_that_others_have_seen_make_it_abstain_as_well() {
     let mut me = late(config());
     me.hear(LOW, elect(2, 1))
         .sent(LOW, alive(1, 2, P))

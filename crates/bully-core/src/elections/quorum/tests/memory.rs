@@ -146,7 +146,7 @@ fn a_later_epoch_forgets_the_stores() {
 
 /// Its store may have been lost before it was given the later epoch.
 #[test]
-fn what_is_said_in_an_earlier_epoch_is_not_kept() {
+fn messages_of_an_earlier_epoch_are_not_remembered() {
     let epoch = 1;
     let config = QuorumConfig { epoch, ..config() };
     let first = config.first_term().0 + 1;
@@ -159,7 +159,7 @@ fn what_is_said_in_an_earlier_epoch_is_not_kept() {
 }
 
 #[test]
-fn what_is_kept_of_the_others_is_written_within_a_minute() {
+fn memories_of_other_voters_are_written_within_a_minute() {
     let mut me = Kit::leading();
     me.later(59_999);
     assert!(!me.acked(LOW, 1).writes());

@@ -281,7 +281,7 @@ fn a_seal_that_an_earlier_incarnation_wrote_is_said_when_the_record_names_this_o
 }
 
 #[test]
-fn what_cannot_follow_is_not_sealed() {
+fn a_list_that_cannot_follow_is_not_sealed() {
     let mut me = Kit::following();
     let of = |next: Decree| Seal {
         term: Term(OLD),

@@ -51,7 +51,7 @@ fn the_median_of_ten_writes_counts_and_one_in_time_counts_as_none() {
 }
 
 #[test]
-fn who_would_take_over_or_is_slow_wants_its_disk_measured() {
+fn an_agent_that_would_take_over_or_is_slow_measures_its_disk() {
     let probes = |me: &Kit| me.machine.prospects().probes;
     assert!(!probes(&Kit::following()), "its leader outranks it");
     assert!(probes(&Kit::following_low()));

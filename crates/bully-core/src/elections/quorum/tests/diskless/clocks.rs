@@ -52,7 +52,7 @@ fn where_the_clock_decides_the_lowest_one_and_ten_seconds_are_enough() {
 }
 
 #[test]
-fn what_is_remembered_counts_whatever_the_clocks_say() {
+fn a_remembered_term_counts_whatever_the_clocks_show() {
     let mut me = asking(forgetful());
     me.hear(LOW, says(BEGINS - HOUR, &recovers(1, BEGINS)))
         .whatever();

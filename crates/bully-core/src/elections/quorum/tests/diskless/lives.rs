@@ -88,7 +88,7 @@ fn leads_by_another_acknowledgement(config: QuorumConfig) -> bool {
 }
 
 #[test]
-fn who_is_answered_is_named() {
+fn an_answer_names_the_incarnation_of_the_asker() {
     let mut me = recovered(forgetful(), OLD);
     let effects = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
     let promised = Ack {

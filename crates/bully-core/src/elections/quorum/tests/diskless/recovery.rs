@@ -198,7 +198,7 @@ fn where_too_many_have_forgotten_the_clock_decides() {
 /// LOW recovers as well, hears of it and goes on: it would not count as a forgetful voter any more, and this one would
 /// wait for ever.
 #[test]
-fn one_that_went_on_by_the_clock_still_counts_for_those_that_had_forgotten_with_it() {
+fn a_voter_that_continued_by_the_clock_still_counts_for_the_voters_that_forgot_with_it() {
     assert!(says_that_it_had_forgotten(forgetful()));
 }
 

@@ -19,7 +19,7 @@ fn claimed(config: QuorumConfig, remembered: u64) -> u64 {
 }
 
 #[test]
-fn a_claim_is_for_what_the_clock_says_or_the_term_after_those_seen() {
+fn a_claim_names_the_term_of_the_clock_or_the_term_after_the_highest_seen() {
     let by_the_clock = BEGINS + ABSTAINS + 2 * S + 10;
     assert_eq!(claimed(forgetful(), OLD), by_the_clock);
     let ahead = by_the_clock + 77;
@@ -88,7 +88,7 @@ fn a_leader_far_ahead_of_the_own_clock_is_followed() {
 }
 
 #[test]
-fn a_fresh_voter_takes_what_the_others_remember_whatever_its_clock_says() {
+fn a_fresh_voter_takes_the_terms_of_the_others_whatever_its_clock_shows() {
     let me = recovered(forgetful(), BEGINS * 3);
     assert_eq!(me.durable().0, BEGINS * 3);
 }
