@@ -48,9 +48,7 @@ pub enum ZenohError {
         endpoint: String,
     },
     /// The bridge has an address to listen at besides zenoh.
-    #[error(
-        "a bridge over zenoh listens by zenoh alone: remove the bridge's .listen({address:?})"
-    )]
+    #[error("a bridge over zenoh listens by zenoh alone: remove the bridge's .listen({address:?})")]
     Listen {
         /// The address.
         address: String,
@@ -62,7 +60,9 @@ pub enum ZenohError {
     #[error("the zenoh session cannot be opened: {0}")]
     Open(#[source] io::Error),
     /// zenoh has not opened the session in time.
-    #[error("the zenoh session did not open within {limit:?}: check that the names of all endpoints resolve")]
+    #[error(
+        "the zenoh session did not open within {limit:?}: check that the names of all endpoints resolve"
+    )]
     Late {
         /// Time for which the start waited.
         limit: Duration,

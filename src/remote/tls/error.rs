@@ -46,11 +46,11 @@ pub enum TlsError {
     Key,
     /// The key belongs to another certificate.
     #[error(
-        "the private key does not fit the own certificate: give the key of that certificate"
+        "the private key does not fit this node's certificate: give the key of that certificate"
     )]
     KeyMismatch,
     /// A certificate is not X.509 version 3, or uses something that is not supported.
-    #[error("a certificate of the {part} cannot be used: {detail}")]
+    #[error("the {part} cannot be used: {detail}")]
     Certificate {
         /// The part that contains it.
         part: TlsPart,
@@ -67,26 +67,28 @@ pub enum TlsError {
     },
     /// The own certificate, or a certificate between it and the authority, has expired.
     #[error(
-        "the own certificate, or its issuer, expired {ago:?} ago: issue a new one, or set the clock"
+        "this node's certificate, or its issuer, expired {ago:?} ago: issue a new one, or set the clock"
     )]
     Expired {
         /// Time since the expiry.
         ago: Duration,
     },
     /// The own certificate, or a certificate between it and the authority, is not valid yet.
-    #[error("the own certificate, or its issuer, becomes valid in {after:?}: is the clock right?")]
+    #[error(
+        "this node's certificate, or its issuer, becomes valid in {after:?}: is the clock right?"
+    )]
     NotYetValid {
         /// Time until it is valid.
         after: Duration,
     },
     /// No authority that this side trusts has issued the own certificate.
     #[error(
-        "the own certificate was not issued by any of the certificate authorities: give its authority, and all intermediate certificates after the own certificate"
+        "this node's certificate was not issued by any of the certificate authorities: give its authority, and all intermediate certificates after this certificate"
     )]
     UnknownIssuer,
     /// The own certificate does not allow both ends of a connection.
     #[error(
-        "the own certificate does not allow {usage}: issue it with both serverAuth and clientAuth, or without extended key usages"
+        "this node's certificate does not allow {usage}: issue it with both serverAuth and clientAuth, or without extended key usages"
     )]
     Usage {
         /// The missing usage.
@@ -94,12 +96,12 @@ pub enum TlsError {
     },
     /// The own certificate does not contain the name of exactly one node.
     #[error(
-        "the own certificate does not name a node, because {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
+        "this node's certificate does not name a node, because {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
     )]
     Name(#[source] NameFault),
     /// The own certificate contains the name of another node.
     #[error(
-        "the own certificate is that of node {found}, but this is {node}: give the certificate of {node}, or call the node {found}"
+        "the certificate is that of node {found}, but this node is {node}: give the certificate of {node}, or call the node {found}"
     )]
     OtherNode {
         /// The node whose name the certificate contains.
