@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_after_a_minute_waits_for_nothing_and_is_held_back() {
+    fn an_agent_that_fails_after_a_minute_does_not_wait_and_is_held_back() {
         let (me, mut failing) = (id("a"), FailingWork::default());
         let mut fails = |led: u64| failing.fail((&me, Incarnation(1)), S(led), at(9_000));
         let waits = Consequence {
