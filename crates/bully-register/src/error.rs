@@ -17,9 +17,7 @@ pub enum RegisterError {
     )]
     Unreachable(#[source] io::Error),
     /// The store did not confirm a write: it may have written, or may still write.
-    #[error(
-        "the store of the lease did not confirm a write; the agent reads it again ({0})"
-    )]
+    #[error("the store of the lease did not confirm a write; the agent reads it again ({0})")]
     Unknown(#[source] io::Error),
     /// The store answered, and refuses the operation. A store may refuse a write that it has applied (etcd does when
     /// its database is full). The register of such a store reads the entry before it reports this error.
@@ -45,9 +43,7 @@ pub enum RegisterError {
         len: usize,
     },
     /// There are more entries below a key than a register lists.
-    #[error(
-        "more than {MOST_LISTED} entries are below {prefix}: remove the unused entries"
-    )]
+    #[error("more than {MOST_LISTED} entries are below {prefix}: remove the unused entries")]
     TooMany {
         /// The key above these entries.
         prefix: RegisterKey,
