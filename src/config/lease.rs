@@ -94,7 +94,8 @@ impl Config {
         ];
         for (store, is_named, keys) in ways {
             if let Some((key, _)) = keys.iter().find(|(_, is_set)| *is_set && !is_named) {
-                let advice = "this key is a setting of that store: name the store, or remove the key";
+                let advice =
+                    "this key is a setting of that store: name the store, or remove the key";
                 return Err(contradiction(*key, store, advice));
             }
         }

@@ -147,5 +147,5 @@ fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole(
     let history = refused(&|header| header.again = Some("simulate --seed 7".to_owned()));
     assert!(history.contains("`simulate --seed 7`"), "{history}");
     let forgotten = refused(&|header| header.forgotten = 3);
-    assert!(forgotten.starts_with("3 earlier entries"), "{forgotten}");
+    assert!(forgotten.contains("3 earlier entries"), "{forgotten}");
 }
