@@ -67,7 +67,7 @@ fn wait_for(lines: &Receiver<String>, text: &str) -> String {
         if line.contains(text) {
             return line;
         }
-        before += &format!("{line}\n");
+        before.extend([line.as_str(), "\n"]);
     }
 }
 
