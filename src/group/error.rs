@@ -11,7 +11,7 @@ use super::Unshared;
 #[non_exhaustive]
 pub enum GroupError {
     /// The name breaks the rules, which are the rules of an agent's name.
-    #[error("the group's name is refused; it follows the rules of an agent's name: {0}")]
+    #[error("the group's name is not valid: {0} (the rules are those of an agent's name)")]
     Name(#[source] IdError),
     /// The name has the ending that this crate uses for its own groups.
     #[error(

@@ -157,7 +157,8 @@ impl<M: PeerMessage> Group<M> {
         self.registry().snapshot(&self.0.delivery)
     }
 
-    /// Returns a membership that has all present members and their routes; scores and presence may be out of date.
+    /// Returns a membership for delivery: no present member and no route is missing. It may still contain a member that
+    /// has left, and its scores may be old.
     pub(crate) fn routes(&self) -> Arc<Snapshot<M>> {
         self.registry().routes(&self.0.delivery)
     }

@@ -174,7 +174,7 @@ fn a_job_that_drops_the_error_of_its_fence_is_explained_by_the_log_and_the_diagn
             working.lead(job).await
         });
         clock::sleep(MS(10_000)).await;
-        let why = "it ended 0 ms after it began, and was refused before: voters without a disk promise a fence only while";
+        let why = "it ended 0 ms after it began, and was refused before: this fence holds only if no voter";
         let told = lines.about("work of the leader");
         let begin = format!(
             "WARN bully.agent{{node=a group=\"jobs\"}}: work of the leader ended at once: the agent steps down reason={why}"

@@ -15,9 +15,9 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Returns whether a holder of this name made a record durable under these rules. If a record is needed, an agent
-    /// that comes back without it has forgotten its promises. A promise of an earlier epoch does not bind an agent of a
-    /// later epoch.
+    /// Returns whether an agent of this name has saved a record under these rules, in this epoch or a later one. An agent
+    /// that had such a record and comes back without it has forgotten its promises. A record of an earlier epoch does
+    /// not count, because its promises do not bind in a later epoch.
     pub(in crate::group) fn had_record(&self, id: &AgentId, now: &Requirements) -> bool {
         let is_bound = |noted: &Requirements| noted.rules == now.rules && noted.epoch >= now.epoch;
         self.records.get(id).is_some_and(is_bound)

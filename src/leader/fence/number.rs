@@ -113,7 +113,7 @@ pub enum NoFence {
     Unpromised,
     /// The voters have no disk, so the token is a fence only under a condition.
     #[error(
-        "voters without a disk promise a fence only while their clocks are not set back: give the voters stores (in a configuration: `store_file` in place of `diskless`), or accept that by `FenceNumber::try_from(&conditional_fence.accept())`"
+        "this fence holds only if no voter's clock is set back, because the voters have no disk: give the voters stores (in a configuration: `store_file` in place of `diskless`), or accept the condition by `FenceNumber::try_from(&conditional_fence.accept())`"
     )]
     Conditional,
     /// No `i64` holds the fence: the voters were changed too often, or their epochs begin at too high a number.

@@ -39,7 +39,9 @@ debug_is_text!(MessagesError);
 #[non_exhaustive]
 pub enum ChannelError {
     /// The name breaks the rules for the name of an agent.
-    #[error("the name of a message type is refused; it follows the rules of an agent's name: {0}")]
+    #[error(
+        "the name of a message type is not valid: {0} (the rules are those of an agent's name)"
+    )]
     Name(#[source] IdError),
     /// The name is longer than the limit.
     #[error("the name of a message type has {len} bytes, and the limit is {max}: shorten it")]

@@ -14,7 +14,7 @@ use crate::{
 #[non_exhaustive]
 pub enum ScheduleError {
     /// The schedule's name breaks the rules for the name of an agent.
-    #[error("the schedule's name is refused; it follows the rules of an agent's name: {0}")]
+    #[error("the schedule's name is not valid: {0} (the rules are those of an agent's name)")]
     Name(#[from] IdError),
     /// The interval is too short, too long, or not a whole number of milliseconds.
     #[error(

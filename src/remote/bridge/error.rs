@@ -22,7 +22,7 @@ pub enum BridgeError {
         reason: NodeIdError,
     },
     /// The cluster's name is not valid.
-    #[error("the cluster's name is refused; it follows the rules of an agent's name: {0}")]
+    #[error("the cluster's name is not valid: {0} (the rules are those of an agent's name)")]
     Cluster(#[source] IdError),
     /// Two calls set the same option.
     #[error(

@@ -150,8 +150,8 @@ impl<'a> RosterFrame<'a> {
     /// Appends a roster frame.
     ///
     /// A frame of `n` bytes has room for `(n - MAX_REST) / MAX_MEMBER` members, but never for more than
-    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS): 5 in the shortest frame that a peer may require. Send the others in
-    /// rosters without an opening.
+    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS). With the smallest limit of a frame that a peer may set, that is 5 members. The
+    /// caller sends the remaining members in further rosters, with `opening` = `None`.
     pub fn encode(
         seq: u64,
         group: u32,

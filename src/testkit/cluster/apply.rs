@@ -166,7 +166,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// The agent, which is to do nothing from now on.
+    /// Pauses the agent that the command names: the agent does nothing until it is resumed.
     fn pause(
         &mut self,
         command: &RecordedCommand,

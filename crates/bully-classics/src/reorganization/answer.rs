@@ -42,7 +42,8 @@ pub(super) fn are_you_there(
     Next::Stay
 }
 
-/// Answers "do you work under me?". Only a member of the asker answers "yes", if it obeys exactly that election.
+/// Answers "do you work under me?". The answer is "yes" if this agent has accepted the asker as its coordinator, in
+/// the election that the question names.
 pub(super) fn are_you_normal(
     core: &mut Core,
     state: &mut State,

@@ -125,7 +125,7 @@ pub(super) enum WaitCause {
     Halted(Halter),
     /// This agent's own election has failed, or its slot has not come.
     Pause,
-    /// This agent cools down after a step-down: all others act first, and may halt it.
+    /// This agent cools down after a step-down: all others may hold an election before it does.
     Cooldown,
 }
 

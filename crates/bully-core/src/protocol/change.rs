@@ -134,7 +134,9 @@ pub enum ChangeError {
         id: AgentId,
     },
     /// The agent that shall replace another voter is a voter already.
-    #[error("{id} is a voter already: remove the other voter instead")]
+    #[error(
+        "{id} is a voter already, so it cannot replace another voter: remove that voter without a replacement"
+    )]
     AlreadyAVoter {
         /// The name.
         id: AgentId,

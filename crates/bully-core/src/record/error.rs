@@ -144,8 +144,8 @@ pub enum Untold {
     Node,
     /// It was recorded in real time.
     #[error(
-        "it was recorded in real time, in which no run is the same twice: write its commands with \
-         `--show FILE --commands OTHER`, and run those by `--script`"
+        "a recording made in real time cannot be repeated exactly: save its commands to a script with \
+         `--show RECORDING --commands SCRIPT`, then run `--script SCRIPT`"
     )]
     RealTime,
     /// It is a history of the simulator.

@@ -74,7 +74,7 @@ fn a_refused_change_of_the_voters_has_an_exit_code_and_says_why() {
         ),
         (
             "voters replace n1 n2",
-            "the voters are not changed: n2 is a voter already: remove the other voter instead",
+            "the voters are not changed: n2 is a voter already, so it cannot replace another voter: remove that voter without a replacement",
         ),
     ] {
         let said = nodes.by_socket("n2", task);

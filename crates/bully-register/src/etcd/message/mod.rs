@@ -398,7 +398,7 @@ fn name(key: &RegisterKey) -> String {
 
 /// Largest size of the body of an answer about one key, in bytes. The largest record takes a third of it.
 const MOST_BODY: usize = 16_384;
-/// Longest token. A signed token with a long name is shorter.
+/// Longest token that is accepted, in bytes. Even a signed token with a long name stays below this limit.
 const MOST_TOKEN: usize = 4_096;
 /// Longest part of a complaint that is shown, in characters.
 const MOST_WORDS: usize = 300;
