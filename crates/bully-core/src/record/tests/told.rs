@@ -121,7 +121,9 @@ fn a_run_that_cannot_be_told_is_refused() {
     assert_eq!(script, test);
     assert_eq!(
         script.as_deref(),
-        Some("the example `cluster` has no election `paxos`")
+        Some(
+            "the example `cluster` has no election `paxos`: play the run again in the program that recorded it"
+        )
     );
     let [script, test] = untold(&|header| header.network = None);
     assert_eq!(
@@ -141,7 +143,7 @@ fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole(
     assert_eq!(run(&|_| {}), Ok(()));
     let refused = |change: &dyn Fn(&mut crate::record::Header)| run(change).unwrap_err();
     let real = refused(&|header| header.clock = crate::record::RecordedClock::Real);
-    assert!(real.contains("--commands OTHER"), "{real}");
+    assert!(real.contains("--commands SCRIPT"), "{real}");
     let node = refused(&|header| header.began_unix_ms = Some(1));
     assert!(node.contains("running node"), "{node}");
     let history = refused(&|header| header.again = Some("simulate --seed 7".to_owned()));
