@@ -290,7 +290,7 @@ fn a_run_in_real_time_is_refused() {
         assert!(viewer.head["unrepeatable"].is_string());
         let told = command(&page, r#"{"go_on_from":{"at_ms":1}}"#).await;
         assert!(told.message().contains("real time"), "{told:?}");
-        is_refused(&saved(&page, "").await, &["real time", "--commands OTHER"]);
+        is_refused(&saved(&page, "").await, &["real time", "--commands SCRIPT"]);
     });
 }
 

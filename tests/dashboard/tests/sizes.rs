@@ -58,6 +58,10 @@ fn rows() -> Vec<Row> {
         read("/page.css", "/page.css", 0, 32 * KIB),
         read("/page.js", "/page.js", 0, 128 * KIB),
         read("/stream.js", "/stream.js", 0, 32 * KIB),
+        Row {
+            path: "/go_on?at_ms=1",
+            ..post("/go_on", crowd(100, 100), 0, KIB)
+        },
         read("/history", "/history", 0, 4 * KIB),
         read("", "", 0, KIB),
         read("/copies/{file}", "/copies/run.jsonl", 0, 256 * KIB),
