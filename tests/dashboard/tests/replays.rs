@@ -239,7 +239,7 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
     run(async {
         let long = page(Protocol::Bully, None, Trace::new().bounded(50));
         clicked(&long).await;
-        is_refused(&saved(&long, "").await, &["are forgotten", "its test"]);
+        is_refused(&saved(&long, "").await, &["has forgotten", "its test"]);
         let test = get(&long, "/copies/recorded_run.rs").await;
         assert_eq!(test.status, 200, "that is what to do: {test:?}");
 
@@ -249,10 +249,10 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
                 "bully",
                 ["other timings", "in the program that recorded it"],
             ),
-            ("", ["by the name ``", "in the program that recorded it"]),
+            ("", ["no election ``", "in the program that recorded it"]),
             (
                 "coin",
-                ["by the name `coin`", "in the program that recorded it"],
+                ["no election `coin`", "in the program that recorded it"],
             ),
         ] {
             let (stage, page) = Stage::virtual_time();

@@ -260,6 +260,10 @@ impl Service<'_> {
             let end = running.guarded.attend(&leader).await;
             drop(running);
             if !self.repeat().is_due_after(end) {
+                if self.run.once {
+                    // Work that ends at once counts as failed work. The node leaves its group now, which is a hand-over.
+                    leader.stepping_down().await;
+                }
                 return;
             }
             // It starts again once the lease is renewed. This future is dropped when the lease runs out.
