@@ -142,7 +142,10 @@ impl<E: Election> ElectionHandle<E> {
             let led_for = self.shared.now().since(since);
             let (next, has_failed) = match end {
                 WorkEnd::Dropped => continue,
-                WorkEnd::Finished => (AfterWork::StepDown, self.shared.ended_at_once(began)),
+                WorkEnd::Finished => (
+                    AfterWork::StepDown,
+                    self.shared.ended_at_once(began, tenure.serial),
+                ),
                 WorkEnd::Panicked(reason) => (panics.decide(&reason), true),
             };
             match next {

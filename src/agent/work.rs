@@ -140,10 +140,13 @@ impl SharedState {
         self.vitals().note_work(|work| work.refused(reason));
     }
 
-    /// Returns whether work that began at `began`, and has ended by itself, counts as failed.
-    pub(super) fn ended_at_once(&self, began: Time) -> bool {
+    /// Returns whether work that began at `began`, and has ended by itself, counts as failed. `serial` is the number of
+    /// its leadership.
+    pub(super) fn ended_at_once(&self, began: Time, serial: u64) -> bool {
         let lasted = self.now().since(began);
-        let has_failed = lasted < AT_ONCE && !self.is_draining();
+        // Work may also end because its leadership has ended.
+        let leads = self.remaining_of(serial) != Remaining::Over;
+        let has_failed = lasted < AT_ONCE && leads && !self.is_draining();
         let refused = self.vitals().note_work(|work| work.refused.take());
         if has_failed {
             let mut reason = format!("it ended {} ms after it began", lasted.as_millis());

@@ -276,6 +276,8 @@ fn answer(reply: oneshot::Sender<Result<StageAnswer, StageError>>, told: Result<
 }
 
 /// Returns the first difference of what happened to the agents before that time, where both runs remember it.
+///
+/// Agents do not see in which order events happen to different agents at one instant, so this order is not compared.
 fn first_difference(before: &Recording, again: &Recording, until: Time) -> Option<String> {
     let remembered = |run: &Recording| {
         let first = run.entries().first().filter(|_| run.header().forgotten > 0);
@@ -287,13 +289,18 @@ fn first_difference(before: &Recording, again: &Recording, until: Time) -> Optio
         let counts = |entry: &&TraceEntry| {
             from.is_none_or(|from| entry.at > from) && entry.at < until && is_compared(&entry.what)
         };
-        entries.filter(counts).cloned().collect::<Vec<_>>()
+        let lines = entries
+            .filter(counts)
+            .map(|entry| (entry.at, entry.to_line()));
+        let mut lines: Vec<(Time, String)> = lines.collect();
+        lines.sort_unstable();
+        lines
     };
     let (before, again) = (done(before), done(again));
     let longest = before.len().max(again.len());
     let at = (0..longest).find(|at| before.get(*at) != again.get(*at))?;
-    let said = |entries: &[TraceEntry]| match entries.get(at) {
-        Some(entry) => entry.to_line(),
+    let said = |lines: &[(Time, String)]| match lines.get(at) {
+        Some((_, line)) => line.clone(),
         None => String::from("nothing"),
     };
     Some(format!("before: {}, now: {}", said(&before), said(&again)))
