@@ -85,16 +85,16 @@ fn a_database_that_is_away_ends_the_job_with_its_reason_and_panics_in_no_factory
     fs::create_dir(&home).unwrap();
     let database = home.join("jobs.sqlite");
     let store = format!(
-        "store_file = {:?}\nstore = \"open-or-create\"",
+        "store_file = {:?}\nstore = \"create\"",
         folder.path().join("vote")
     );
     let (replica, log) = start(folder.path(), &database, &store);
     wait_for(&log, "leadership acquired");
     fs::rename(&home, &away).unwrap();
     // The open database cannot write, then the factory of the next leadership cannot open it.
-    for _ in 0..2 {
-        let line = wait_for(&log, "the job ends: ");
-        assert!(line.contains("unable to open database file"), "{line}");
+    for reason in ["the job ends: ", "unable to open database file"] {
+        let line = wait_for(&log, reason);
+        assert!(line.contains("the job ends: "), "{line}");
         wait_for(&log, "work of the leader ended at once");
     }
     let before = rows(&away.join("jobs.sqlite"));
