@@ -74,7 +74,7 @@ fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
         assert!(why[0].as_str().unwrap().contains("group-5"), "{why:?}");
         let has_others = |text: &Value| text.as_str().unwrap().contains("group-1");
         assert!(why.iter().any(has_others), "{why:?}");
-        assert_eq!(shown[5], "unled");
+        assert!(shown[5].as_str().unwrap().starts_with("unled"), "{shown}");
         browser.shot("groups").await;
         browser.end().await;
     });
