@@ -170,9 +170,16 @@ impl Browser {
         returned.expect("the script runs")
     }
 
-    /// The text of an element.
+    /// The text of an element, or of the one that took its place if the page drew it anew meanwhile.
     pub async fn text(&self, css: &str) -> String {
-        self.wait(css).await.text().await.expect("a text")
+        let mut text = self.wait(css).await.text().await;
+        if text
+            .as_ref()
+            .is_err_and(CmdError::is_stale_element_reference)
+        {
+            text = self.wait(css).await.text().await;
+        }
+        text.expect("a text")
     }
 
     /// Clicks on an element, on the one that took its place if the page drew it anew meanwhile.
