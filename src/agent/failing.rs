@@ -20,7 +20,6 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Length below which a leadership counts as short. It is more than a minute, since a short one may include a minute's
 /// wait.
-/// minute.
 const SHORT: Duration = Duration::from_secs(120);
 
 /// The consequence of work that failed.

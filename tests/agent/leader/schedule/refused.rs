@@ -92,7 +92,6 @@ fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
     });
 }
 
-/// The leader's own agent keeps few marks, and the others too many: they were started with other names once.
 /// A record with as many marks as an agent keeps.
 fn full_record() -> ScheduleRecord {
     let mark = serde_json::json!({"begun": DAWN, "done": DAWN});
