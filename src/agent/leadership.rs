@@ -187,13 +187,15 @@ impl LeadershipMachine {
             state.enter_without_leadership(next);
             state.remains.is_dropped |= scope == Scope::Agent;
             let incarnation = state.incarnation;
+            let has_changed = next.lifecycle() != before.lifecycle();
             let ended = IncarnationEnd {
                 incarnation,
+                has_changed,
                 is_confirmed: state.lead_futures.incarnation_ended(incarnation),
                 departure: state.phase.departure(),
                 is_last: state.remains.is_dropped,
             };
-            (ended, next.lifecycle() != before.lifecycle())
+            (ended, has_changed)
         })
     }
 
@@ -256,6 +258,7 @@ impl LeadershipMachine {
         let ended = state.lead_futures.exit(incarnation)?;
         Some(IncarnationEnd {
             incarnation: ended,
+            has_changed: false,
             is_confirmed: true,
             departure: state.phase.departure(),
             is_last: state.remains.is_dropped,
@@ -309,6 +312,11 @@ impl LeadershipMachine {
     /// Returns whether the work under the present leadership has to end.
     pub(super) fn is_draining(&self) -> bool {
         matches!(self.state().phase, LeadershipPhase::Draining(_))
+    }
+
+    /// Returns whether that tenure goes on, and its work was not asked to end. Its lease may have run out.
+    pub(super) fn leads_on(&self, serial: u64) -> bool {
+        matches!(self.state().phase, LeadershipPhase::Leading(tenure) if tenure.serial == serial)
     }
 
     /// Returns whether no lead future runs.

@@ -77,6 +77,8 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
+    /// Whether this call changed the lifecycle. A later call may come when another agent has the name.
+    pub(super) has_changed: bool,
     /// Whether no lead future acts on its leadership any more.
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.

@@ -215,9 +215,9 @@ impl SharedState {
             now: self.now(),
             unix_ms: SystemWallClock.now().as_millis(),
         };
-        // With a lease, the agents of other processes need not be members.
-        let has_strangers = self.keeper().is_some();
         let is_down = |id: &AgentId| {
+            // With a lease, the agents of other processes need not be members.
+            let has_strangers = self.keeper().is_some();
             let members = self.membership().members();
             let member = members.get(id);
             member.map_or(!has_strangers, |member| member.presence == Presence::Down)
@@ -230,15 +230,17 @@ impl SharedState {
 
     /// Notes that from now on another agent's view of the past counts. Called after the last event of the incarnation.
     pub(super) fn end_view(&self) {
-        let reach = self.membership().reach();
-        let mut here = reach.iter().filter(|each| each.node.is_none());
-        let is_other = |each: &ReachableMember| each.member.id != *self.id() && each.member.is_up();
-        let others = if here.any(is_other) {
-            OtherWatchers::Some
-        } else {
-            OtherWatchers::None
-        };
-        self.past().ended(self.id(), others);
+        self.past().ended(self.id(), || {
+            let reach = self.membership().reach();
+            let mut here = reach.iter().filter(|each| each.node.is_none());
+            let is_other =
+                |each: &ReachableMember| each.member.id != *self.id() && each.member.is_up();
+            if here.any(is_other) {
+                OtherWatchers::Some
+            } else {
+                OtherWatchers::None
+            }
+        });
     }
 
     pub(super) fn write_role(&self, now: Time, role: Role) {

@@ -227,7 +227,9 @@ impl SharedState {
         self.note_led(None);
         let lost = self.subscribers().end(self.id(), ended.incarnation);
         self.log(lost);
-        self.end_view();
+        if ended.has_changed {
+            self.end_view();
+        }
         if ended.is_confirmed {
             self.confirm(ended);
         } else {

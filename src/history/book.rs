@@ -32,6 +32,8 @@ pub(super) struct HistoryBook {
     ahead: Option<AheadOfView>,
     /// Whether the past of an earlier process was read.
     is_restored: bool,
+    /// Whether the past is kept in a file at present.
+    is_kept: bool,
     revision: u64,
 }
 
@@ -93,6 +95,10 @@ impl HistoryBook {
             self.by = Some(by.clone());
         }
         let is_view = self.by.as_ref() == Some(by);
+        if matches!(event, Event::NoLeader { .. } | Event::Lost { .. }) {
+            // This agent will not be told of that end again.
+            self.ahead.take_if(|ahead| ahead.by == *by);
+        }
         match event {
             Event::Acquired { term } | Event::Renewed { term } => self.hear(by, by, *term, at),
             Event::NewLeader(leader) => self.hear(by, &leader.id, leader.term, at),
@@ -121,15 +127,16 @@ impl HistoryBook {
     }
 
     /// Notes that the agent `by` has ended. If it is `self.by`, the past is written from the events of another agent of
-    /// this process from now on. If no other agent exists, the end of the present leadership remains unseen.
-    pub(super) fn ended(&mut self, by: &AgentId, others: OtherWatchers) {
+    /// this process from now on. If no other agent exists, the end of the present leadership remains unseen. Only then
+    /// `others` is called.
+    pub(super) fn ended(&mut self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
         if self.by.as_ref() != Some(by) {
             // An agent that has ended must not take over.
             self.ahead.take_if(|ahead| ahead.by == *by);
             return;
         }
         (self.by, self.vacant_since) = (None, None);
-        match (others, self.ahead.take()) {
+        match (others(), self.ahead.take()) {
             (OtherWatchers::Some, Some(ahead)) => {
                 self.by = Some(ahead.by);
                 self.leads(&ahead.leader, ahead.term, ahead.at);
@@ -144,7 +151,6 @@ impl HistoryBook {
         }
     }
 
-    /// Notes that the agent `by` of the event sees a leader. The leadership that another agent sees is kept until that
     /// Notes that the agent `by` sees a leader. If it is not `self.by`, the leadership is kept in `self.ahead`.
     fn hear(&mut self, by: &AgentId, leader: &AgentId, term: Term, at: SeenAt) {
         let known = self.leaderships.back().map(|last| last.term);
@@ -323,6 +329,11 @@ impl HistoryBook {
         }
         self.trim();
         true
+    }
+
+    /// Notes whether the past is kept in a file from now on; returns whether it was.
+    pub(super) const fn keep(&mut self, is_kept: bool) -> bool {
+        mem::replace(&mut self.is_kept, is_kept)
     }
 
     /// Returns the number of leaderships that began between these two times, in milliseconds since 1970.

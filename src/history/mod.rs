@@ -163,7 +163,7 @@ impl KeptHistory {
     }
 
     /// Notes that the incarnation of an agent has ended: from now on the events of another agent are used.
-    pub(crate) fn ended(&self, by: &AgentId, others: OtherWatchers) {
+    pub(crate) fn ended(&self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
         self.book().ended(by, others);
     }
 
@@ -206,6 +206,16 @@ impl KeptHistory {
     pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
         let (past, wrong) = lines::read(group, text);
         self.book().restore(past).then_some(wrong)
+    }
+
+    /// Returns whether the caller keeps the past in a file from now on: one file at a time.
+    pub(crate) fn claim_file(&self) -> bool {
+        !self.book().keep(true)
+    }
+
+    /// Gives back what [`claim_file`](Self::claim_file) has claimed.
+    pub(crate) fn release_file(&self) {
+        self.book().keep(false);
     }
 
     fn book(&self) -> MutexGuard<'_, HistoryBook> {

@@ -115,7 +115,7 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
     note(&past, "a", 0, &follows("a", 1));
     note(&past, "b", 5, &follows("x", 1));
     assert_eq!(shown(&past), [row("a", 1, None, None)]);
-    past.ended(&id("a"), OtherWatchers::Some);
+    past.ended(&id("a"), || OtherWatchers::Some);
     note(&past, "b", 900, &follows("a", 1));
     assert_eq!(shown(&past).len(), 1, "it goes on");
     note(&past, "b", 950, &follows("b", 2));
@@ -126,9 +126,9 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
             row("b", 2, None, 0)
         ]
     );
-    past.ended(&id("b"), OtherWatchers::Some);
+    past.ended(&id("b"), || OtherWatchers::Some);
     note(&past, "c", 10, &Event::NoLeader { term: Term(2) });
-    past.ended(&id("c"), OtherWatchers::Some);
+    past.ended(&id("c"), || OtherWatchers::Some);
     note(&past, "d", 20, &follows("d", 3));
     assert_eq!(
         shown(&past)[2],
@@ -247,10 +247,28 @@ fn an_agent_that_ended_before_the_other_one_does_not_take_over() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("a", 1));
     note(&past, "b", 10, &Event::Acquired { term: Term(2) });
-    past.ended(&id("b"), OtherWatchers::Some);
-    past.ended(&id("a"), OtherWatchers::Some);
+    past.ended(&id("b"), || OtherWatchers::Some);
+    past.ended(&id("a"), || OtherWatchers::Some);
     note(&past, "c", 20, &follows("c", 3));
     assert_eq!(shown(&past).last(), Some(&row("c", 3, None, 0)));
+}
+
+/// It has said that the leadership is over, and says so once.
+#[test]
+fn an_end_that_the_other_agent_saw_is_not_forgotten() {
+    for end in [
+        Event::NoLeader { term: Term(2) },
+        lost(2, LostReason::LeaseExpired),
+    ] {
+        let past = KeptHistory::default();
+        note(&past, "a", 0, &follows("a", 1));
+        note(&past, "b", 10, &follows("c", 2));
+        note(&past, "b", 15, &end);
+        past.ended(&id("a"), || OtherWatchers::Some);
+        note(&past, "b", 20, &follows("b", 3));
+        let terms: Vec<u64> = shown(&past).iter().map(|row| row.1).collect();
+        assert_eq!(terms, [1, 3], "{end:?}");
+    }
 }
 
 /// The others of its group are in other processes.
@@ -258,11 +276,11 @@ fn an_agent_that_ended_before_the_other_one_does_not_take_over() {
 fn without_an_agent_a_leadership_is_out_of_sight_until_it_is_seen_again() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("b", 1));
-    past.ended(&id("a"), OtherWatchers::None);
+    past.ended(&id("a"), || OtherWatchers::None);
     assert_eq!(shown(&past), [row("b", 1, LeadershipEnd::Unseen, None)]);
     note(&past, "a", 900, &follows("b", 1));
     assert_eq!(shown(&past), [row("b", 1, None, None)], "it went on");
-    past.ended(&id("a"), OtherWatchers::None);
+    past.ended(&id("a"), || OtherWatchers::None);
     note(&past, "a", 9_000, &follows("c", 4));
     let (before, after) = (
         row("b", 1, LeadershipEnd::Unseen, None),
@@ -279,7 +297,7 @@ fn a_leader_that_another_agent_saw_first_is_not_forgotten() {
     note(&past, "a", 10, &lost(1, LostReason::Ended));
     note(&past, "b", 15, &Event::Acquired { term: Term(2) });
     assert_eq!(shown(&past).len(), 1, "one view counts");
-    past.ended(&id("a"), OtherWatchers::Some);
+    past.ended(&id("a"), || OtherWatchers::Some);
     let ended = row("a", 1, LeadershipEnd::Lost(LostReason::Ended), None);
     assert_eq!(shown(&past), [ended, row("b", 2, None, None)]);
 }

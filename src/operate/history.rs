@@ -59,9 +59,10 @@ impl Operated {
                     in_file_name(agent.id().as_str()),
                 );
                 let file = folder.join(format!("history-{group}@{name}.jsonl"));
-                // If the past was restored before, another task already keeps it.
-                if restore(agent.group(), &file, &past) {
-                    files.push(HistoryFile::new(agent.group(), file, past));
+                // Otherwise another task keeps the past.
+                if past.claim_file() {
+                    restore(agent.group(), &file, &past);
+                    files.push(HistoryFile::of_claimed(agent.group(), file, past));
                 }
             }
         }
@@ -113,7 +114,8 @@ struct HistoryFile {
 }
 
 impl HistoryFile {
-    fn new(group: &str, path: PathBuf, past: Arc<KeptHistory>) -> Self {
+    /// The caller has claimed the file of that past.
+    fn of_claimed(group: &str, path: PathBuf, past: Arc<KeptHistory>) -> Self {
         Self {
             group: group.to_owned(),
             path,
@@ -158,6 +160,12 @@ impl HistoryFile {
     }
 }
 
+impl Drop for HistoryFile {
+    fn drop(&mut self) {
+        self.past.release_file();
+    }
+}
+
 async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     let mut beats = interval(EACH);
     let mut number = 0_u32;
@@ -178,8 +186,8 @@ async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     }
 }
 
-/// Puts the entries of the file before the past. Returns whether the past may be kept in that file.
-fn restore(group: &str, file: &Path, past: &KeptHistory) -> bool {
+/// Puts the entries of the file before the past, if none were read before.
+fn restore(group: &str, file: &Path, past: &KeptHistory) {
     let shown = file.display();
     let text = read_bounded(file).unwrap_or_else(|reason| {
         if reason.kind() != io::ErrorKind::NotFound {
@@ -187,11 +195,9 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) -> bool {
         }
         String::new()
     });
-    let wrong = past.restore(group, &text);
-    if let Some(wrong @ 1..) = wrong {
+    if let Some(wrong @ 1..) = past.restore(group, &text) {
         warn!(file = %shown, wrong, "lines of the history left out: they are not of this group");
     }
-    wrong.is_some()
 }
 
 /// Returns a name in the form of a part of a file name. Two names get the same form only if their first hundred

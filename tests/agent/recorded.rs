@@ -253,6 +253,32 @@ fn the_past_of_a_group_outlives_its_process() {
     });
 }
 
+/// The group outlives the task that kept its past.
+#[test]
+fn the_past_is_kept_again_for_the_next_agent_of_a_group() {
+    play(async {
+        let folder = tempfile::tempdir().unwrap();
+        let group = Group::new("jobs").unwrap();
+        let file = folder.path().join("history-jobs@a.jsonl");
+        for leaderships in 1..=2 {
+            let agent = BullyAgent::builder("a").score(1).join(&group);
+            let agent = agent.timings(Timings::lan()).start().unwrap();
+            agent.wait_for_leader(MS(5_000)).await.unwrap();
+            let node = Operated::new(&agent);
+            node.keep_history(Some(folder.path())).unwrap();
+            node.keep_history(Some(folder.path())).unwrap(); // one task writes the file
+            agent.leave(MS(5_000)).await.unwrap();
+            clock::sleep(MS(3_000)).await;
+            let text = std::fs::read_to_string(&file).unwrap();
+            let led = text
+                .lines()
+                .filter(|line| line.contains("\"leader\""))
+                .count();
+            assert_eq!(led, leaderships, "{text}");
+        }
+    });
+}
+
 /// Nothing changes meanwhile.
 #[test]
 fn a_past_that_cannot_be_saved_is_saved_as_soon_as_it_can() {
