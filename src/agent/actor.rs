@@ -354,9 +354,11 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
             AgentCommand::RefreshScore => self.set_score(self.shared.score(), ctx),
             AgentCommand::ChangeVoters { change, answer } => self.ask_change(change, answer, ctx),
             AgentCommand::StepDown { to } => self.step(Input::StepDown { to }, ctx),
-            AgentCommand::WorkFailed { serial, held_back } => {
+            AgentCommand::WorkEnded { serial, held_back } => {
                 if self.shared.is_at_work(serial) {
-                    self.machine.hold_back(held_back);
+                    if let Some(held_back) = held_back {
+                        self.machine.hold_back(held_back);
+                    }
                     self.step(Input::StepDown { to: None }, ctx);
                 }
             }

@@ -132,6 +132,7 @@ impl<E: Election> ElectionHandle<E> {
                 handle: self,
                 incarnation: tenure.incarnation,
             };
+            self.shared.forget_refused();
             let began = self.shared.now();
             // Work that begins again belongs to the same leadership.
             let since = led.filter(|(serial, _)| *serial == tenure.serial);
@@ -176,22 +177,20 @@ impl<E: Election> ElectionHandle<E> {
         failed: Option<Duration>,
     ) -> Result<(), LeadError> {
         let (shared, serial) = (&self.shared, tenure.serial);
-        // The agent drains already, so work that ended needs no step down.
-        if shared.is_draining() {
+        // The work was asked to end, so the agent needs no other command.
+        if !shared.leads_on(serial) {
             return Ok(());
         }
-        let Some(led_for) = failed else {
-            // do_send: one for each leadership, and it must step down.
-            self.addr.do_send(AgentCommand::StepDown { to: None });
-            return Ok(());
-        };
-        let next = shared.fail_work(tenure.incarnation, led_for);
-        // The leadership may end meanwhile.
-        within(next.wait, shared.until_over(serial)).await?;
-        let held_back = next.held_back;
+        let mut held_back = None;
+        if let Some(led_for) = failed {
+            let next = shared.fail_work(tenure.incarnation, led_for);
+            // The leadership may end meanwhile.
+            within(next.wait, shared.until_over(serial)).await?;
+            held_back = Some(next.held_back);
+        }
         // do_send: one for each leadership, and it must step down.
         self.addr
-            .do_send(AgentCommand::WorkFailed { serial, held_back });
+            .do_send(AgentCommand::WorkEnded { serial, held_back });
         Ok(())
     }
 }

@@ -104,10 +104,11 @@ pub(super) enum AgentCommand {
     StepDown {
         to: Option<AgentId>,
     },
-    /// The work of that tenure failed: the agent steps down, and lets others go first for at least this time.
-    WorkFailed {
+    /// The work of that tenure ended: the agent steps down. If the work failed, the agent lets others go first for at
+    /// least this time.
+    WorkEnded {
         serial: u64,
-        held_back: Duration,
+        held_back: Option<Duration>,
     },
     /// Asks for another list of voters.
     ChangeVoters {

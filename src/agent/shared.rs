@@ -351,6 +351,11 @@ impl SharedState {
         self.leadership.is_draining()
     }
 
+    /// Returns whether that tenure goes on, and its work was not asked to end. Its lease may have run out.
+    pub(super) fn leads_on(&self, serial: u64) -> bool {
+        self.leadership.leads_on(serial)
+    }
+
     // ---- by readers -------------------------------------------------------------------------
 
     pub(super) fn group(&self) -> &str {

@@ -135,18 +135,22 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
+    /// Notes that work of this agent begins: what was refused before was refused to other work.
+    pub(super) fn forget_refused(&self) {
+        self.vitals().note_work(|work| work.refused = None);
+    }
+
     /// Notes that this crate refused something to the work of this agent.
     pub(super) fn note_refused_work(&self, reason: impl Display) {
         self.vitals().note_work(|work| work.refused(reason));
     }
 
     /// Returns whether work that began at `began`, and has ended by itself, counts as failed. `serial` is the number of
-    /// its leadership.
+    /// its tenure. Work that was asked to end has not failed. A lease that has only run out asks no work to end: the
+    /// work may have held up the agent, and then failed.
     pub(super) fn ended_at_once(&self, began: Time, serial: u64) -> bool {
         let lasted = self.now().since(began);
-        // Work may also end because its leadership has ended.
-        let leads = self.remaining_of(serial) != Remaining::Over;
-        let has_failed = lasted < AT_ONCE && leads && !self.is_draining();
+        let has_failed = lasted < AT_ONCE && self.leads_on(serial);
         let refused = self.vitals().note_work(|work| work.refused.take());
         if has_failed {
             let mut reason = format!("it ended {} ms after it began", lasted.as_millis());
@@ -177,9 +181,9 @@ impl SharedState {
             .note_failing(|failing| failing.hear(me, event, now));
     }
 
-    /// Returns whether that tenure goes on, and the agent does not hand over.
+    /// Returns whether that tenure holds, and the agent does not hand over.
     pub(super) fn is_at_work(&self, serial: u64) -> bool {
-        self.remaining_of(serial) != Remaining::Over && !self.is_draining()
+        self.leads_on(serial) && self.remaining_of(serial) != Remaining::Over
     }
 
     /// Warns if this agent leads and none of its work runs.

@@ -106,3 +106,27 @@ async fn a_hand_over_waits_for_a_subscriber_that_is_told_of_a_leadership_that_ho
     shared.grow(FIRST, &until(200));
     assert!(shared.is_draining() && !shared.is_drained());
 }
+
+#[actix_rt::test]
+async fn work_has_failed_only_if_it_was_not_asked_to_end() {
+    tokio::time::pause();
+    let clock = RuntimeClock::new();
+    let start = clock.now();
+    let subscriber = Context::<IdleSubscriber>::new();
+    let shared = shared(clock, SubscriberKind::Listening, &subscriber);
+    let until = |millis| leading(shared.id(), start.after(Duration::from_millis(millis)));
+    shared.grow(FIRST, &until(50));
+    let began = shared.now();
+    let serial = shared.enter(None).expect("it leads").serial;
+    assert!(shared.ended_at_once(began, serial));
+    sleep(Duration::from_millis(60)).await;
+    assert!(!shared.is_at_work(serial), "the lease ran out");
+    assert!(shared.ended_at_once(began, serial), "no step has said so");
+    // A lease that is renewed late is another tenure, and the work of the former one is not its work.
+    shared.grow(FIRST, &until(200));
+    let next = shared.enter(Some(serial)).expect("it leads again").serial;
+    assert!(!shared.ended_at_once(began, serial));
+    assert!(shared.ended_at_once(began, next));
+    shared.drain(FIRST);
+    assert!(!shared.ended_at_once(began, next), "it hands over");
+}
