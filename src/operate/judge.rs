@@ -185,6 +185,9 @@ fn may_succeed(
     members: &Members,
     contenders: Option<&StoreContenders>,
 ) -> Result<(), CommandRefusal> {
+    if to == id {
+        return Err(CommandRefusal::LeadsAlready { to: to.clone() });
+    }
     let Some(member) = members.get(to) else {
         return match contenders {
             Some(all) if all.can_lead(to) != Some(false) => Ok(()),
@@ -194,7 +197,7 @@ fn may_succeed(
             Some(_) | None => Err(CommandRefusal::NoMember { to: to.clone() }),
         };
     };
-    if to == id || !member.is_up() || member.rank().is_none() {
+    if !member.is_up() || member.rank().is_none() {
         return Err(CommandRefusal::NoSuccessor { to: to.clone() });
     }
     Ok(())

@@ -399,6 +399,13 @@ mod tests {
             "c cannot take over",
         );
         check(
+            &Outcome::Refused(CommandRefusal::LeadsAlready {
+                to: AgentId::new("b").unwrap(),
+            }),
+            r#"{"became":"refused","reason":"leads_already","to":"b"}"#,
+            "b leads already",
+        );
+        check(
             &Outcome::Refused(CommandRefusal::Voters {
                 why: ChangeError::NotSeen {
                     id: AgentId::new("d").unwrap(),

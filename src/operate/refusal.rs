@@ -35,6 +35,12 @@ pub enum CommandRefusal {
         /// The name.
         to: AgentId,
     },
+    /// A hand-over to the agent that leads already.
+    #[error("{to} leads already: name another voter, or none")]
+    LeadsAlready {
+        /// The name.
+        to: AgentId,
+    },
     /// This member cannot take over now.
     #[error("{to} cannot take over: name another voter that is up and has a score, or none")]
     NoSuccessor {

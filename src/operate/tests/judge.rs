@@ -93,7 +93,7 @@ fn a_command_that_is_impossible_is_refused_with_the_reason() {
     let all = members(Some(3));
     for (to, refusal) in [
         ("nobody", CommandRefusal::NoMember { to: id("nobody") }),
-        ("a", CommandRefusal::NoSuccessor { to: id("a") }),
+        ("a", CommandRefusal::LeadsAlready { to: id("a") }),
         ("eye", CommandRefusal::NoSuccessor { to: id("eye") }),
         ("mute", CommandRefusal::NoSuccessor { to: id("mute") }),
         ("gone", CommandRefusal::NoSuccessor { to: id("gone") }),

@@ -85,7 +85,7 @@ fn a_command_that_cannot_be_carried_out_is_refused_and_changes_nothing() {
             (
                 &c,
                 step_down(Some("c")),
-                CommandRefusal::NoSuccessor { to: id("c") },
+                CommandRefusal::LeadsAlready { to: id("c") },
             ),
         ] {
             let outcome = ask(agent, command).await;
