@@ -21,11 +21,7 @@ use actix_bully::{
     remote::MayBe,
 };
 use rustix::process::Pid;
-use tokio::{
-    signal::unix::Signal,
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    time::sleep,
-};
+use tokio::{signal::unix::Signal, sync::Notify, time::sleep};
 
 use crate::args::Args;
 
@@ -66,6 +62,8 @@ pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFail
             clock,
             has_led: Cell::new(false),
             guard: Cell::new(None),
+            last_end: Cell::new(None),
+            ended: Notify::new(),
         };
         let ended = match service.prepare(&node, args) {
             Ok(socket) => {
@@ -90,6 +88,10 @@ pub(super) struct Service<'a> {
     pub(super) has_led: Cell<bool>,
     /// The guard of the running command.
     pub(super) guard: Cell<Option<Pid>>,
+    /// The last end of the command.
+    pub(super) last_end: Cell<Option<CommandEnd>>,
+    /// Notified when the command has ended.
+    pub(super) ended: Notify,
 }
 
 impl Service<'_> {
@@ -113,25 +115,19 @@ impl Service<'_> {
 
     /// Runs until the node has ended in order; returns the exit code.
     async fn serve(&self, node: &RunningNode, signals: EndSignals) -> Result<u8, RunFailure> {
-        let (ended, ends) = unbounded_channel();
-        let lead = node.agent().lead(|leader| self.work(leader, ended.clone()));
+        let lead = node.agent().lead(|leader| self.work(leader));
         let mut session = Session {
             lead: Lead::Goes(Box::pin(lead)),
             signals,
             orphans: signals::children().map_err(host("a runtime with signals"))?,
-            ends,
-            command: None,
         };
         let signal = self.elect(&mut session).await?;
         self.end(node, &mut session, signal).await;
         // Dropping the work ends a running command.
         session.lead = Lead::Over;
-        while let Ok(end) = session.ends.try_recv() {
-            session.command = Some(end);
-        }
         let ending = Ending {
             signal,
-            command: session.command,
+            command: self.last_end.get(),
             repeat: self.repeat(),
         };
         Ok(ending.code())
@@ -148,9 +144,8 @@ impl Service<'_> {
                 biased;
                 signal = session.signals.next() => return Ok(Some(signal)),
                 _ = session.orphans.recv() => reap_others(self.guard.get()),
-                Some(end) = session.ends.recv() => {
-                    session.command = Some(end);
-                    if self.run.once && !self.repeat().is_due_after(end) {
+                () = self.ended.notified() => {
+                    if self.is_done() {
                         return Ok(None);
                     }
                 }
@@ -224,7 +219,7 @@ impl Service<'_> {
     }
 
     /// Runs the command for one leadership.
-    async fn work(&self, leader: LeaderGuard, ended: UnboundedSender<CommandEnd>) {
+    async fn work(&self, leader: LeaderGuard) {
         let Config { node, group, .. } = self.config;
         let fence = match FenceNumber::of(&leader) {
             Ok(fence) => Some(fence.to_string()),
@@ -245,6 +240,11 @@ impl Service<'_> {
             ],
         };
         loop {
+            if self.is_done() {
+                // Work that ends at once counts as failed work. The node leaves its group now, which is a hand-over.
+                // The agent has a thread of its own, so this may be the next leadership already.
+                return leader.stepping_down().await;
+            }
             let started = Guarded::start(&command, &leader, self.limits, self.clock);
             let guarded = match started.await {
                 Ok(Some(guarded)) => guarded,
@@ -255,15 +255,13 @@ impl Service<'_> {
             let mut running = RunningCommand {
                 service: self,
                 guarded,
-                ended: ended.clone(),
             };
             let end = running.guarded.attend(&leader).await;
             drop(running);
+            if self.is_done() {
+                continue;
+            }
             if !self.repeat().is_due_after(end) {
-                if self.run.once {
-                    // Work that ends at once counts as failed work. The node leaves its group now, which is a hand-over.
-                    leader.stepping_down().await;
-                }
                 return;
             }
             // It starts again once the lease is renewed. This future is dropped when the lease runs out.
@@ -273,6 +271,12 @@ impl Service<'_> {
                 () = self.until_renewed(&leader) => {}
             }
         }
+    }
+
+    /// Returns whether the command of `--once` has run.
+    fn is_done(&self) -> bool {
+        let end = self.last_end.get();
+        self.run.once && end.is_some_and(|end| !self.repeat().is_due_after(end))
     }
 
     fn repeat(&self) -> Repeat {
@@ -295,16 +299,15 @@ impl Service<'_> {
 struct RunningCommand<'a> {
     service: &'a Service<'a>,
     guarded: Guarded,
-    ended: UnboundedSender<CommandEnd>,
 }
 
 impl Drop for RunningCommand<'_> {
     fn drop(&mut self) {
         let end = self.guarded.finish();
         self.service.guard.set(None);
+        self.service.last_end.set(Some(end));
+        self.service.ended.notify_one();
         tell(&end.to_string());
-        // The receiver is gone if the whole process ends.
-        self.ended.send(end).ok();
     }
 }
 
@@ -313,9 +316,6 @@ pub(super) struct Session<F> {
     pub(super) lead: Lead<F>,
     pub(super) signals: EndSignals,
     pub(super) orphans: Signal,
-    pub(super) ends: UnboundedReceiver<CommandEnd>,
-    /// The last end of the command.
-    pub(super) command: Option<CommandEnd>,
 }
 
 /// The future of `lead`.

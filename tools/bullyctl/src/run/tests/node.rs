@@ -5,7 +5,7 @@ use std::{cell::Cell, ffi::OsString, path::PathBuf, time::Duration};
 use actix::System;
 use actix_bully::{clock::BootClock, config::Config};
 use rustix::process::getpid;
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::Notify;
 
 use crate::run::{
     Run,
@@ -35,9 +35,10 @@ fn after_a_signal_no_command_starts_if_none_runs() {
                 clock: BootClock::new().unwrap(),
                 has_led: Cell::new(false),
                 guard: Cell::new(guard),
+                last_end: Cell::new(None),
+                ended: Notify::new(),
             };
             let is_polled = Cell::new(false);
-            let (_ends, ends) = unbounded_channel();
             let mut session = Session {
                 lead: Lead::Goes(Box::pin(async {
                     is_polled.set(true);
@@ -45,8 +46,6 @@ fn after_a_signal_no_command_starts_if_none_runs() {
                 })),
                 signals: EndSignals::listen().unwrap(),
                 orphans: signals::children().unwrap(),
-                ends,
-                command: None,
             };
             service.end(&node, &mut session, Some(15)).await;
             assert_eq!(is_polled.get(), expected);
