@@ -110,9 +110,9 @@ impl Board {
             lines.truncate(TALLEST - 1);
             lines.push(Cow::Owned(format!("… {} more lines", more + 1)));
         }
-        for line in &lines {
-            let is_leader =
-                line.split_whitespace().any(|word| word == "LEADER") && !line.starts_with("AGENT");
+        for (place, line) in lines.iter().enumerate() {
+            // The first line has the names of the columns.
+            let is_leader = place > 0 && line.split_whitespace().any(|word| word == "LEADER");
             let (begin, end) = if is_leader && self.colours {
                 ("\x1b[1;32m", "\x1b[0m")
             } else {
@@ -312,5 +312,8 @@ n1 in orders: it is late?[2J
         let coloured = Board::new(true).frame(&text, None);
         assert!(!plain.contains("\x1b[1;32m"), "{plain}");
         assert_eq!(coloured.matches("\x1b[1;32m").count(), 1, "{coloured}");
+        // The names of the columns have this word too.
+        let heading = Board::new(true).frame("   NODE  LEADER\n   n1    -\n", None);
+        assert!(!heading.contains("\x1b[1;32m"), "{heading}");
     }
 }
