@@ -1,9 +1,10 @@
 //! The places at which the other nodes of a cluster may be reached, from the place of one of them.
 //!
-//! Decided here: a socket of the same host has the same path with the other node's name in it; routes are at the other
-//! node's host with the same port and path. The URL that an agent publishes about itself gives the port, and no host: a
-//! node must not lead a client to a host that the operator has not named. The token goes to the first node alone. Not
-//! here: which nodes there are (`watch/known.rs`), and whether the right node answers (`watch/all.rs`).
+//! Decided here: a socket of the same host has the same path with the other node's name in it, if there is such a file;
+//! routes are at the other node's host with the same port and path. The URL that an agent publishes about itself gives
+//! the port, and no host: a node must not lead a client to a host that the operator has not named. The token goes to the
+//! first node alone. Not here: which nodes there are (`watch/known.rs`), and whether the right node answers
+//! (`watch/all.rs`).
 
 use std::path::{Component, Path, PathBuf};
 
@@ -27,12 +28,10 @@ impl Node {
     pub(crate) fn beside(&self, other: &Beside<'_>) -> Vec<Self> {
         match self {
             Self::Socket(path) => {
-                let names = other.names.iter();
-                let paths = names.filter_map(|(own, its)| renamed(path, own, its));
-                distinct(paths.collect())
-                    .into_iter()
-                    .map(Self::Socket)
-                    .collect()
+                let paths = paths(path, other).into_iter();
+                // The other node may serve no socket, or one with another name.
+                let paths = paths.filter(|path| path.try_exists().unwrap_or(true));
+                paths.map(Self::Socket).collect()
             }
             Self::Routes(routes) => {
                 let urls = distinct(urls(routes.base(), other));
@@ -51,6 +50,13 @@ impl Node {
             Self::Routes(routes) => routes.base().to_owned(),
         }
     }
+}
+
+/// Returns the paths of the other node's socket.
+fn paths(path: &Path, other: &Beside<'_>) -> Vec<PathBuf> {
+    let names = other.names.iter();
+    let paths = names.filter_map(|(own, its)| renamed(path, own, its));
+    distinct(paths.collect())
 }
 
 /// Returns the path with the other name in place of the own one, in the last part that has the own one.
@@ -131,8 +137,9 @@ mod tests {
                 names: names.to_vec(),
                 ..Beside::default()
             };
-            let places = Node::Socket(path.into()).beside(&other);
-            places.iter().map(Node::place).collect::<Vec<_>>()
+            let places = paths(path.as_ref(), &other).into_iter();
+            let shown = places.map(|path| path.display().to_string());
+            shown.collect::<Vec<_>>()
         };
         let names = [("host-1", "host-2"), ("api-1", "api-2")];
         for (path, places) in [

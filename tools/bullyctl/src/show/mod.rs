@@ -23,6 +23,7 @@ use actix_bully::{
 };
 use serde::Serialize;
 
+use crate::watch::known::about_of;
 use table::Table;
 
 /// An outcome for programs, with its verdict and its sentence.
@@ -264,17 +265,11 @@ fn contenders(agent: &AgentReport, text: &mut String) {
     writeln!(text, "{count} other contenders for the lease of {group}").ok();
     let mut table = Table::new(["CONTENDER", "SCORE", "SEEN", ""]);
     for one in &agent.contenders {
-        // The record of the lease is newer than a row.
-        let leads = agent
-            .leader
-            .as_ref()
-            .is_some_and(|leader| leader.id == one.agent);
-        let about = agent.leader_about.as_ref().filter(|_| leads);
         table.row([
             one.agent.to_string(),
             one.score.map_or_else(none, |score| score.to_string()),
             format!("{} s ago", one.seen_ms / 1_000),
-            remarks(agent, &one.agent, about.or(one.about.as_ref())),
+            remarks(agent, &one.agent, about_of(agent, one)),
         ]);
     }
     text.push_str(&table.to_string());

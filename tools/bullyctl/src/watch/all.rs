@@ -1,18 +1,19 @@
 //! Asks every node of a cluster, and keeps their last answers.
 //!
 //! Decided here: the first node says which nodes there are; the others are asked at the same time, each for a second at
-//! most; an answer of a node with another name counts for nothing; a node that answers no more keeps its last answer,
-//! with its age. Not here: the places of the other nodes (`node/beside.rs`), and the table (`show/all.rs`).
+//! most; an answer of a node with another name counts for nothing; a node that answers no more, or is not asked any
+//! more, keeps its last answer, with its age. Not here: the places of the other nodes (`node/beside.rs`), and the table
+//! (`show/all.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    thread,
+    thread::{self, ScopedJoinHandle},
     time::{Duration, Instant},
 };
 
 use actix_bully::operate::Report;
 
-use super::known::{KnownNode, beside, known, name_of};
+use super::known::{KnownNode, beside, known, name_of, report_of};
 use crate::{failure::Failure, node::Node};
 
 /// All nodes that the first one knows.
@@ -21,7 +22,7 @@ pub(crate) struct Everyone<'a> {
     /// The name of the first node, once it has answered.
     name: String,
     heard: BTreeMap<String, HeardNode>,
-    /// Why nodes did not answer when they were asked last.
+    /// Why nodes did not answer at the last look, or were not asked.
     failures: BTreeMap<String, String>,
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct SeenNode<'a> {
     pub(crate) report: Option<&'a Report>,
     /// Time since then; `None` if it answered when it was asked last.
     pub(crate) age: Option<Duration>,
-    /// Why it did not answer when it was asked last.
+    /// Why it did not answer at the last look, or was not asked.
     pub(crate) failure: Option<&'a str>,
     /// What the first node knows of it.
     pub(crate) known: KnownNode<'a>,
@@ -88,9 +89,15 @@ impl<'a> Everyone<'a> {
         let at = Instant::now();
         self.heard
             .retain(|name, _| *name == self.name || names.contains(name));
+        for name in self.heard.keys().filter(|name| **name != self.name) {
+            self.failures.insert(name.clone(), NO_PLACE.to_owned());
+        }
         for (name, answer) in answers {
             match answer {
-                Ok(report) => drop(self.heard.insert(name, HeardNode { report, at })),
+                Ok(report) => {
+                    self.failures.remove(&name);
+                    self.heard.insert(name, HeardNode { report, at });
+                }
                 Err(failure) => drop(self.failures.insert(name, failure)),
             }
         }
@@ -128,27 +135,31 @@ fn ask_all(first: &Node, report: &Report, others: &BTreeMap<&str, KnownNode<'_>>
     thread::scope(|scope| {
         let asked = others.iter().filter_map(|(name, node)| {
             let places = first.beside(&beside(report, name, node));
-            (!places.is_empty()).then_some((*name, places))
+            (!places.is_empty()).then_some((*name, node, places))
         });
-        let asked = asked.take(MOST).map(|(name, places)| {
-            let answer = scope.spawn(move || ask(name, &places));
+        let asked = asked.enumerate().map(|(number, (name, node, places))| {
+            let answer = (number < MOST).then(|| scope.spawn(move || ask(name, node, &places)));
             (name.to_owned(), answer)
         });
         let asked: Vec<_> = asked.collect();
-        let answered = asked
-            .into_iter()
-            .filter_map(|(name, answer)| Some((name, answer.join().ok()?)));
+        let answered = asked.into_iter().filter_map(|(name, answer)| {
+            let answer =
+                answer.map_or_else(|| Ok(Err(TOO_MANY.to_owned())), ScopedJoinHandle::join);
+            Some((name, answer.ok()?))
+        });
         answered.collect()
     })
 }
 
 /// Asks a node at one place after the other, until the right one answers.
-fn ask(name: &str, places: &[Node]) -> Result<Report, String> {
+fn ask(name: &str, node: &KnownNode<'_>, places: &[Node]) -> Result<Report, String> {
     let mut why = String::new();
     for place in places {
         let failure = match place.report_within(WITHIN) {
-            Ok(report) if name_of(&report) == Some(name) => return Ok(report),
-            Ok(_) => format!("another node answers at {}", place.place()),
+            Ok(report) => match report_of(report, name, node) {
+                Some(report) => return Ok(report),
+                None => format!("another node answers at {}", place.place()),
+            },
             Err(failure) => failure.to_string(),
         };
         // The first place is the likeliest.
@@ -164,3 +175,5 @@ const WITHIN: Duration = Duration::from_secs(1);
 
 /// Most nodes that are asked.
 const MOST: usize = 64;
+const TOO_MANY: &str = "not asked: there are more than 64 other nodes";
+const NO_PLACE: &str = "no socket or URL is known here any more";

@@ -1,8 +1,9 @@
 //! The nodes that one node knows, from its report.
 //!
 //! Decided here: the peers of its bridge, the nodes of the members of its groups, and the agents that the store of a
-//! lease lists are nodes. A contender of a store has the name of its agent, because the store knows no other. Not here:
-//! where these nodes are reached (`node/beside.rs`), and what they say themselves (`all.rs`).
+//! lease lists are nodes. A contender of a store has the name of its agent, because the store knows no other, so of the
+//! report of its node only this agent counts. Not here: where these nodes are reached (`node/beside.rs`), and what they
+//! say themselves (`all.rs`).
 
 use std::collections::BTreeMap;
 
@@ -87,17 +88,36 @@ fn of_member<'a>(
 
 fn of_row<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> (&'a str, KnownAgent<'a>) {
     let name = row.agent.as_str();
-    let leader = own.leader.as_ref();
-    // The record of the lease is newer than a row.
-    let leads = leader.is_some_and(|leader| leader.id == row.agent);
-    let about = own.leader_about.as_ref().filter(|_| leads);
     let agent = KnownAgent {
         group: &own.group,
         name,
-        about: about.or(row.about.as_ref()),
+        about: about_of(own, row),
         sign: KnownSign::Row(row.seen_ms),
     };
     (name, agent)
+}
+
+/// Returns the text that a contender publishes about itself.
+pub(crate) fn about_of<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> Option<&'a About> {
+    let leader = own.leader.as_ref();
+    let leads = leader.is_some_and(|leader| leader.id == row.agent);
+    // The record of the lease is newer than a row.
+    let about = own.leader_about.as_ref().filter(|_| leads);
+    about.or(row.about.as_ref())
+}
+
+/// Returns the part of a report that is that node's, if any.
+pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) -> Option<Report> {
+    let is_row = |it: &KnownAgent<'_>| matches!(it.sign, KnownSign::Row(_));
+    if node.link.is_some() || !node.agents.iter().all(is_row) {
+        return (name_of(&report) == Some(name)).then_some(report);
+    }
+    // A contender: its node may have another name, and other agents.
+    report.agents.retain(|own| {
+        let is_it = |it: &KnownAgent<'_>| (it.group, it.name) == (&own.group, own.agent.as_str());
+        node.agents.iter().any(is_it)
+    });
+    (!report.agents.is_empty()).then_some(report)
 }
 
 /// Returns what leads from the first node's place to that of another node.

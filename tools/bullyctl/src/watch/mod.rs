@@ -5,6 +5,8 @@
 
 mod all;
 pub(crate) mod known;
+#[cfg(test)]
+mod tests;
 
 use std::{
     env,

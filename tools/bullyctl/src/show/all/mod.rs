@@ -18,7 +18,7 @@ use crate::watch::{SeenNode, known::KnownSign};
 
 /// A row of the table.
 struct AgentRow<'a> {
-    node: &'a str,
+    node: &'a SeenNode<'a>,
     group: &'a str,
     agent: &'a str,
     /// Its own words; `None` if its node is not heard.
@@ -50,7 +50,7 @@ pub(crate) fn all(nodes: &[SeenNode<'_>]) -> String {
         };
         table.row([
             mark(row).to_owned(),
-            short(row.node),
+            short(row.node.name),
             short(&agent),
             row.role.clone(),
             row.own.map_or_else(none, |own| own.term.to_string()),
@@ -95,15 +95,22 @@ pub(crate) fn all_lines(nodes: &[SeenNode<'_>], is_json: bool) -> Vec<(String, S
         let mut table = Table::bare();
         table.row([
             mark(row).to_owned(),
-            row.node.to_owned(),
-            format!("{}/{}", row.group, row.agent),
+            row.node.name.to_owned(),
+            if row.group.is_empty() {
+                row.agent.to_owned()
+            } else {
+                format!("{}/{}", row.group, row.agent)
+            },
             row.role.to_lowercase(),
             match row.own.map(view) {
                 Some(Some((leader, term))) => format!("leader {leader} in term {term}"),
                 Some(None) => "no leader".to_owned(),
                 None => "not heard".to_owned(),
             },
-            row.own.map_or_else(String::new, state),
+            match row.own {
+                Some(own) if row.node.answers() => state(own),
+                _ => row.node.failure.unwrap_or_default().to_owned(),
+            },
         ]);
         table.to_string().trim_start().to_owned()
     };
@@ -115,7 +122,7 @@ pub(crate) fn all_lines(nodes: &[SeenNode<'_>], is_json: bool) -> Vec<(String, S
             .collect();
     }
     let lines = nodes.iter().map(|node| {
-        let own = rows.iter().filter(|row| row.node == node.name);
+        let own = rows.iter().filter(|row| row.node.name == node.name);
         let key: String = own.clone().map(text).collect();
         let age = node.report.map(|_| node.age.unwrap_or_default());
         let line = NodeLine {
@@ -138,7 +145,7 @@ fn rows<'a>(nodes: &'a [SeenNode<'a>]) -> Vec<AgentRow<'a>> {
         let heard = node.age.map_or_else(|| "now".to_owned(), ago);
         for own in node.report.iter().flat_map(|report| &report.agents) {
             rows.push(AgentRow {
-                node: node.name,
+                node,
                 group: &own.group,
                 agent: own.agent.as_str(),
                 own: Some(own),
@@ -160,9 +167,9 @@ fn rows<'a>(nodes: &'a [SeenNode<'a>]) -> Vec<AgentRow<'a>> {
 }
 
 /// Returns the agents of a node that is not heard, as the first node knows them; at least one row.
-fn unheard<'a>(node: &SeenNode<'a>) -> Vec<AgentRow<'a>> {
+fn unheard<'a>(node: &'a SeenNode<'a>) -> Vec<AgentRow<'a>> {
     let row = |group, agent, role, heard| AgentRow {
-        node: node.name,
+        node,
         group,
         agent,
         own: None,
@@ -236,12 +243,14 @@ fn sentences(nodes: &[SeenNode<'_>]) -> Vec<String> {
         let said: Vec<_> = said.collect();
         sentences.push(format!("the views of {group} differ: {}", said.join("; ")));
     }
-    for (name, failure) in nodes
-        .iter()
-        .filter_map(|node| Some((node.name, node.failure?)))
-    {
-        sentences.push(format!("{name}: {failure}"));
+    let mut failures: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for node in nodes {
+        if let Some(failure) = node.failure {
+            failures.entry(failure).or_default().push(node.name);
+        }
     }
+    let failures = failures.iter();
+    sentences.extend(failures.map(|(failure, names)| format!("{}: {failure}", names.join(", "))));
     let unknown = nodes
         .iter()
         .filter(|node| node.report.is_none() && node.failure.is_none());

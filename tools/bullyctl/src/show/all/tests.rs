@@ -150,6 +150,23 @@ fn a_node_that_is_not_heard_is_shown_as_the_first_one_knows_it() {
         (&"n3".into(), &false.into(), &Value::Null)
     );
     assert_eq!(third["link"]["unlinked_ms"], 754_000.0);
+    let lines = all_lines(&nodes, false);
+    assert_eq!(lines[1].1, "n2  orders/n2  up  not heard\n");
+    assert_eq!(lines[3].1, "n4  -  -  not heard\n", "it has no agents");
+}
+
+#[test]
+fn nodes_that_fail_for_one_reason_share_a_sentence() {
+    let refused = ["n2", "n3"].map(|name| SeenNode {
+        name,
+        report: None,
+        age: None,
+        failure: Some("it is not permitted"),
+        known: KnownNode::default(),
+    });
+    let lines = all_lines(&refused, false);
+    assert_eq!(lines[1].1, "n3  -  -  not heard  it is not permitted\n");
+    assert!(all(&refused).ends_with("\n\nn2, n3: it is not permitted\n"));
 }
 
 #[test]
@@ -186,6 +203,7 @@ fn a_line_is_the_same_until_something_matters() {
     let of = |age: Option<u64>, is_json| {
         let nodes = [SeenNode {
             age: age.map(Duration::from_secs),
+            failure: age.map(|_| "no node answers"),
             ..seen("n1", &one)
         }];
         all_lines(&nodes, is_json).swap_remove(0)
@@ -194,10 +212,13 @@ fn a_line_is_the_same_until_something_matters() {
         of(None, false).1,
         "n1  orders/n1  leader  leader n1 in term 8  running\n"
     );
-    assert_eq!(of(Some(3), true).0, of(Some(4), true).0);
-    assert_ne!(
-        of(None, true).0,
-        of(Some(4), true).0,
-        "it does not answer any more"
+    assert_eq!(
+        of(Some(3), false).1,
+        "n1  orders/n1  leader  leader n1 in term 8  no node answers\n"
     );
+    for is_json in [false, true] {
+        let key = |age| of(age, is_json).0;
+        assert_eq!(key(Some(3)), key(Some(4)));
+        assert_ne!(key(None), key(Some(4)), "it does not answer any more");
+    }
 }
