@@ -162,13 +162,7 @@ fn a_standard_error_without_a_reader_holds_up_no_hand_over() {
     let (unread, mut full) = io::pipe().unwrap();
     let mut first = Host::unheard(run, full.try_clone().unwrap().into());
     let of_first = place.wait_for_ready(1);
-    let has_room = |pipe: &PipeWriter| {
-        let now = Timespec::default();
-        poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&now)).unwrap() == 1
-    };
-    while has_room(&full) {
-        full.write_all(&[b'x'; 4096]).unwrap();
-    }
+    fill(&mut full);
     let second = place.unruly("b", ALL);
     wait_until("the leadership is handed over", || {
         let mut ctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
@@ -182,6 +176,28 @@ fn a_standard_error_without_a_reader_holds_up_no_hand_over() {
     assert_eq!(second.end(Signal::TERM), Some(0));
     wait_until_gone(&all);
     place.assert_no_overlap();
+    drop(unread);
+}
+
+/// Writes to the pipe until it has no room.
+fn fill(pipe: &mut PipeWriter) {
+    let has_room = |pipe: &PipeWriter| {
+        let now = Timespec::default();
+        poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&now)).unwrap() == 1
+    };
+    while has_room(pipe) {
+        pipe.write_all(&[b'x'; 4096]).unwrap();
+    }
+}
+
+#[test]
+fn a_standard_error_without_a_reader_holds_up_no_failure() {
+    let place = Place::new();
+    let (unread, mut full) = io::pipe().unwrap();
+    fill(&mut full);
+    let refused = bullyctl(&place.config_with("a", ""), &[], &["true".to_owned()]);
+    let mut host = Host::unheard(refused, full.into());
+    assert_eq!(host.wait().code(), Some(125));
     drop(unread);
 }
 

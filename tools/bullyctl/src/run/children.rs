@@ -47,8 +47,11 @@ fn by_parent() -> io::Result<Vec<Pid>> {
         let Some(child) = entry.file_name().to_str().and_then(process) else {
             continue;
         };
-        match fs::read_to_string(entry.path().join("stat")) {
-            Ok(stat) if parent_in(&stat) == Some(own) => found.push(child),
+        // The name of a process need not be UTF-8.
+        match fs::read(entry.path().join("stat")) {
+            Ok(stat) if parent_in(&String::from_utf8_lossy(&stat)) == Some(own) => {
+                found.push(child);
+            }
             Ok(_) => {}
             // The process has ended meanwhile, or belongs to another user and could not be killed.
             Err(error) if is_gone(&error) || error.kind() == io::ErrorKind::PermissionDenied => {}
@@ -107,9 +110,9 @@ fn wait_for(child: Pid, options: WaitIdOptions) -> Option<WaitIdStatus> {
 /// Kills and reaps all children except the children in `spared`, and their orphans, until none is left.
 ///
 /// # Errors
-/// The children that are left after the time `within`.
-pub(super) fn end_all(spared: &[Pid], within: Option<Duration>) -> Result<(), ChildrenLeft> {
-    end_listed(children, spared, within)
+/// The children that are left after 5 s. A process that waits for a disk cannot be killed before the disk answers.
+pub(super) fn end_all(spared: &[Pid]) -> Result<(), ChildrenLeft> {
+    end_listed(children, spared, LONGEST_END)
 }
 
 /// The children that have not ended in time.
@@ -128,7 +131,7 @@ pub(super) enum ChildrenLeft {
 fn end_listed(
     mut list: impl FnMut() -> io::Result<Vec<Pid>>,
     spared: &[Pid],
-    within: Option<Duration>,
+    within: Duration,
 ) -> Result<(), ChildrenLeft> {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -153,7 +156,7 @@ fn end_listed(
             // Without a list it is unknown whether a child is left.
             Err(error) => ChildrenLeft::Unknown(error),
         };
-        if within.is_some_and(|within| begun.elapsed() > within) {
+        if begun.elapsed() > within {
             return Err(left);
         }
         rest(pause);
@@ -167,30 +170,41 @@ pub(super) fn rest(pause: Duration) {
     poll(&mut [], pause.as_ref()).ok();
 }
 
+const LONGEST_END: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::{
+        io::Read,
+        process::{Command, Stdio},
+    };
 
     use super::*;
 
     #[test]
     fn children_that_cannot_be_listed_are_not_taken_for_ended() {
         let failed = || io::Error::from(io::ErrorKind::PermissionDenied);
-        let left = end_listed(|| Err(failed()), &[], Some(Duration::ZERO));
+        let left = end_listed(|| Err(failed()), &[], Duration::ZERO);
         assert!(matches!(left, Err(ChildrenLeft::Unknown(_))), "{left:?}");
         let mut lists = vec![Ok(Vec::new()), Err(failed()), Err(failed())];
         let list = || lists.pop().unwrap_or_else(|| Err(failed()));
-        assert!(end_listed(list, &[], None).is_ok());
+        assert!(end_listed(list, &[], LONGEST_END).is_ok());
         assert!(lists.is_empty());
     }
 
     #[test]
     fn a_child_is_found_among_all_processes() {
-        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        // A name that is not UTF-8.
+        let script = "printf '\\377' >/proc/$$/comm; echo; read -r end";
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", script]).stdin(Stdio::piped());
+        let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
         let process = Pid::from_child(&child);
+        let mut line = [0];
+        let named = child.stdout.as_mut().unwrap();
+        named.read_exact(&mut line).unwrap();
         let found = [children(), by_parent()].map(Result::unwrap);
         child.kill().unwrap();
         child.wait().unwrap();

@@ -46,7 +46,7 @@ use signal_hook::{
 };
 
 use super::{
-    children::{adopt_orphans, end_all, has_ended, reap, reap_others, rest},
+    children::{ChildrenLeft, adopt_orphans, end_all, has_ended, reap, reap_others, rest},
     error::CANNOT_RUN,
     frames::{LONGEST, RunOrder, RunReport},
     limits::{Limits, NEVER},
@@ -73,7 +73,9 @@ pub(crate) fn live(args: &GuardArgs) -> ExitCode {
     match Guard::begin(args) {
         Ok(Some(mut guard)) => {
             report(RunReport::Started(number(guard.command)));
-            report(RunReport::Ended(guard.watch()));
+            if let Some(end) = guard.watch() {
+                report(RunReport::Ended(end));
+            }
             ExitCode::SUCCESS
         }
         Ok(None) => {
@@ -149,8 +151,8 @@ impl Guard {
         }))
     }
 
-    /// Waits until the command and all its processes have ended.
-    fn watch(&mut self) -> CommandEnd {
+    /// Waits until the command and all its processes have ended. Returns `None` if it is unknown whether they have.
+    fn watch(&mut self) -> Option<CommandEnd> {
         loop {
             let is_alone = self.read_orders() == Socket::Closed || getppid() != self.parent;
             reap_others(Some(self.command));
@@ -222,7 +224,7 @@ impl Guard {
     }
 
     /// Kills all remaining processes of the command.
-    fn end(&self, cause: EndCause) -> CommandEnd {
+    fn end(&self, cause: EndCause) -> Option<CommandEnd> {
         let status = loop {
             // A process that forks while it is killed leaves no child: a fork fails while a signal is pending.
             self.signal(Signal::KILL);
@@ -233,9 +235,14 @@ impl Guard {
         };
         kill_process_group(self.command, Signal::KILL).ok();
         reap(self.command);
-        // Without a limit: if this takes too long, `bullyctl` kills the guard.
-        end_all(&[], None).ok();
-        CommandEnd { status, cause }
+        // Processes without a limit: if they take too long, `bullyctl` kills the guard.
+        while let Err(left) = end_all(&[]) {
+            if matches!(left, ChildrenLeft::Unknown(_)) {
+                // A guard that ends without a report leaves its children to `bullyctl`.
+                return None;
+            }
+        }
+        Some(CommandEnd { status, cause })
     }
 }
 

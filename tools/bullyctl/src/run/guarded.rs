@@ -282,7 +282,7 @@ impl Guarded {
 
     /// Ends the processes that a guard left which did not end them.
     fn end_orphans(&self) {
-        if let Err(left) = end_all(&self.spared, Some(LONGEST_END)) {
+        if let Err(left) = end_all(&self.spared) {
             tell(&left.to_string());
         }
     }
@@ -342,6 +342,3 @@ pub(super) fn hear_now(socket: &OwnedFd) -> Heard {
 
 /// Does not wait, and raises no signal if the other end is closed.
 const NOW: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
-/// Longest wait for the end of the processes. A process that waits for a disk cannot be killed before the disk
-/// answers.
-const LONGEST_END: Duration = Duration::from_secs(5);

@@ -151,9 +151,14 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
         .with_writer(|| messages::Warnings)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .init();
-    let code = node::run(run, args, &config);
+    // A failure is told in the same way, so that it waits for no reader either.
+    let mut ended = node::run(run, args, &config);
+    if let (Err(failure), false) = (&ended, args.json) {
+        messages::tell(&failure.to_string());
+        ended = Ok(failure.code());
+    }
     messages::flush();
-    Ok(ExitCode::from(code?))
+    Ok(ExitCode::from(ended?))
 }
 
 #[cfg(not(target_os = "linux"))]
