@@ -83,7 +83,7 @@ function layOut(ring, now, size, key) {
   ring.svg.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
   ring.svg.classList.toggle('small', size.small);
   ring.svg.classList.toggle('many', !size.words);
-  const kept = document.activeElement && document.activeElement.getAttribute('data-id');
+  const held = document.activeElement && document.activeElement.closest('.agent'), kept = held && held.getAttribute('data-id');
   ring.nodes.clear();
   ring.flights = [];
   for (const name of ['sides', 'follows', 'links', 'cuts', 'agents', 'flights']) {
@@ -92,21 +92,23 @@ function layOut(ring, now, size, key) {
   ring.svg.replaceChildren(...Object.values(ring.layers));
   now.agents.forEach((agent, index) => ring.layers.agents.append(newAgent(ring, agent, index, size)));
   drawSides(ring);
-  const again = kept && ring.svg.querySelector(`[data-id="${CSS.escape(kept)}"]`);
+  const again = kept && ring.svg.querySelector(`[data-id="${CSS.escape(kept)}"] [role=button]`);
   if (again) again.focus();
 }
 
 function newAgent(ring, agent, index, size) {
   const at = ring.places[index], key = keyOf(agent);
-  const group = shape('g', { class: 'agent', role: 'button', tabindex: '-1', 'data-id': ring.mark + key, 'data-index': index, 'aria-pressed': 'false' });
+  const group = shape('g', { class: 'agent', role: 'none', 'data-id': ring.mark + key, 'data-index': index });
   const parts = {
+    button: shape('g', { role: 'button', tabindex: '-1', 'aria-pressed': 'false' }),
     halo: shape('circle', { class: 'halo', cx: at.x, cy: at.y, r: size.dot + 6 }),
     circle: shape('circle', { cx: at.x, cy: at.y, r: size.dot }),
     title: shape('title', {}), word: null, name: null, more: null, last: null,
   };
   // A dot is hard to hit: what is around it counts as well.
   if (size.dot < 12) parts.circle.setAttribute('stroke-width', 1);
-  group.append(parts.title, parts.halo, parts.circle);
+  parts.button.append(parts.halo, parts.circle);
+  group.append(parts.title, parts.button);
   const out = size.dot + 12, cos = Math.cos(at.angle), sin = Math.sin(at.angle);
   const anchor = size.small || Math.abs(cos) < 0.35 ? 'middle' : cos > 0 ? 'start' : 'end';
   const line = LINE;
@@ -148,8 +150,8 @@ function drawAgent(ring, agent, index) {
     group.setAttribute('class', `agent ${classOf(agent, out)}${agent.isolated ? ' isolated' : ''}${chosen ? ' chosen' : ''}`);
     group.setAttribute('data-state', wordOf(agent, out).toLowerCase());
     group.setAttribute('data-side', agent.side);
-    group.setAttribute('aria-pressed', String(chosen));
-    group.setAttribute('aria-label', sentence(agent, out));
+    parts.button.setAttribute('aria-pressed', String(chosen));
+    parts.button.setAttribute('aria-label', sentence(agent, out));
     parts.title.textContent = sentence(agent, out);
     if (words) {
       parts.word.textContent = wordOf(agent, out);
@@ -354,9 +356,9 @@ function focusable(ring, index) {
   const agent = moment(ring.of).agents[index];
   if (!agent) return;
   const before = ring.nodes.get(ring.focused);
-  if (before) before.group.setAttribute('tabindex', '-1');
+  if (before) before.parts.button.setAttribute('tabindex', '-1');
   ring.focused = keyOf(agent);
-  ring.nodes.get(ring.focused).group.setAttribute('tabindex', '0');
+  ring.nodes.get(ring.focused).parts.button.setAttribute('tabindex', '0');
 }
 
 function armRing(ring, id, choose, cut) {
@@ -369,7 +371,7 @@ function armRing(ring, id, choose, cut) {
     if (index === null) return;
     const turn = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     const next = turn ? (index + turn + count) % count : event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 : null;
-    if (next !== null) ring.nodes.get(key(next)).group.focus();
+    if (next !== null) ring.nodes.get(key(next)).parts.button.focus();
     else if (event.key === 'Enter' || event.key === ' ') choose(key(index));
     else return;
     event.preventDefault();

@@ -104,6 +104,28 @@ impl Browser {
         }
     }
 
+    /// Asserts that each text of the page can be read, and that each part says what it is. The second script knows what only
+    /// this page has.
+    pub async fn judge(&self, state: &str) {
+        for script in [CONTRAST, include_str!("roles.js")] {
+            assert_eq!(self.script(script, Vec::new()).await, json!([]), "{state}");
+        }
+        self.judge_by_axe(state).await;
+    }
+
+    /// Asserts that axe-core finds nothing in the page as it stands, if `AXE` names a file of axe-core.
+    async fn judge_by_axe(&self, state: &str) {
+        let Some(axe) = std::env::var_os("AXE") else {
+            return;
+        };
+        let is_new = "return window.axe === undefined";
+        if self.script(is_new, Vec::new()).await == Value::Bool(true) {
+            let axe = std::fs::read_to_string(axe).expect("AXE names a file of axe-core");
+            self.script(&axe, Vec::new()).await;
+        }
+        assert_eq!(self.script(AXE, Vec::new()).await, json!([]), "{state}");
+    }
+
     /// What the browser has noted in its console so far.
     pub async fn noted(&self) -> Value {
         self.client.issue_cmd(BrowserLog).await.expect("the log")
@@ -200,8 +222,9 @@ impl Browser {
         focused.send_keys(keys).await.expect("keys");
     }
 
-    /// Ends the browser. A page that has complained in its console fails.
+    /// Ends the browser. A page that has complained in its console fails, and one in which axe-core finds something.
     pub async fn end(mut self) {
+        self.judge_by_axe("at the end").await;
         let lines = self.noted().await;
         let lines = lines.as_array().cloned().unwrap_or_default();
         let is_bad = |line: &Value| matches!(line["level"].as_str(), Some("SEVERE" | "WARNING"));
@@ -280,6 +303,13 @@ impl WebDriverCompatibleCommand for BrowserCommand {
         (http::Method::POST, Some(body.to_string()))
     }
 }
+
+/// Gives each text that is too faint.
+pub const CONTRAST: &str = include_str!("contrast.js");
+
+/// Gives each violation that axe-core finds in the page as it stands.
+const AXE: &str = "return axe.run(document, { resultTypes: ['violations'] }).then((found) => \
+    found.violations.map((each) => `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html.slice(0, 200)).join(', ')}`))";
 
 /// How often the page is looked at while something is waited for.
 const EACH: Duration = Duration::from_millis(50);

@@ -14,8 +14,8 @@ for (const heading of all('h1, h2, h3, h4').filter(seen)) { const now = Number(h
 const name = (one) => one.getAttribute('aria-label') || one.textContent.trim() || (one.labels && one.labels.length ? one.labels[0].textContent.trim() : '');
 for (const one of all('button, input, select, textarea, a, [role=button]').filter(seen)) need(name(one), `it has a name: ${one.id || one.outerHTML.slice(0, 80)}`);
 for (const head of all('th')) need(head.scope, `a head of a table says what it is the head of: ${head.textContent}`);
-for (const agent of all('#ring .agent')) need(agent.getAttribute('role') === 'button' && agent.hasAttribute('aria-pressed'), 'an agent is a button that is pressed or not');
-need(all('#ring .agent[tabindex="0"]').length === 1, 'one agent is reached by the tab key, the others by arrows');
+for (const agent of all('#ring .agent')) need(agent.querySelector('[role=button][aria-pressed]'), 'an agent is a button that is pressed or not');
+need(all('#ring .agent [tabindex="0"]').length === 1, 'one agent is reached by the tab key, the others by arrows');
 need(all('[role=status]').length >= 2 && all('[role=alert]').length === 1, 'what changes is told');
 for (const scroll of all('.scroll')) need(scroll.tabIndex === 0 && (scroll.getAttribute('aria-label') || scroll.getAttribute('aria-labelledby')), 'what scrolls is reached by the tab key, and has a name');
 return found;

@@ -240,15 +240,8 @@ fn a_narrow_page_has_room_for_it_in_light_and_in_dark() {
             browser
                 .script(&format!("setTheme('{theme}')"), Vec::new())
                 .await;
-            let faint = browser
-                .script(include_str!("../src/contrast.js"), Vec::new())
-                .await;
-            assert_eq!(faint, json!([]), "{theme}");
+            browser.judge(theme).await;
         }
-        let missed = browser
-            .script(include_str!("../src/roles.js"), Vec::new())
-            .await;
-        assert_eq!(missed, json!([]));
         browser.end().await;
     });
 }
