@@ -22,7 +22,7 @@ use crate::{SOON, done, five, served, stage};
 pub struct Browser {
     /// Speaks to it.
     pub client: Client,
-    driver: Child,
+    _driver: Driver,
     _profile: TempDir,
 }
 
@@ -60,7 +60,7 @@ impl Browser {
         client.goto(url).await.expect("the page");
         Self {
             client,
-            driver,
+            _driver: driver,
             _profile: profile,
         }
     }
@@ -223,27 +223,43 @@ impl Browser {
     }
 
     /// Ends the browser. A page that has complained in its console fails, and one in which axe-core finds something.
-    pub async fn end(mut self) {
+    pub async fn end(self) {
         self.judge_by_axe("at the end").await;
         let lines = self.noted().await;
         let lines = lines.as_array().cloned().unwrap_or_default();
         let is_bad = |line: &Value| matches!(line["level"].as_str(), Some("SEVERE" | "WARNING"));
         let bad: Vec<_> = lines.into_iter().filter(is_bad).collect();
-        self.client.close().await.expect("the session ends");
-        self.driver.kill().await.expect("the driver ends");
+        self.client.clone().close().await.expect("the session ends");
         assert!(bad.is_empty(), "{bad:#?}");
     }
 }
 
-/// The driver, and the port that it chose. It ends with the test, however that ends.
-async fn driver() -> (Child, u16) {
+/// The process of the driver. Its group ends with the test, however that ends: a browser does not end with its driver.
+#[derive(Debug)]
+struct Driver(Child);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if let Some(leader) = self.0.id() {
+            let group = format!("-{leader}");
+            std::process::Command::new("kill")
+                .args(["-KILL", "--", &group])
+                .status()
+                .ok();
+        }
+    }
+}
+
+/// The driver, and the port that it chose.
+async fn driver() -> (Driver, u16) {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")
         .stdout(Stdio::piped())
-        .kill_on_drop(true)
+        .process_group(0)
         .spawn()
+        .map(Driver)
         .expect("chromedriver: install Debian's chromium and chromium-driver");
-    let mut lines = BufReader::new(driver.stdout.take().expect("its output")).lines();
+    let mut lines = BufReader::new(driver.0.stdout.take().expect("its output")).lines();
     while let Some(line) = lines.next_line().await.expect("text") {
         let port = line
             .rsplit_once("on port ")

@@ -14,7 +14,7 @@ use serde_json::Value;
 const WATCH: &str = "Object.assign(window, { drawing: 0, landed: {}, effect: {} }); const ring = rings[0]; \
     const note = () => (window.drawing += 1) && state.now.agents.forEach(({ name }, place) => { \
         const node = ring.nodes.get(name), at = ring.places[place]; \
-        if (node.group.getAttribute('aria-label').includes('follows agent-4')) window.effect[name] ??= window.drawing; \
+        if (node.parts.button.getAttribute('aria-label').includes('follows agent-4')) window.effect[name] ??= window.drawing; \
         const isThere = ({ drawn, kind, to }) => drawn && kind === 'elected' && to === at && \
             Math.hypot(drawn.line.getAttribute('x2') - at.x, drawn.line.getAttribute('y2') - at.y) < ring.size.dot + 4.5; \
         if (ring.flights.some(isThere)) window.landed[name] ??= window.drawing; }); \

@@ -37,7 +37,7 @@ fn a_name_that_is_written_from_right_to_left_turns_nothing_beside_it() {
             );
             browser.until(&script).await;
         }
-        browser.until(&format!("return document.querySelector(`[data-id='agent:{TURNED}']`).getAttribute('aria-label').startsWith('{isolated}, ')")).await;
+        browser.until(&format!("return document.querySelector(`[data-id='agent:{TURNED}'] [role=button]`).getAttribute('aria-label').startsWith('{isolated}, ')")).await;
         // What is shown stands in the order in which it is read: the term is to the right of the name.
         let order = "const text = by('status').firstChild, at = text.data.indexOf('leads'), range = document.createRange(); \
             range.setStart(text, 1); range.setEnd(text, 4); const name = range.getBoundingClientRect(); \
