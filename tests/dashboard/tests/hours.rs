@@ -5,7 +5,7 @@ use actix_bully::{
     dashboard::Dashboard,
     operate::{Operated, RecordFolder},
 };
-use actix_bully_dashboard_tests::{alone, browser::Browser, low_and_high, run, watched};
+use actix_bully_dashboard_tests::{alone, browser::Browser, done, low_and_high, run, watched};
 use serde_json::json;
 
 /// A record of a node that began at 03:12:05.678 UTC.
@@ -194,6 +194,54 @@ fn a_stage_that_only_shows_has_no_history() {
         browser
             .until("return by('before').hidden && by('answer').hidden")
             .await;
+        browser.end().await;
+    });
+}
+
+/// What the page and its server hold after 118 minutes of the agents' time, and the page after as many minutes of moments at ten
+/// a second. By hand: it takes a minute.
+#[test]
+#[ignore = "a minute, by `.ci/soak page`"]
+fn a_page_that_is_open_for_two_hours_holds_no_more_than_before() {
+    run(async {
+        let (browser, page) = Browser::of_five(200).await;
+        let until = async |minutes: u64| {
+            let later = format!("return state.now.at_ms >= {}", minutes * 60_000);
+            while browser.script(&later, Vec::new()).await != true {
+                actix::clock::sleep(std::time::Duration::from_millis(100)).await;
+            }
+            let resident = std::fs::read_to_string("/proc/self/statm").unwrap();
+            let pages = resident.split(' ').nth(1).unwrap().parse::<u64>().unwrap();
+            println!("{minutes} minutes: {} KiB of the server", pages * 4);
+            pages
+        };
+        let held = async |what: &str| {
+            browser.cdp("HeapProfiler.collectGarbage", json!({})).await;
+            let script =
+                "return [performance.memory.usedJSHeapSize, document.querySelectorAll('*').length]";
+            let held = browser.script(script, Vec::new()).await;
+            println!("{what}: bytes of the page and its elements: {held}");
+            [0, 1].map(|part| held[part].as_u64().unwrap())
+        };
+        let begin = until(30).await;
+        held("30 minutes").await;
+        let end = until(118).await;
+        held("118 minutes").await;
+        assert!(end < begin + begin / 10, "the server grows");
+        done(&page, r#""pause""#).await;
+        let moments = "const [count] = arguments, began = state.now.at_ms; \
+            for (let each = 1; each <= count; each += 1) { \
+                const at_ms = began + each * 100, agents = [[each % 5, { ...state.now.agents[each % 5], term: each }]]; \
+                advance({ at_ms, agents, said: [{ what: 'agent', at_ms, agent: 'agent-1', text: 'follows agent-5 in term ' + each }] }); \
+            }";
+        browser.script(moments, vec![5_000.into()]).await;
+        let [begun, elements] = held("5,000 moments").await;
+        browser.script(moments, vec![70_800.into()]).await;
+        let [ended, last] = held("118 minutes of moments").await;
+        assert!(
+            ended < begun + begun / 10 && last <= elements,
+            "the page grows"
+        );
         browser.end().await;
     });
 }
