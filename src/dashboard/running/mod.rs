@@ -63,11 +63,14 @@ fn facts(
             let key = (own.group.clone(), member.agent.clone());
             let seen = || of_member(own, member, group(&own.group));
             let known = agents.entry(key).or_insert_with(seen);
-            follow(known, own);
+            if known.about.is_none() {
+                known.about.clone_from(&member.about);
+            }
             known.score = known.score.or(member.score);
             known.kind = member.kind;
         }
     }
+    follow(&mut agents, report);
     for (leader, (term, left)) in followed(report, leases) {
         let known = agents.get_mut(&leader);
         if let Some(known) = known.filter(|it| it.remote && it.leads && it.term == Some(term)) {
@@ -156,14 +159,7 @@ fn of_own(own: &AgentReport, group: String, lease_until: Option<Duration>) -> Ag
         term: Some(own.term),
         incarnation: Some(own.incarnation),
         leader: own.leader.as_ref().map(|leader| leader.id.clone()),
-        about: own
-            .leader_about
-            .clone()
-            .filter(|_| own.leading.is_some())
-            .or_else(|| {
-                let listed = own.members.iter().find(|it| it.agent == own.agent);
-                listed?.about.clone()
-            }),
+        about: own.leader_about.clone().filter(|_| own.leading.is_some()),
         leads: own.leading.is_some(),
         draining: own.draining,
         lease_until: lease_until.filter(|_| own.leading.is_some()),
@@ -213,15 +209,16 @@ fn followed(
     longest
 }
 
-/// Marks an agent of another host as the leader if the running agent `own` follows it, in the highest term.
-fn follow(known: &mut AgentFacts, own: &AgentReport) {
-    let leader = own.leader.as_ref();
-    let followed = leader.filter(|leader| known.remote && leader.id == known.name);
-    if let Some(leader) = followed
-        && own.lifecycle == Lifecycle::Running
-        && known.term < Some(leader.term)
-    {
-        (known.leads, known.term) = (true, Some(leader.term));
+/// Marks an agent of another host as the leader if a running agent follows it, in the highest term. Of agents that know the
+/// same members, only the first lists them.
+fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report) {
+    let running = report.agents.iter();
+    for own in running.filter(|own| own.lifecycle == Lifecycle::Running) {
+        let Some(leader) = &own.leader else { continue };
+        let known = agents.get_mut(&(own.group.clone(), leader.id.clone()));
+        if let Some(known) = known.filter(|it| it.remote && it.term < Some(leader.term)) {
+            (known.leads, known.term) = (true, Some(leader.term));
+        }
     }
 }
 

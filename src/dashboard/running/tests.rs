@@ -25,7 +25,10 @@ fn an_agent_of_another_host_leads_if_any_agent_of_the_node_follows_it() {
     let mut first = report.agents[0].clone();
     first.agent = "aa".parse().unwrap();
     first.leader = None;
+    first.members[1].about = Some("port 7".parse().unwrap());
     report.agents.insert(0, first);
+    // The first of them lists the members for both.
+    report.agents[1].members.clear();
     let whys = [explained(), explained()];
     let leads = |report: &Report| {
         let moment = facts(report, &[None, None], &whys, Duration::ZERO);
@@ -33,6 +36,8 @@ fn an_agent_of_another_host_leads_if_any_agent_of_the_node_follows_it() {
             .leaders()
             .map(|agent| agent.name.to_string())
             .collect();
+        let b = moment.agents.iter().find(|agent| agent.name == "b");
+        assert_eq!(b.unwrap().about, Some("port 7".parse().unwrap()));
         leaders
     };
     assert_eq!(leads(&report), ["c"]);
