@@ -20,12 +20,12 @@ use super::{
     Dashboard, ShownSource,
     copies::{CopyForm, RecordedRun},
     film::{MOST_ROOM, film as film_of, room},
-    routes::{self, OWN_ORIGIN, caller, kept_from, refused},
+    routes::{self, OWN_ORIGIN, caller, kept_from, may_not_command, refused},
 };
 use crate::{
     operate::{Operated, RecordRequest},
     protocol::{AgentId, Time},
-    record::{Recording, TooLong},
+    record::{Recording, RecordingError, TooLong},
     web::{json, read_body, refusal},
 };
 
@@ -136,10 +136,10 @@ async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun
         }
         ShownSource::Recorded(source) => Ok(source.run.clone()),
         #[cfg(feature = "testkit")]
-        ShownSource::Stage(link) => link.run(wanted.beside).await.map_err(|wrong| {
-            let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
-            refusal(status, &wrong.to_string())
-        }),
+        ShownSource::Stage(link) => {
+            let run = link.run(wanted.beside).await;
+            run.map_err(|wrong| routes::obeyed(Err(wrong)))
+        }
     }
 }
 
@@ -197,19 +197,26 @@ pub(super) async fn opened(
     if let Err(wrong) = caller(&request).must_be_own_page() {
         return refused(wrong);
     }
+    let read = |body: &[u8]| Recording::read(body).map(|read| film_of(&read, room(body.len())));
+    match uploaded(&dashboard, body, read).await {
+        Ok((_room, film)) => played(film),
+        Err(refused) => refused,
+    }
+}
+
+/// Reads a recording of a request, and takes a slot for it.
+async fn uploaded<T: Send + 'static>(
+    dashboard: &Dashboard,
+    body: Payload,
+    read: impl FnOnce(&[u8]) -> Result<T, RecordingError> + Send + 'static,
+) -> Result<(SemaphorePermit<'_>, T), HttpResponse> {
     // Checked before the body is read, because each body may be long.
-    let Some(_room) = dashboard.uploads.room() else {
-        return busy();
-    };
-    let body = match read_body(body, LONGEST, PATIENCE).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
-    };
-    let read = move || Recording::read(&*body).map(|read| film_of(&read, room(body.len())));
-    match web::block(read).await {
-        Ok(Ok(film)) => played(film),
-        Ok(Err(wrong)) => refusal(StatusCode::BAD_REQUEST, &wrong.to_string()),
-        Err(_) => stopping(),
+    let room = dashboard.uploads.room().ok_or_else(busy)?;
+    let body = read_body(body, LONGEST, PATIENCE).await?;
+    match web::block(move || read(&body)).await {
+        Ok(Ok(read)) => Ok((room, read)),
+        Ok(Err(wrong)) => Err(refusal(StatusCode::BAD_REQUEST, &wrong.to_string())),
+        Err(_) => Err(stopping()),
     }
 }
 
@@ -228,11 +235,8 @@ pub(super) async fn go_on(
     at: Result<Query<RecordedAt>, actix_web::Error>,
     body: Payload,
 ) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
+    if let Some(refused) = may_not_command(&dashboard, &request) {
         return refused;
-    }
-    if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
-        return refused(wrong);
     }
     let ShownSource::Stage(link) = &dashboard.source else {
         return refusal(
@@ -244,17 +248,10 @@ pub(super) async fn go_on(
     let Some(at) = at else {
         return refusal(StatusCode::BAD_REQUEST, "ask by ?at_ms=1200");
     };
-    let Some(_room) = dashboard.uploads.room() else {
-        return busy();
-    };
-    let body = match read_body(body, LONGEST, PATIENCE).await {
-        Ok(body) => body,
+    let read = |body: &[u8]| Recording::read(body);
+    let (_room, recording) = match uploaded(&dashboard, body, read).await {
+        Ok(read) => read,
         Err(refused) => return refused,
-    };
-    let recording = match web::block(move || Recording::read(&*body)).await {
-        Ok(Ok(recording)) => recording,
-        Ok(Err(wrong)) => return refusal(StatusCode::BAD_REQUEST, &wrong.to_string()),
-        Err(_) => return stopping(),
     };
     if let Err(why) = recording.can_be_repeated() {
         return refusal(StatusCode::CONFLICT, &why.to_string());
@@ -273,11 +270,8 @@ pub(super) async fn record(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
+    if let Some(refused) = may_not_command(&dashboard, &request) {
         return refused;
-    }
-    if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
-        return refused(wrong);
     }
     let ShownSource::Running(operated) = &dashboard.source else {
         return refusal(

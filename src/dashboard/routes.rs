@@ -232,6 +232,15 @@ pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<
     })
 }
 
+/// Also refuses a caller without the right to command.
+pub(super) fn may_not_command(
+    dashboard: &Dashboard,
+    request: &HttpRequest,
+) -> Option<HttpResponse> {
+    kept_from(dashboard, request)
+        .or_else(|| Some(refused(dashboard.rights.admit(&caller(request)).err()?)))
+}
+
 pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
     let header = |name: header::HeaderName| request.headers().get(name);
     let text = |name| header(name).and_then(|value| value.to_str().ok());
