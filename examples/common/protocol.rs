@@ -56,8 +56,9 @@ impl FromStr for Protocol {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
+        let words = "play the run again in the program that recorded it";
         <Self as ValueEnum>::from_str(name, false)
-            .map_err(|_| format!("the example `cluster` has no election `{name}`"))
+            .map_err(|_| format!("the example `cluster` has no election `{name}`: {words}"))
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct MomentChange<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     scenario: Option<Option<&'static str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    given: Option<u64>,
+    given: Option<&'a [u64]>,
     /// Log entries since the last frame.
     #[serde(skip_serializing_if = "<[Said]>::is_empty")]
     said: &'a [Said],
@@ -110,7 +110,7 @@ pub(crate) fn step<'a>(
         began_unix_ms: (old.began_unix_ms != new.began_unix_ms).then_some(new.began_unix_ms),
         clock: (old.clock != new.clock).then_some(new.clock),
         scenario: (old.scenario != new.scenario).then_some(new.scenario),
-        given: (old.given != new.given).then_some(new.given),
+        given: (old.given != new.given).then_some(&*new.given),
         said,
         more,
     };

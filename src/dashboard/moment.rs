@@ -46,9 +46,9 @@ pub(crate) struct PageMoment {
     pub(crate) clock: ClockFacts,
     /// The scenario that is played.
     pub(crate) scenario: Option<&'static str>,
-    /// Number of commands that a cluster was given so far.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(crate) given: u64,
+    /// Number of commands that were given so far on a stage, to the first election and to the second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) given: Vec<u64>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]

@@ -18,11 +18,13 @@ function cost(of) {
   ];
 }
 
-function drawBeside() {
-  const shown = hasBeside();
+// Before the second ring is laid out, which needs its width.
+function showBeside(shown) {
   by('rings').classList.toggle('two', shown);
   by('other-ring').hidden = by('versus').hidden = by('ring-name').hidden = by('run-of').hidden = !shown;
-  if (!shown) return;
+}
+
+function drawBeside() {
   by('ring-name').textContent = title(state);
   by('beside-name').textContent = title(beside);
   write(by('beside-status'), summary(moment(beside)));

@@ -26,11 +26,12 @@ function draw() {
   drawTitle();
   drawGroups();
   drawConnection();
+  showBeside(hasBeside());
   const flown = [fly(rings[0], said), hasBeside() && fly(rings[1], other)];
   // Arrows come first, then what they have done.
   if (flown.includes(true)) requestAnimationFrame(drawRings);
   else drawRings();
-  drawBeside();
+  if (hasBeside()) drawBeside();
   drawWhy();
   drawTable();
   drawChosen();

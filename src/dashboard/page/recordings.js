@@ -118,8 +118,8 @@ async function openOwn() {
 function play(told, name, file = null) {
   disconnect();
   // A recording that is opened from another one is still of the same server.
-  const { head } = state;
-  if (!state.film) Object.assign(film, { after: head.run, server: head.controls === 'cluster' ? head.unrepeatable : 'only the page of a stage that takes commands begins one' });
+  const { run = 0, controls = 'none', unrepeatable = null } = state.head || {};
+  if (!state.film) Object.assign(film, { after: run, server: controls === 'cluster' ? unrepeatable : 'only the page of a stage that takes commands begins one' });
   Object.assign(film, { name, file, broken: told.broken, unrepeatable: told.unrepeatable });
   state.film = true;
   // The list of saved records is of the server, whatever is played.
@@ -147,8 +147,7 @@ async function goOnFromHere() {
   if (isLive() || notFromHere()) return;
   stand();
   const place = state.shown === null ? state.past.length - 1 : state.shown, past = state.past.slice(0, place + 1), { at } = past[place];
-  const given = [state, ...(hasBeside() ? [beside] : [])].map((of) => moment(of).given || 0);
-  const done = await (state.film ? post('go_on?at_ms=' + at, film.file) : command({ go_on_from: { at_ms: at, given } }));
+  const done = await (state.film ? post('go_on?at_ms=' + at, film.file) : command({ go_on_from: { at_ms: at, given: moment().given } }));
   if (!done) return;
   if (state.film) { leave(); state.kept = { past, after: film.after }; }
   by('scrub').focus();

@@ -30,7 +30,7 @@ function begin(snapshot, of = state) {
   const { from, run } = snapshot.head, kept = of.kept && run > of.kept.after ? of.kept.past : null;
   const one = !from ? [] : from.run === 0 ? kept || [] : of.head && of.head.run === from.run ? of.past : [];
   const before = one.filter(({ at }) => at < from.at_ms).slice(1 - MOMENTS);
-  if (kept) of.kept = null;
+  if (kept && from) of.kept = null; // agents that are begun for it are shown before it is played again
   if (!of.head || of.head.election !== snapshot.head.election) of.kinds = [];
   of.head = snapshot.head;
   of.now = snapshot.moment;

@@ -18,6 +18,7 @@ use super::{
     link::{GoesOnReply, StageAnswer, StageError, StageRequest},
     pace::now,
     play::{AfterCommand, NoPage, Player},
+    run::is_given,
 };
 use crate::{
     dashboard::{
@@ -27,7 +28,7 @@ use crate::{
         moment::{PageMoment, PlayedAgain},
     },
     protocol::Time,
-    record::{Header, RecordedClock, Recording, TraceEntry, Untold, What},
+    record::{Header, RecordedClock, RecordedCommand, Recording, TraceEntry, Untold, What},
 };
 
 /// An earlier run, and the moment from which it goes on.
@@ -68,12 +69,30 @@ impl EarlierRun {
     }
 }
 
-/// Returns the commands until then, and no more than that number of them.
+/// Returns the commands until then, and no more than that number of them. A `settle` that did not end by then is left
+/// out: the new run would wait for its end.
 fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let given = run.entries().iter();
-    let given = given.filter(|entry| entry.at <= until && matches!(entry.what, What::Command(_)));
-    given.take(most).cloned().collect()
+    let steps = run.entries().iter().filter(|entry| {
+        entry.at <= until && matches!(entry.what, What::Command(_) | What::Settled { .. })
+    });
+    let mut steps = steps.peekable();
+    let (mut commands, mut given) = (Vec::new(), 0);
+    while let Some(step) = steps.next() {
+        let has_ended = |next: &&TraceEntry| matches!(next.what, What::Settled { .. });
+        let counts = if step.what == What::Command(RecordedCommand::Settle) {
+            steps.peek().is_some_and(has_ended)
+        } else {
+            is_given(step)
+        };
+        given += u64::from(is_given(step));
+        if given > most {
+            break;
+        }
+        if counts {
+            commands.push(step.clone());
+        }
+    }
+    commands
 }
 
 impl Player<'_> {
@@ -130,9 +149,13 @@ impl Player<'_> {
     /// Begins a recorded run again. Returns the agents that are needed, if they are others than the present ones.
     fn go_on_here(&mut self, run: &EarlierRun) -> Result<Option<Chosen>, StageError> {
         self.must_be_virtual()?;
-        let Some(recorded) = &run.recorded else {
+        let (Some(recorded), [part]) = (&run.recorded, &*run.parts) else {
             return Ok(None);
         };
+        let (at, now) = (run.until, part.whole.ended());
+        if at > now {
+            return Err(StageError::NotYet { at, now });
+        }
         let head = self.stage.board.head();
         let is_held = head.election.unwrap_or_default() == recorded.protocol;
         let is_chosen = head.elections.contains(&recorded.protocol);
@@ -182,16 +205,18 @@ impl Player<'_> {
         let refused = self.repeat(&run).await?;
         self.stage.run = self.stage.run.saturating_add(1);
         let (clock, number) = (self.stage.pace.facts(), self.stage.run);
+        let given = self.given();
         for (panel, part) in self.panels().zip(&run.parts) {
-            let until = panel.now().min(run.until);
+            // Later than the chosen moment, if an agent was leaving.
+            let now = panel.now();
             let again = panel.run(RecordedClock::Virtual).whole;
-            let differs = || first_difference(&part.whole, &again, until);
+            let differs = || first_difference(&part.whole, &again, now.min(run.until));
             let from = GoesOnFrom {
                 run: run.number,
-                at: until.since(Time::ZERO),
+                at: now.since(Time::ZERO),
                 differs: refused.clone().or_else(differs),
             };
-            panel.go_on(clock, number, from);
+            panel.go_on(clock, number, from, &given);
         }
         Ok(())
     }
@@ -276,8 +301,6 @@ fn answer(reply: oneshot::Sender<Result<StageAnswer, StageError>>, told: Result<
 }
 
 /// Returns the first difference of what happened to the agents before that time, where both runs remember it.
-///
-/// Agents do not see in which order events happen to different agents at one instant, so this order is not compared.
 fn first_difference(before: &Recording, again: &Recording, until: Time) -> Option<String> {
     let remembered = |run: &Recording| {
         let first = run.entries().first().filter(|_| run.header().forgotten > 0);
@@ -289,18 +312,13 @@ fn first_difference(before: &Recording, again: &Recording, until: Time) -> Optio
         let counts = |entry: &&TraceEntry| {
             from.is_none_or(|from| entry.at > from) && entry.at < until && is_compared(&entry.what)
         };
-        let lines = entries
-            .filter(counts)
-            .map(|entry| (entry.at, entry.to_line()));
-        let mut lines: Vec<(Time, String)> = lines.collect();
-        lines.sort_unstable();
-        lines
+        entries.filter(counts).cloned().collect::<Vec<_>>()
     };
     let (before, again) = (done(before), done(again));
     let longest = before.len().max(again.len());
     let at = (0..longest).find(|at| before.get(*at) != again.get(*at))?;
-    let said = |lines: &[(Time, String)]| match lines.get(at) {
-        Some((_, line)) => line.clone(),
+    let said = |entries: &[TraceEntry]| match entries.get(at) {
+        Some(entry) => entry.to_line(),
         None => String::from("nothing"),
     };
     Some(format!("before: {}, now: {}", said(&before), said(&again)))
@@ -312,8 +330,8 @@ const fn is_compared(what: &What) -> bool {
         | What::Event { .. }
         | What::Happened { .. }
         | What::Mark(_)
-        | What::Command(_)
         | What::Settled { .. } => true,
+        What::Command(command) => !matches!(command, RecordedCommand::Settle),
         What::Sent { .. }
         | What::Lost { .. }
         | What::Delivered(_)

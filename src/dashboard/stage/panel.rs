@@ -8,10 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix::clock::timeout;
 use futures::future::LocalBoxFuture;
 
-use super::{facts, link::StageError, pace::now, run::RunCommands};
+use super::{
+    facts,
+    link::StageError,
+    pace::now,
+    run::{RunCommands, is_given},
+};
 use crate::{
     dashboard::{
         board::Board,
@@ -62,6 +66,9 @@ pub(super) trait StagePanel {
     /// Whether it has a list of voters that can be changed.
     fn has_voters(&self) -> bool;
 
+    /// Returns the number of commands so far.
+    fn given(&self) -> u64;
+
     /// Returns the run so far.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
@@ -77,15 +84,17 @@ pub(super) trait StagePanel {
     ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
     /// Shows the agents, which go on from a moment of an earlier run.
-    fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom);
+    fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom, given: &[u64]);
 
     /// Shows the present moment, and the entries since the last call.
-    fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>);
+    fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>, given: &[u64]);
 }
 
 /// See the [module's page](self).
 pub(super) struct ClusterPanel<E: Election> {
     cluster: Cluster<E>,
+    /// The beginning of its run.
+    begun: Header,
     board: Option<Arc<Board>>,
     /// Number of the first entry that has not been read.
     next_entry: u64,
@@ -110,6 +119,7 @@ pub(super) struct ClusterPanel<E: Election> {
 impl<E: Election> ClusterPanel<E> {
     pub(super) fn new(cluster: Cluster<E>) -> Self {
         Self {
+            begun: cluster.recording("").header().clone(),
             cluster,
             board: None,
             next_entry: 0,
@@ -174,27 +184,25 @@ impl<E: Election> ClusterPanel<E> {
 
     /// Checks that its agents began as those of a recorded run.
     fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
-        let run = self.cluster.recording("");
-        let own = run.header();
-        let what = if own.agents != recorded.agents {
-            "agents"
-        } else if own.timings_ns != recorded.timings_ns {
+        let what = if self.begun.timings_ns != recorded.timings_ns {
+            // First: with other agents, the caller of the stage begins a cluster of the same timings.
             "timings"
+        } else if self.begun.agents != recorded.agents {
+            "agents"
         } else {
             return Ok(());
         };
         Err(StageError::OtherBeginning { what })
     }
 
-    fn moment(&mut self, clock: ClockFacts, scenario: Option<&'static str>) -> PageMoment {
+    fn moment(&mut self, clock: ClockFacts, given: &[u64]) -> PageMoment {
         let at = self.cluster.now().since(Time::ZERO);
         PageMoment {
             // Virtual time has no time of day.
             began_unix_ms: (!clock.is_virtual).then(|| self.wall.look(at)),
             clock,
-            scenario,
             why: self.why(clock.paused),
-            given: self.commands.given(),
+            given: given.to_vec(),
             ..facts::moment(&self.cluster)
         }
     }
@@ -288,6 +296,13 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         self.cluster.voters_epoch().is_some()
     }
 
+    fn given(&self) -> u64 {
+        let mut given = self.commands.given();
+        let count = |entry: &TraceEntry| given = given.saturating_add(is_given(entry).into());
+        self.cluster.read_trace(self.next_entry, count);
+        given
+    }
+
     fn run(&self, clock: RecordedClock) -> RecordedRun {
         let election = self.board.as_ref().and_then(|board| board.head().election);
         let mut whole = self.cluster.recording(&election.unwrap_or_default());
@@ -324,26 +339,20 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
                     continue;
                 };
                 self.pass_until(entry.at).await;
-                if *command == RecordedCommand::Settle {
-                    // It changes no agent, and may have been under way at the moment that was chosen.
-                    let left = until.since(self.cluster.now());
-                    timeout(left, self.cluster.settle()).await.ok();
-                } else {
-                    self.cluster.apply_again(command).await?;
-                }
+                self.cluster.apply_again(command).await?;
             }
             self.pass_until(until).await;
             Ok(())
         })
     }
 
-    fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom) {
+    fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom, given: &[u64]) {
         self.read_again();
         let believed = self.cluster.believed();
         if self.commands.settled() >= Some(believed) {
             (self.told, self.recorded) = (Some(believed), Some(believed));
         }
-        let moment = self.moment(clock, None);
+        let moment = self.moment(clock, given);
         let log = std::mem::take(&mut self.again);
         if let Some(board) = &self.board {
             let change = |head: &mut Head| (head.run, head.from) = (run, Some(from));
@@ -351,7 +360,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         }
     }
 
-    fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>) {
+    fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>, given: &[u64]) {
         let Told {
             mut said,
             more,
@@ -360,7 +369,10 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
         } = self.read();
         self.causes.extend(causes);
         said.extend(self.election());
-        let moment = self.moment(clock, scenario);
+        let moment = PageMoment {
+            scenario,
+            ..self.moment(clock, given)
+        };
         if let Some(board) = &self.board {
             board.publish(moment, said, more);
         }

@@ -11,6 +11,7 @@ use std::{
 };
 
 use actix::clock::sleep;
+use futures::future::join;
 
 use super::{
     Chosen, Stage,
@@ -103,10 +104,16 @@ impl<'a> Player<'a> {
             self.scene().await;
             self.settle_when_quiet().await;
             let (clock, scenario) = (self.stage.pace.facts(), self.stage.scenario);
+            let given = self.given();
             for panel in self.panels() {
-                panel.show(clock, scenario);
+                panel.show(clock, scenario, &given);
             }
         }
+    }
+
+    /// Returns the number of commands so far, to the first election and to the second.
+    pub(super) fn given(&mut self) -> Vec<u64> {
+        self.panels().map(|panel| panel.given()).collect()
     }
 
     /// Returns the first panel, and the second if there is one.
@@ -195,11 +202,12 @@ impl<'a> Player<'a> {
     /// Gives a command to both elections at the same moment. One election may do a command that the other refuses:
     /// they may have different leaders.
     async fn give(&mut self, command: &RecordedCommand) -> Result<StageAnswer, StageError> {
-        let first = self.first.apply(command).await;
         let Some(beside) = &mut self.beside else {
-            return Ok(first.map(|()| StageAnswer::done())?);
+            self.first.apply(command).await?;
+            return Ok(StageAnswer::done());
         };
-        match (first, beside.apply(command).await) {
+        // Both are given it before any agent runs, as when the run is played again.
+        match join(self.first.apply(command), beside.apply(command)).await {
             (Ok(()), Ok(())) => Ok(StageAnswer::done()),
             (Ok(()), Err(wrong)) => {
                 let refused = format!("the election beside did not do it: {wrong}");

@@ -6,7 +6,7 @@
 use crate::{
     dashboard::copies::RecordedRun,
     protocol::Time,
-    record::{Recording, TraceEntry, What},
+    record::{RecordedCommand, Recording, TraceEntry, What},
 };
 
 /// The commands of a run so far, and the times at which the leadership was settled.
@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct RunCommands {
     entries: Vec<TraceEntry>,
     is_full: bool,
-    /// Number of commands so far.
+    /// Number of commands so far; see [`is_given`].
     given: u64,
     /// The last time at which the leadership was settled.
     settled: Option<Time>,
@@ -24,7 +24,7 @@ impl RunCommands {
     /// Keeps the entry if it is a command or settles the leadership.
     pub(super) fn add(&mut self, entry: &TraceEntry) {
         if let What::Command(_) = entry.what {
-            self.given = self.given.saturating_add(1);
+            self.given = self.given.saturating_add(is_given(entry).into());
         } else if let What::Settled { .. } = entry.what {
             self.settled = Some(entry.at);
         } else {
@@ -55,6 +55,12 @@ impl RunCommands {
     }
 }
 
+/// Whether the entry is a command that changes something. A `settle` is not counted, since a run that goes on from its
+/// middle has none.
+pub(super) fn is_given(entry: &TraceEntry) -> bool {
+    matches!(&entry.what, What::Command(command) if *command != RecordedCommand::Settle)
+}
+
 /// Largest number of entries. A run with a few clicks a second reaches it after an hour.
 const MOST: usize = 10_000;
 
@@ -63,7 +69,7 @@ mod tests {
     use super::*;
     use crate::{
         protocol::{MemberKind, Time},
-        record::{Header, RecordedAgent, RecordedCommand},
+        record::{Header, RecordedAgent},
     };
 
     fn entry(at: u64, what: What) -> TraceEntry {

@@ -23,7 +23,7 @@ pub struct Browser {
     /// Speaks to it.
     pub client: Client,
     _driver: Driver,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Browser {
@@ -61,7 +61,7 @@ impl Browser {
         Self {
             client,
             _driver: driver,
-            _profile: profile,
+            profile,
         }
     }
 
@@ -87,6 +87,22 @@ impl Browser {
             "return document.querySelector('[data-id=chosen] h3').textContent.startsWith('{agent},')"
         );
         self.until(&offered).await;
+    }
+
+    /// Opens a file of that name and text by the field of the page.
+    pub async fn choose(&self, name: &str, text: &str) {
+        let file = self.profile.path().join(name);
+        std::fs::write(&file, text).expect("a file");
+        let field = self.wait("[data-id=open]").await;
+        let path = file.to_str().expect("a path");
+        field.send_keys(path).await.expect("it is chosen");
+    }
+
+    /// Opens a recording, and waits until it is shown.
+    pub async fn play(&self, name: &str, text: &str) {
+        self.choose(name, text).await;
+        let shown = format!("return by('connection').textContent.startsWith('recording {name}')");
+        self.until(&shown).await;
     }
 
     /// Waits until that agent is shown as the leader.

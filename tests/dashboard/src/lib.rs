@@ -19,6 +19,7 @@ use actix_bully::{
         stage::{Chosen, Stage, Staged},
     },
     protocol::Election,
+    record::Recording,
     testkit::{
         cluster::{Cluster, ClusterBuilder},
         faults::Conditions,
@@ -126,6 +127,23 @@ pub fn watched() -> (Dashboard, JoinHandle<Option<Chosen>>) {
     staged(async |stage| stage.play(begun(five())).await)
 }
 
+/// The same of three agents in real time, which a viewer has seen led.
+pub async fn in_real_time() -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
+    let (stage, page) = Stage::real_time();
+    let page = page.allow_faults();
+    let mut stage = stage.elections("bully", ["bully"]);
+    let thread = thread::spawn(move || {
+        System::new().block_on(async {
+            let cluster = Cluster::builder().agents(3).start();
+            stage.play(cluster.expect("a cluster")).await
+        })
+    });
+    let mut viewer = Viewer::new(&page).await.expect("a place");
+    let is_led = |v: &Viewer| v.moment["agents"].is_array() && v.leaders() == ["agent-3"];
+    viewer.until("it leads", is_led).await;
+    (page, viewer, thread)
+}
+
 fn played(
     play: impl AsyncFnOnce(&mut Stage) -> Option<Chosen> + Send + 'static,
 ) -> (Dashboard, JoinHandle<Option<Chosen>>) {
@@ -156,12 +174,18 @@ pub fn five() -> ClusterBuilder {
 
 /// Five agents on a stage at that speed, and a viewer who has seen that the highest leads.
 pub async fn five_led(speed: u32) -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
-    let (page, thread) = stage(five);
+    led(stage(five), speed, "agent-5").await
+}
+
+/// Sets the speed of a stage, and adds a viewer who has seen that this agent leads.
+pub async fn led(
+    (page, thread): (Dashboard, JoinHandle<Option<Chosen>>),
+    speed: u32,
+    leader: &str,
+) -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
     done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
     let mut viewer = Viewer::new(&page).await.expect("a place");
-    viewer
-        .until("it leads", |v| v.leaders() == ["agent-5"])
-        .await;
+    viewer.until("it leads", |v| v.leaders() == [leader]).await;
     (page, viewer, thread)
 }
 
@@ -203,6 +227,25 @@ pub async fn command(page: &Dashboard, body: &str) -> Told {
 pub async fn done(page: &Dashboard, body: &str) {
     let told = command(page, body).await;
     assert_eq!(told.status, 200, "{body}: {told:?}");
+}
+
+/// The recording that a page saves.
+pub async fn saved(page: &Dashboard, query: &str) -> String {
+    let told = get(page, &format!("/copies/run.jsonl{query}")).await;
+    assert_eq!(told.status, 200, "{query}: {told:?}");
+    told.text
+}
+
+/// The same, read.
+pub async fn recorded(page: &Dashboard, query: &str) -> Recording {
+    let text = saved(page, query).await;
+    Recording::read(text.as_bytes()).expect("a recording")
+}
+
+/// Asks to go on live from that moment of a recording.
+pub async fn opened(page: &Dashboard, at_ms: f64, body: impl Into<String>) -> Told {
+    let request = own_request().uri(&format!("/election/go_on?at_ms={at_ms}"));
+    ask(page, request.set_payload(body.into())).await
 }
 
 /// A viewer: it reads events, and keeps what they make. It stands for what is shown of the first election.
@@ -256,6 +299,15 @@ impl Viewer {
         viewer.read().await;
         assert!(!viewer.head.is_null(), "a snapshot comes first");
         Ok(viewer)
+    }
+
+    /// Pauses the stage, and waits until all that is shown stands.
+    pub async fn pause(&mut self, page: &Dashboard) {
+        done(page, r#""pause""#).await;
+        let stands = |shown: &Shown| shown.moment["clock"]["paused"] == true;
+        let all =
+            |v: &Self| stands(v) && (v.beside.head["election"].is_null() || stands(&v.beside));
+        self.until("it stands", all).await;
     }
 
     /// Reads events until a moment is as it shall be.

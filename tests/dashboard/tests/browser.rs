@@ -280,20 +280,13 @@ fn a_recording_is_opened_and_played_as_it_was() {
         browser.led_by("agent-4").await;
         command(&page, r#""pause""#).await;
         let recording = get(&page, "/copies/run.jsonl").await.text;
-        let folder = tempfile::tempdir().unwrap();
-        let choose = async |name: &str, text: &str| {
-            let file = folder.path().join(name);
-            std::fs::write(&file, text).unwrap();
-            let field = browser.wait("[data-id=open]").await;
-            field.send_keys(file.to_str().unwrap()).await.unwrap();
-        };
-        choose("cut.jsonl", recording.rsplit_once("\n{").unwrap().0).await;
+        let cut = recording.rsplit_once("\n{").unwrap().0;
+        browser.choose("cut.jsonl", cut).await;
         browser.until("return document.querySelector('[data-id=answer]').textContent.includes('cut.jsonl: the recording breaks off')").await;
         // What the live page shows now, the last frame of the recording has to show.
         let facts = "return state.now.agents.map((a) => [a.name, a.leads, a.state, a.score].join()).join('; ')";
         let shown = browser.script(facts, Vec::new()).await;
-        choose("run.jsonl", &recording).await;
-        browser.until("return document.querySelector('[data-id=connection]').textContent === 'recording run.jsonl'").await;
+        browser.play("run.jsonl", &recording).await;
         assert_eq!(
             browser.script(facts, Vec::new()).await,
             shown,
@@ -357,15 +350,8 @@ fn a_broken_promise_is_where_a_recording_opens() {
 fn a_history_that_the_simulator_failed_opens_with_its_violation_marked() {
     run(async {
         let (recording, violation) = simulated::failed();
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("history.jsonl");
-        std::fs::write(&file, recording.to_jsonl()).unwrap();
         let (browser, _page) = Browser::of_five(5).await;
-        let field = browser.wait("[data-id=open]").await;
-        field.send_keys(file.to_str().unwrap()).await.unwrap();
-        browser
-            .until("return document.querySelector('[data-id=connection]').textContent.startsWith('recording history.jsonl')")
-            .await;
+        browser.play("history.jsonl", &recording.to_jsonl()).await;
         let status = browser.text("[data-id=status]").await;
         assert!(
             status.starts_with(&format!("A promise is broken: {violation}")),

@@ -8,10 +8,9 @@ use actix_bully::{
         stage::{Stage, Story},
     },
     record::{RecordedCommand, Recording, What},
-    testkit::cluster::Cluster,
 };
 use actix_bully_dashboard_tests::{
-    Viewer, command, done, five, five_led, get, quorum, run, rust_test, stage,
+    Viewer, command, done, five, five_led, get, in_real_time, led, quorum, run, rust_test, stage,
 };
 use serde_json::json;
 
@@ -233,12 +232,7 @@ fn what_the_page_sends_is_read() {
 #[test]
 fn the_voters_of_a_quorum_are_changed() {
     run(async {
-        let (page, _thread) = quorum(5);
-        done(&page, r#"{"speed":20}"#).await;
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-5"])
-            .await;
+        let (page, mut viewer, _thread) = led(quorum(5), 20, "agent-5").await;
         assert_eq!(viewer.moment["voters"], 0);
         done(&page, r#"{"command":"join agent-6 6"}"#).await;
         viewer
@@ -305,12 +299,7 @@ async fn add_sixth(page: &Dashboard, viewer: &mut Viewer) {
 #[test]
 fn a_rolling_change_takes_one_voter_at_a_time_off_the_list_and_back() {
     run(async {
-        let (page, _thread) = quorum(3);
-        done(&page, r#"{"speed":50}"#).await;
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| v.leaders() == ["agent-3"])
-            .await;
+        let (page, mut viewer, _thread) = led(quorum(3), 50, "agent-3").await;
         done(&page, r#"{"scenario":"rolling_change"}"#).await;
         for (step, name) in (1..).zip(["agent-1", "agent-2", "agent-3"]) {
             let voters = |v: &Viewer| {
@@ -339,11 +328,8 @@ fn a_rolling_change_takes_one_voter_at_a_time_off_the_list_and_back() {
 fn time_stands_still_goes_by_steps_and_goes_on() {
     run(async {
         let (page, _thread) = stage(five);
-        done(&page, r#""pause""#).await;
         let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it stands", |v| v.moment["clock"]["paused"] == true)
-            .await;
+        viewer.pause(&page).await;
         let at = |v: &Viewer| v.moment["at_ms"].as_f64().unwrap();
         // What is done shows, and takes none of the agents' time.
         let before = at(&viewer);
@@ -381,21 +367,7 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
 #[test]
 fn in_real_time_there_is_no_pause() {
     run(async {
-        let (stage, page) = Stage::real_time();
-        let page = page.allow_faults();
-        let thread = std::thread::spawn(move || {
-            let mut stage = stage;
-            actix::System::new().block_on(async {
-                let cluster = Cluster::builder().agents(3).start().unwrap();
-                stage.play(cluster).await
-            })
-        });
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| {
-                v.moment["agents"].is_array() && v.leaders() == ["agent-3"]
-            })
-            .await;
+        let (page, mut viewer, thread) = in_real_time().await;
         for body in [r#""pause""#, r#""step""#, r#"{"speed":2}"#] {
             let told = command(&page, body).await;
             assert_eq!(told.status, 409, "{told:?}");

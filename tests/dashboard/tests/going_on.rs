@@ -3,7 +3,7 @@
 use actix_bully::{Group, dashboard::Dashboard, operate::Operated, record::Recording};
 use actix_bully_dashboard_tests::{
     browser::{Browser, LEADER},
-    command, done, five_led, get, low_and_high, run,
+    command, done, five_led, get, low_and_high, run, side_by_side,
 };
 use serde_json::{Value, json};
 
@@ -93,6 +93,9 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
         browser.until("return state.past.length > 2").await;
         browser.script("by('scrub').focus()", Vec::new()).await;
         browser.press("\u{e011}").await;
+        browser
+            .until("return state.shown === 0 && !by('here').disabled")
+            .await;
         for _ in 0..5 {
             if browser
                 .script("return document.activeElement.id", Vec::new())
@@ -115,19 +118,6 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
     });
 }
 
-/// Chooses a file with that text.
-async fn open(browser: &Browser, folder: &tempfile::TempDir, name: &str, text: &str) {
-    let file = folder.path().join(name);
-    std::fs::write(&file, text).unwrap();
-    let field = browser.wait("[data-id=open]").await;
-    field.send_keys(file.to_str().unwrap()).await.unwrap();
-    browser
-        .until(&format!(
-            "return by('connection').textContent.startsWith('recording {name}')"
-        ))
-        .await;
-}
-
 #[test]
 fn a_recording_goes_on_live_or_the_page_says_why_not() {
     run(async {
@@ -136,8 +126,7 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
         let text = get(&page, "/copies/run.jsonl").await.text;
         let mut node = Recording::read(text.as_bytes()).unwrap();
         node.header_mut().began_unix_ms = Some(1_764_126_720_000);
-        let folder = tempfile::tempdir().unwrap();
-        open(&browser, &folder, "node.jsonl", &node.to_jsonl()).await;
+        browser.play("node.jsonl", &node.to_jsonl()).await;
         browser
             .until("return by('here').hidden && !by('here-said').hidden")
             .await;
@@ -150,7 +139,7 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
         browser.script("by('scrub').focus()", Vec::new()).await;
         browser.press("\u{e007}").await;
 
-        open(&browser, &folder, "run.jsonl", &text).await;
+        browser.play("run.jsonl", &text).await;
         browser
             .until("return !by('here').hidden && !by('here').disabled")
             .await;
@@ -185,6 +174,59 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
     });
 }
 
+/// The timeline of a recording is kept while agents are begun for it, and then shown.
+const KEPT: &str = "const of = newModel(new Set()), head = (run, from) => ({ head: { run, from }, moment: { at_ms: 5 }, said: [], elections: [] }); \
+    of.kept = { past: [{ at: 0 }, { at: 4 }], after: 1 }; begin(head(2, null), of); begin(head(3, { run: 0, at_ms: 5 }), of); \
+    return of.past.map(({ at }) => at).join() === '0,4,5' && of.kept === null";
+
+#[test]
+fn a_page_without_a_seat_plays_a_recording() {
+    run(async {
+        let (page, viewer, _thread) = five_led(5).await;
+        let text = get(&page, "/copies/run.jsonl").await.text;
+        let page = page.viewers(1);
+        let browser = Browser::of(&page, &[]).await;
+        browser
+            .until("return state.refused && state.head === null")
+            .await;
+        browser.play("run.jsonl", &text).await;
+        browser.until("return by('answer').hidden").await;
+        browser.until(KEPT).await;
+        drop(viewer);
+        browser.click("[data-id=leave]").await;
+        browser.wait(LEADER).await;
+        browser.noted().await; // the browser notes the refusal
+        browser.end().await;
+    });
+}
+
+/// Whether agent-5 has that state in both elections of a run.
+fn both(run: u32, agent_5: &str) -> String {
+    format!(
+        "return [state, beside].every(({{ head, now }}) => head.run === {run} && now.agents[4].state === '{agent_5}' && now.clock.paused)"
+    )
+}
+
+#[test]
+fn both_elections_go_back_before_a_command_that_took_no_time() {
+    run(async {
+        let (page, _thread) = side_by_side();
+        done(&page, r#"{"speed":5}"#).await;
+        let browser = Browser::of(&page, &[]).await;
+        browser.wait(LEADER).await;
+        browser.wait("[data-id='beside:agent-5'].leader").await;
+        done(&page, r#""pause""#).await;
+        browser.until(&both(1, "up")).await;
+        done(&page, r#"{"command":"crash agent-5"}"#).await;
+        browser.until(&both(1, "down")).await;
+        browser.script(BACK, Vec::new()).await;
+        browser.click("[data-id=here]").await;
+        browser.until(&both(2, "up")).await;
+        browser.shot("both-here").await;
+        browser.end().await;
+    });
+}
+
 #[test]
 fn a_running_node_says_that_it_cannot_be_played_again() {
     run(async {
@@ -207,8 +249,7 @@ fn a_running_node_says_that_it_cannot_be_played_again() {
         // A recording of a stage is opened here too, and played again on no node.
         let (stage, _viewer, _thread) = five_led(5).await;
         let text = get(&stage, "/copies/run.jsonl").await.text;
-        let folder = tempfile::tempdir().unwrap();
-        open(&browser, &folder, "run.jsonl", &text).await;
+        browser.play("run.jsonl", &text).await;
         browser.until("return by('here').hidden && by('here-said').textContent.includes('only the page of a stage')").await;
         browser.end().await;
     });

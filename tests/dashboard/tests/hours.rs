@@ -84,19 +84,12 @@ fn a_node_tells_times_of_day_with_date_and_zone() {
 #[test]
 fn a_record_tells_the_hours_of_its_node() {
     run(async {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("record.jsonl");
-        std::fs::write(&file, record()).unwrap();
         let agent = alone("a");
         let browser = Browser::of(&Dashboard::new(Operated::new(&agent)), &[]).await;
         let zone = json!({ "timezoneId": "Asia/Kolkata" });
         browser.cdp("Emulation.setTimezoneOverride", zone).await;
         browser.wait("[data-id='agent:a'].leader").await;
-        let field = browser.wait("[data-id=open]").await;
-        field.send_keys(file.to_str().unwrap()).await.unwrap();
-        browser
-            .until("return by('connection').textContent === 'recording record.jsonl'")
-            .await;
+        browser.play("record.jsonl", &record()).await;
         browser
             .until("return by('when').textContent === '2026-01-31 08:42:05.678 +05:30'")
             .await;

@@ -86,12 +86,7 @@ fn the_strip_and_the_slider_have_one_scale_of_time_while_time_goes_on() {
         // A recording has the same scale.
         command(&page, r#""pause""#).await;
         let text = get(&page, "/copies/run.jsonl").await.text;
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("run.jsonl");
-        std::fs::write(&file, text).unwrap();
-        let field = browser.wait("[data-id=open]").await;
-        field.send_keys(file.to_str().unwrap()).await.unwrap();
-        browser.until("return state.film").await;
+        browser.play("run.jsonl", &text).await;
         browser.script("drawStrip()", Vec::new()).await;
         let apart = browser
             .client

@@ -22,7 +22,8 @@ use actix_bully::{
     },
 };
 use actix_bully_dashboard_tests::{
-    SOON, Viewer, alone, command, done, get, hosts::Host, low_and_high, run,
+    SOON, Viewer, alone, command, done, get, hosts::Host, in_real_time, low_and_high, opened, run,
+    saved,
 };
 use clap::{Parser, ValueEnum};
 use futures::future::join;
@@ -75,13 +76,6 @@ fn replayed(text: &str) -> Result<(), String> {
     // A System of its own, whose time is virtual.
     let read = || read().map_err(|wrong| wrong.to_string());
     thread::scope(|scope| scope.spawn(read).join().unwrap())
-}
-
-/// The recording that a page saves.
-async fn saved(page: &Dashboard, query: &str) -> String {
-    let told = get(page, &format!("/copies/run.jsonl{query}")).await;
-    assert_eq!(told.status, 200, "{query}: {told:?}");
-    told.text
 }
 
 /// Begins a cluster as the example `dashboard` does.
@@ -209,18 +203,31 @@ fn both_runs_side_by_side_are_played_again() {
 #[test]
 fn what_goes_on_from_a_moment_is_played_again_whatever_its_trace_keeps() {
     run(async {
-        for trace in [Trace::new(), Trace::new().with_repeated().with_deliveries()] {
-            let page = page(Protocol::Bully, None, trace);
+        for (protocol, trace) in [
+            (Protocol::Bully, Trace::new()),
+            (
+                Protocol::Bully,
+                Trace::new().with_repeated().with_deliveries(),
+            ),
+            (Protocol::Lease, usual()),
+            (Protocol::Ring, usual()),
+            (Protocol::Ballot, usual()),
+        ] {
+            let page = page(protocol, None, trace);
             clicked(&page).await;
             let mut viewer = Viewer::new(&page).await.unwrap();
             let half = viewer.moment["at_ms"].as_f64().unwrap() / 2.0;
-            let half = half.floor();
-            done(&page, &format!(r#"{{"go_on_from":{{"at_ms":{half}}}}}"#)).await;
-            viewer.until("it goes on", |v| v.head["run"] == 2).await;
-            assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
-            command(&page, r#"{"command":"crash agent-3"}"#).await;
-            done(&page, r#""step""#).await;
-            assert_eq!(replayed(&saved(&page, "").await), Ok(()));
+            // Then from the first election: the run begins with a `settle`, which has not ended.
+            for (at, number) in [(half.floor(), 2), (2.0, 3)] {
+                done(&page, &format!(r#"{{"go_on_from":{{"at_ms":{at}}}}}"#)).await;
+                viewer
+                    .until("it goes on", |v| v.head["run"] == number)
+                    .await;
+                assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
+                command(&page, r#"{"command":"crash agent-3"}"#).await;
+                done(&page, r#""step""#).await;
+                assert_eq!(replayed(&saved(&page, "").await), Ok(()), "{protocol}");
+            }
         }
     });
 }
@@ -240,8 +247,8 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
         let long = page(Protocol::Bully, None, Trace::new().bounded(50));
         clicked(&long).await;
         is_refused(&saved(&long, "").await, &["has forgotten", "its test"]);
-        let test = get(&long, "/copies/recorded_run.rs").await;
-        assert_eq!(test.status, 200, "that is what to do: {test:?}");
+        let told = get(&long, "/copies/recorded_run.rs").await;
+        assert_eq!(told.status, 200, "that is what to do: {told:?}");
 
         let lan = || Cluster::builder().agents(3).timings(Timings::lan());
         for (name, says) in [
@@ -264,7 +271,11 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
             thread::spawn(move || {
                 virtual_system().block_on(async { stage.play(lan().start().unwrap()).await })
             });
-            is_refused(&saved(&page, "").await, &says);
+            let text = saved(&page, "").await;
+            is_refused(&text, &says);
+            // The stage itself has the election.
+            let told = opened(&page.allow_faults(), 0.0, text).await;
+            assert_eq!(told.status, 200, "{name}: {told:?}");
         }
     });
 }
@@ -272,21 +283,7 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
 #[test]
 fn a_run_in_real_time_is_refused() {
     run(async {
-        let (stage, page) = Stage::real_time();
-        let page = page.allow_faults();
-        let mut stage = stage.elections("bully", ["bully"]);
-        thread::spawn(move || {
-            actix::System::new().block_on(async {
-                let cluster = Cluster::builder().agents(3).start().unwrap();
-                stage.play(cluster).await
-            })
-        });
-        let mut viewer = Viewer::new(&page).await.unwrap();
-        viewer
-            .until("it leads", |v| {
-                v.moment["agents"].is_array() && v.leaders() == ["agent-3"]
-            })
-            .await;
+        let (page, viewer, _thread) = in_real_time().await;
         assert!(viewer.head["unrepeatable"].is_string());
         let told = command(&page, r#"{"go_on_from":{"at_ms":1}}"#).await;
         assert!(told.message().contains("real time"), "{told:?}");

@@ -76,7 +76,6 @@ fn a_bad_recording_is_refused_by_its_line_and_in_words() {
         let good = actix_bully_dashboard_tests::get(&page, "/copies/run.jsonl")
             .await
             .text;
-        let folder = tempfile::tempdir().unwrap();
         let mut lines: Vec<&str> = good.lines().collect();
         lines[2] = "{\"at_ns\":1,\"what\":{\"mark\":";
         for (name, text, words) in [
@@ -96,10 +95,7 @@ fn a_bad_recording_is_refused_by_its_line_and_in_words() {
                 "format characters",
             ),
         ] {
-            let file = folder.path().join(name);
-            std::fs::write(&file, text).unwrap();
-            let field = browser.wait("[data-id=open]").await;
-            field.send_keys(file.to_str().unwrap()).await.unwrap();
+            browser.choose(name, &text).await;
             browser
                 .until(&format!(
                     "return by('answer').textContent.includes('{words}')"

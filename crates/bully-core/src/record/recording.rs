@@ -175,12 +175,13 @@ impl Recording {
         rust_test::to_rust_test(self)
     }
 
-    /// Checks that the run can be played again: its commands are all there, and its time is virtual.
+    /// Checks that the run can be played again: its commands are all there, and its time is virtual. The caller must have
+    /// its election.
     ///
     /// # Errors
     /// [`Untold`], which says what to do instead.
     pub fn can_be_repeated(&self) -> Result<(), Untold> {
-        script::can_be_told(self)?;
+        script::must_be_whole(self)?;
         match self.header.clock {
             RecordedClock::Virtual => Ok(()),
             RecordedClock::Real => Err(Untold::RealTime),

@@ -57,8 +57,8 @@ fn is_astra(recording: &Recording) -> bool {
     recording.header().protocol == "astra"
 }
 
-/// Checks that the recording has all facts that a script or a test in Rust needs.
-pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
+/// Checks that the recording has all commands of a run of a cluster.
+pub(super) fn must_be_whole(recording: &Recording) -> Result<(), Untold> {
     let header = recording.header();
     if header.began_unix_ms.is_some() {
         return Err(Untold::Node);
@@ -73,7 +73,13 @@ pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
     if header.agents.is_empty() {
         return Err(Untold::NoAgents);
     }
-    let protocol = &header.protocol;
+    Ok(())
+}
+
+/// Checks that the recording has all facts that a script or a test in Rust needs.
+pub(super) fn can_be_told(recording: &Recording) -> Result<(), Untold> {
+    must_be_whole(recording)?;
+    let protocol = &recording.header().protocol;
     if !CLUSTERS.contains(&protocol.as_str()) {
         let protocol = protocol.clone();
         return Err(Untold::Protocol { protocol });

@@ -141,6 +141,8 @@ fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole(
         recording.can_be_repeated().map_err(|why| why.to_string())
     };
     assert_eq!(run(&|_| {}), Ok(()));
+    let of_an_application = run(&|header| "coin".clone_into(&mut header.protocol));
+    assert_eq!(of_an_application, Ok(()));
     let refused = |change: &dyn Fn(&mut crate::record::Header)| run(change).unwrap_err();
     let real = refused(&|header| header.clock = crate::record::RecordedClock::Real);
     assert!(real.contains("--commands SCRIPT"), "{real}");
