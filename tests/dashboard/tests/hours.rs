@@ -228,11 +228,11 @@ fn a_page_that_is_open_for_two_hours_holds_no_more_than_before() {
                 advance({ at_ms, agents, said: [{ what: 'agent', at_ms, agent: 'agent-1', text: 'follows agent-5 in term ' + each }] }); \
             }";
         browser.script(moments, vec![5_000.into()]).await;
-        let [begun, elements] = held("5,000 moments").await;
+        let [first, elements] = held("5,000 moments").await;
         browser.script(moments, vec![70_800.into()]).await;
         let [ended, last] = held("118 minutes of moments").await;
         assert!(
-            ended < begun + begun / 10 && last <= elements,
+            ended < first + first / 10 && last <= elements,
             "the page grows"
         );
         browser.end().await;
