@@ -3,10 +3,10 @@
 use actix_bully::{
     dashboard::Dashboard,
     protocol::Time,
-    record::{RecordedCommand, Recording, What},
+    record::{RecordedCommand, What},
 };
 use actix_bully_dashboard_tests::{
-    Shown, Viewer, command, done, five, get, run, side_by_side, stage,
+    Shown, Viewer, command, done, five, get, recorded, run, side_by_side, stage,
 };
 use serde_json::Value;
 
@@ -36,8 +36,7 @@ fn election<'a>(shown: &'a Shown, cause: &str) -> Option<&'a Value> {
 
 /// When a command was given in the run of one of them.
 async fn given(page: &Dashboard, query: &str, wanted: &RecordedCommand) -> Vec<Time> {
-    let told = get(page, &format!("/copies/run.jsonl{query}")).await;
-    let recording = Recording::read(told.text.as_bytes()).unwrap();
+    let recording = recorded(page, query).await;
     let is_wanted = |what: &What| matches!(what, What::Command(command) if command == wanted);
     let entries = recording.entries().iter();
     entries
@@ -76,6 +75,39 @@ fn both_get_each_command_at_the_same_instant() {
         done(&page, network).await;
         let lossy = |shown: &Shown| shown.moment["network"]["loss"] == 20;
         viewer.until("loss", |v| lossy(v) && lossy(&v.beside)).await;
+    });
+}
+
+/// Each step ends at an instant at which more may happen, and the commands are given there.
+#[test]
+fn both_play_again_what_was_given_at_any_instant() {
+    run(async {
+        let (page, mut viewer) = led().await;
+        viewer.pause(&page).await;
+        for agent in [5, 4, 3, 5, 4, 3, 5, 4, 3, 5] {
+            for words in ["crash", "restart"] {
+                done(&page, &format!(r#"{{"command":"{words} agent-{agent}"}}"#)).await;
+                for _ in 0..3 {
+                    done(&page, r#""step""#).await;
+                }
+            }
+        }
+        let runs = async || {
+            [
+                recorded(&page, "").await,
+                recorded(&page, "?beside=true").await,
+            ]
+        };
+        let before = runs().await;
+        let end = before[0].ended();
+        let at_ms = end.since(Time::ZERO).as_secs_f64() * 1e3;
+        done(&page, &format!(r#"{{"go_on_from":{{"at_ms":{at_ms}}}}}"#)).await;
+        viewer.until("it goes on", |v| v.head["run"] == 2).await;
+        for (before, again) in before.iter().zip(runs().await) {
+            let entries = before.entries().iter().zip(again.entries());
+            let mut differ = entries.filter(|(one, other)| one.at < end && one != other);
+            assert_eq!(differ.next(), None, "messages too");
+        }
     });
 }
 
