@@ -83,7 +83,7 @@ impl Config {
                 ],
             ),
             (
-                ETCD,
+                OF_TLS,
                 self.has_lease(),
                 &[
                     (AUTHORITIES, lease.authorities_file.is_some()),
@@ -284,6 +284,7 @@ const FOLDER: &str = "lease.folder";
 const POSTGRES: &str = "lease.postgres_url_file";
 const ETCD: &str = "lease.etcd_endpoints";
 const KUBERNETES: &str = "lease.kubernetes";
+const OF_TLS: &str = "lease.etcd_endpoints or lease.postgres_url_file";
 #[cfg(feature = "etcd")]
 const ETCD_LOGIN: &str = "lease.etcd_login_file";
 const AUTHORITIES: &str = "lease.authorities_file";

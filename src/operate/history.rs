@@ -108,7 +108,7 @@ struct HistoryFile {
     past: Arc<KeptHistory>,
     /// The revision of the past at the last write.
     written: Option<u64>,
-    /// Number of beats since the last write.
+    /// Number of checks of the file (one a second) since the past was last read for it.
     age: u32,
     has_failed: bool,
 }

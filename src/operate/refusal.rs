@@ -85,7 +85,7 @@ pub enum CommandRefusal {
     )]
     MarksAtAgents,
     /// The mark was not removed.
-    #[error("the mark of {schedule} is not removed: {why}")]
+    #[error("the stored progress (mark) of the schedule {schedule} is not removed: {why}")]
     MarkKept {
         /// The schedule.
         schedule: AgentId,

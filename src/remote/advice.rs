@@ -76,7 +76,9 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
 
 const fn certificate(fault: CertificateFault) -> &'static str {
     match fault {
-        CertificateFault::NotShown => "give the peer a certificate",
+        CertificateFault::NotShown => {
+            "give the peer a certificate, or ignore this if it is no node of yours"
+        }
         CertificateFault::Authority => {
             "let this side trust the authority of the peer's certificate, or give the peer a certificate of the authority here"
         }

@@ -71,7 +71,7 @@ pub enum Closed {
     #[error("an earlier process with the peer's name is linked")]
     NameHeld,
     /// The peer answered with the name of another link.
-    #[error("a frame of another link")]
+    #[error("the peer confirmed another connection than this one")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
     #[error("a gap in the sequence of frames: number {found} after {last}")]
@@ -106,7 +106,7 @@ pub enum Closed {
     #[error("the peer sends faster than the limit")]
     Rate,
     /// This side has more groups or agents than the peer accepts. It announces none that the peer would refuse.
-    #[error("this side has more groups or agents than the peer takes")]
+    #[error("this node has more groups or agents than the peer's limits allow")]
     PeerLimit,
     /// The peer does not read: the queue for it is full or too old, or a write took too long.
     #[error("the peer reads too slowly")]

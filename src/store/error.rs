@@ -27,7 +27,7 @@ pub enum StoreError {
     },
     /// The file to open does not exist.
     #[error(
-        "{path} is missing: create it for a node that never ran; where it was lost, create it and raise the epoch of all voters, or let the node come back under a new name"
+        "{path} is missing: create it if this node never voted; if the file was lost, start the node under a new name, or create the file and raise the epoch of all voters by 1"
     )]
     Missing {
         /// The requested path.
@@ -35,7 +35,7 @@ pub enum StoreError {
     },
     /// The content of the file is damaged.
     #[error(
-        "{path} is damaged, {damage}: remove it, create a new store and raise the epoch of all voters, or let the node come back under a new name"
+        "{path} is damaged, {damage}: remove it, and start the node under a new name, or create a new store and raise the epoch of all voters by 1"
     )]
     Damaged {
         /// The requested path.
@@ -45,7 +45,7 @@ pub enum StoreError {
     },
     /// The file was written by a version before the first published release. It cannot be read.
     #[error(
-        "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise the epoch of all voters"
+        "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise the epoch of all voters by 1"
     )]
     Former {
         /// The requested path.
@@ -174,7 +174,9 @@ pub enum StoreError {
     #[error("this system cannot keep a file exclusive and durable: use another kind of store")]
     NotAvailable,
     /// A store of another kind has failed.
-    #[error("the store of the record does not work: {0}")]
+    #[error(
+        "the store of this agent's record failed ({0}): mend that store, and start the agent again if it has ended"
+    )]
     Backend(#[source] io::Error),
 }
 

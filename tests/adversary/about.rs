@@ -4,12 +4,15 @@
 use actix_bully::{
     protocol::{About, Incarnation, Member, MemberKind, Presence},
     remote::{
-        BridgeEvent, Closed, MayBe, Peer, Rights,
+        BridgeEvent, Closed, MayBe, Peer,
         internals::wire::{RosterContent, encode_ping},
     },
 };
 
-use super::kit::{INCARNATION, Raw, Scene, frame, framed, id, node, patient, play, roster, until};
+use super::{
+    kit::{INCARNATION, Raw, Scene, frame, framed, id, node, patient, play, roster, until},
+    members::may_be,
+};
 
 /// The bytes of a text in MessagePack, whatever its bytes are.
 fn text(bytes: &[u8]) -> Vec<u8> {
@@ -25,7 +28,7 @@ fn text(bytes: &[u8]) -> Vec<u8> {
 /// What takes the place of a text, and why it ends the link.
 fn breaches() -> Vec<(Vec<u8>, &'static str)> {
     const LONG: &str = "a text that is too long";
-    const VALUE: &str = "a value that is not allowed";
+    const VALUE: &str = "a field has a value that this release does not allow";
     const TYPE: &str = "an unexpected type";
     let mut all = vec![
         (text(&[b'x'; 257]), LONG),
@@ -86,11 +89,6 @@ fn spoilt(raw: &mut Raw, opens: Option<&str>, says: &[u8]) -> Vec<u8> {
     frame(&[&kept[4..], says, b"\xc0"].concat())
 }
 
-fn observer() -> Vec<Peer> {
-    let rights = Rights::none().grant("*", "x*", MayBe::Observer);
-    vec![Peer::inbound("x").allow(rights)]
-}
-
 /// What the victim shows of that agent: its incarnation and its text. `None` if it is not a member.
 fn shown(scene: &Scene, name: &str) -> Option<(Option<Incarnation>, Option<String>)> {
     let members = scene.group().members();
@@ -120,7 +118,7 @@ fn causes(scene: &mut Scene) -> Vec<String> {
 #[test]
 fn a_text_that_breaks_the_rules_ends_the_link_and_is_not_shown() {
     play(async {
-        let mut scene = Scene::set(&patient(), observer()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Observer)).await;
         // An agent that was announced with a good text keeps that one; another agent is never announced.
         for is_known in [false, true] {
             for (at, (says, cause)) in breaches().into_iter().enumerate() {
@@ -196,7 +194,7 @@ fn a_text_about_an_agent_of_another_node_is_not_shown() {
 #[test]
 fn a_text_about_an_agent_beyond_its_rights_ends_the_link() {
     play(async {
-        let mut scene = Scene::set(&patient(), observer()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Observer)).await;
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         let before = scene.counts();
         let forged = Member {
@@ -216,7 +214,7 @@ fn a_text_about_an_agent_beyond_its_rights_ends_the_link() {
 #[test]
 fn a_text_of_a_former_incarnation_is_not_shown() {
     play(async {
-        let mut scene = Scene::set(&patient(), observer()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Observer)).await;
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         let before = scene.counts();
         let suspect = |incarnation| Member {

@@ -177,11 +177,8 @@ fn announcing(members: Vec<(u32, Member)>) -> RosterContent {
 }
 
 /// The hostile node, for whose agents the victim's table lets it speak as observers.
-fn observers() -> Vec<Peer> {
-    may_be(MayBe::Observer)
-}
-
-fn may_be(most: MayBe) -> Vec<Peer> {
+/// The node `x`, whose agents have names that begin with `x` and may be no more than that.
+pub(crate) fn may_be(most: MayBe) -> Vec<Peer> {
     let rights = Rights::none().grant("*", "x*", most);
     vec![Peer::inbound("x").allow(rights)]
 }
@@ -285,7 +282,7 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             .incarnation(NodeIncarnation(1_000))
             .limits(patient().build().unwrap())
             .listen("127.0.0.1:0");
-        let peers = observers().into_iter();
+        let peers = may_be(MayBe::Observer).into_iter();
         let bridge = peers.fold(bridge, BridgeBuilder::peer);
         let bridge = bridge.carry(&group).start().unwrap();
         let identity = StoreIdentity {
@@ -517,7 +514,7 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
 #[test]
 fn a_group_that_begins_anew_again_and_again_ends_the_link() {
     play(async {
-        let mut scene = Scene::set(&patient(), observers()).await;
+        let mut scene = Scene::set(&patient(), may_be(MayBe::Observer)).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         let agents: Vec<_> = (0..2_000)

@@ -141,7 +141,7 @@ fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted
         let said = refused.to_string();
         let path = folder.path().join("a").display().to_string();
         let expected = format!(
-            "the store in `quorum.store_file` cannot be used: {path} is missing: create it for a node that never ran; where it was lost, create it and raise the epoch of all voters, or let the node come back under a new name"
+            "the store in `quorum.store_file` cannot be used: {path} is missing: create it if this node never voted; if the file was lost, start the node under a new name, or create the file and raise the epoch of all voters by 1"
         );
         assert_eq!(said, expected);
         assert!(!folder.path().join("a").exists());

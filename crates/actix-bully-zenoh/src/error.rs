@@ -54,7 +54,7 @@ pub enum ZenohError {
         address: String,
     },
     /// The thread for the session cannot be started.
-    #[error("the thread of the zenoh session cannot start: {0}")]
+    #[error("the zenoh session needs a thread: allow this process more threads ({0})")]
     Thread(#[source] io::Error),
     /// zenoh refuses the session, for example because an address is in use or a certificate cannot be read.
     #[error("the zenoh session cannot be opened: {0}")]

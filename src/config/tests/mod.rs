@@ -9,7 +9,15 @@ mod random;
 mod refused;
 mod zenoh;
 
-use super::{Config, ConfigError};
+use super::{Config, ConfigError, GrantSettings, PeerSettings, read::names};
+
+/// All keys, each under the section that has it.
+fn every_key() -> Vec<String> {
+    let mut all = names::<Config>("");
+    all.extend(names::<PeerSettings>("peers[]."));
+    all.extend(names::<GrantSettings>("peers[].rights[]."));
+    all
+}
 
 /// What a text and its check say.
 fn refusal(text: &str) -> String {

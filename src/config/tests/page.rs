@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::{
     config::{
-        Config, GrantSettings, PeerSettings,
-        keys::Keys,
+        Config, PeerSettings,
         read::{names, write_table},
+        tests::every_key,
     },
     elections::bully::Preemption,
     protocol::Timings,
@@ -56,15 +56,9 @@ fn set_in(text: &str) -> Vec<String> {
     keys
 }
 
-fn known<T: Keys + Default>(place: &str) -> Vec<String> {
-    names::<T>(place)
-}
-
 #[test]
 fn the_page_has_every_key_and_no_other() {
-    let mut all = known::<Config>("");
-    all.extend(known::<PeerSettings>("peers[]."));
-    all.extend(known::<GrantSettings>("peers[].rights[]."));
+    let mut all = every_key();
     // A section of peers is the key.
     all.retain(|key| key != "peers");
     all.sort();
@@ -79,7 +73,7 @@ fn the_page_has_every_key_and_no_other() {
 /// An operator who reads only the error finds the key.
 #[test]
 fn the_keys_that_a_stores_refusal_names_are_keys() {
-    let all = known::<Config>("");
+    let all = names::<Config>("");
     let advice = RegisterRefusal::Layout.to_string();
     let named: Vec<&str> = advice.split('`').skip(1).step_by(2).collect();
     assert_eq!(named.len(), 3, "{advice}");

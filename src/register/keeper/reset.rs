@@ -39,11 +39,17 @@ impl Keeper {
             Ok(Ok(Some(entry))) => entry,
             Ok(Ok(None)) => return MarkReset::Absent,
             Ok(Err(error)) => return MarkReset::Failed(error.to_string()),
-            Err(_) => return MarkReset::Failed("the store does not answer".to_owned()),
+            Err(_) => {
+                return MarkReset::Failed(
+                    "the store does not answer: ask again when it works".to_owned(),
+                );
+            }
         };
         let begin = format!(r#"{{"record":"{MARK}","#);
         if !entry.value.starts_with(begin.as_bytes()) {
-            return MarkReset::Failed(format!("{key} holds something else"));
+            return MarkReset::Failed(format!(
+                "{key} holds something else: look at it, and remove it by its own means if nothing needs it"
+            ));
         }
         let Some(removing) = register.remove(&key, &entry) else {
             return MarkReset::Failed(format!(

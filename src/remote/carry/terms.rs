@@ -74,7 +74,7 @@ impl TermGuard {
         self.reach = reach;
     }
 
-    /// Returns the last term for which one peer is enough; `None` if one peer is enough for any term.
+    /// Returns the highest term that is accepted from a single peer; `None` if there is no limit yet.
     fn last_within(&self) -> Option<Term> {
         let known = self.highest;
         let above = |by: u64| known.map(|known| Term(known.0.saturating_add(by)));

@@ -85,8 +85,8 @@
 //!   process is an init that ends as soon as the node does. Below an init that lives on, as in a container with
 //!   several services, the notice is sent.
 //! - *systemd*: if the main process of a unit is killed, `KillMode=control-group` (the default) and `process` leave
-//!   the sentinel enough time: they signal the remaining processes by SIGTERM, which it ignores, and it ends by
-//!   itself. With `KillMode=mixed` systemd kills the remaining processes at once, and races with the sentinel: of
+//!   the sentinel enough time: the first signals the remaining processes by SIGTERM, which it ignores, and the second
+//!   does not signal them. It ends by itself. With `KillMode=mixed` systemd kills the remaining processes at once, and races with the sentinel: of
 //!   five ends, three were told to both peers, one to one of them, and one to none. A kill of the whole control
 //!   group (`systemctl kill -s KILL`, `TimeoutStopSec`) takes both: of five, two were told.
 //! - *Memory*: if a control group has no memory left, the kernel kills its largest process, which is the node. With

@@ -31,7 +31,7 @@ pub enum WireError {
     #[error("a text that is not UTF-8")]
     Utf8,
     /// A number, name or variant is not allowed at its place.
-    #[error("a value that is not allowed")]
+    #[error("a field has a value that this release does not allow")]
     Value,
     /// The kind of the frame is unknown.
     #[error("no such frame")]

@@ -1,4 +1,5 @@
-//! MESSAGES: all messages of a node's agents to the agents of another node in one turn.
+//! MESSAGES: messages of a node's agents to the agents of another node, as many as fit in one frame. The writer sends
+//! all messages that wait at one time together, in several frames if need be.
 //!
 //! Messages contain the numbers of agents from rosters. A message is read without an allocation. Its payload stays
 //! bytes until it is known that the message is allowed.

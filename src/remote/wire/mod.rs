@@ -12,8 +12,11 @@
 //!                         depth, items, text, groups, agents, end?: 32 bytes
 //!  93 01 ………  READY    1, link: 16 bytes, [proof: 32 bytes ..]               two at most
 //!  97 02 ………  ROSTER   2, seq, group, opening?, [left ..], [member ..], leader?
-//!                         opening: [name, rules, epoch, voters?]
-//!                         voters:  [how many, to elect, for a lease, digest of their names; without disks P and E in us]
+//!                         opening: [name, rules, epoch, voters?, pace?]
+//!                         voters:  [how many, to elect, for a lease, digest ..], and without disks two more entries:
+//!                                  the promise P and the round E (see `Timings`), in µs; digest: of the names, and
+//!                                  without disks of P and E too
+//!                         pace:    [delay, detection], in µs
 //!                         member:  [agent, name, kind, score?, presence, incarnation?, [ended ..], store?, about?]
 //!                         leader:  [agent, incarnation, term]
 //!  93 03 ………  MESSAGES  3, seq, [message ..]
@@ -21,10 +24,12 @@
 //!                         to:      nil: all │ agent │ [agent, agent ..], ascending
 //!  93 04 ………  PING     4, seq, token
 //!  93 05 ………  PONG     5, seq, token
+//!  92 08 ………  TWIN     8, seq
 //!  92 06 ………  GOODBYE  6, why                                            the same for ever
 //!
 //!  x? is x or nil. All numbers are unsigned but for a score's four. kind: 0 voter, 1 observer.
-//!  about: what the agent says of itself, 1 to 256 bytes of text in one line. presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
+//!  about: what the agent says of itself, 1 to 256 bytes of text in one line.
+//!  presence: 0 unseen, 1 up, 2 suspect, 3 down. why: the numbers of `Farewell`.
 //! ```
 //! A link begins with HELLO, CONDITIONS and READY in both directions, in this order. All other frames come after
 //! them; GOODBYE may come at any time.

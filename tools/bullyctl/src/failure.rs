@@ -15,7 +15,7 @@ Exit codes:
   3  no node answers there
   4  the time is over and nothing is known yet: ask for the status
   5  not permitted: another user's socket, a token that is missing or wrong
-  6  the answer cannot be understood: another program, or a later version
+  6  the node cannot answer, or its answer cannot be understood: another program, or a later version
 
 Exit codes of run:
   0    a signal asked it to end, and it has handed over
@@ -71,8 +71,13 @@ pub(crate) enum Failure {
     #[error("not permitted: {0}")]
     Denied(String),
     /// The node, or a program in its place, gave an unexpected answer.
-    #[error("the answer cannot be understood: {0}")]
+    #[error(
+        "the answer cannot be understood: {0}; is it a node, and this bullyctl of its release?"
+    )]
     Odd(String),
+    /// The node says why it cannot answer.
+    #[error("the node cannot answer: {0}")]
+    Unable(String),
     /// The command of `run` does not run.
     #[error(transparent)]
     Run(#[from] RunFailure),
@@ -89,7 +94,7 @@ impl Failure {
             Self::Unreachable { .. } => 3,
             Self::Denied(_) => 5,
             Self::Run(failure) => failure.code(),
-            Self::Odd(_) | Self::Output(_) | Self::Runtime(_) => 6,
+            Self::Odd(_) | Self::Unable(_) | Self::Output(_) | Self::Runtime(_) => 6,
         })
     }
 
@@ -101,6 +106,7 @@ impl Failure {
             Self::Denied(_) => "denied",
             Self::Run(_) => "run",
             Self::Odd(_) => "odd",
+            Self::Unable(_) => "unable",
             Self::Output(_) => "output",
             Self::Runtime(_) => "runtime",
         }

@@ -123,7 +123,7 @@ lost_reasons! {
     Ended "ended" "ended" false,
     /// A lease was not renewed in time.
     LeaseExpired "lease_expired" "lease expired" false,
-    /// This agent did not hear a majority of the voters for a round.
+    /// In one round of questions, this agent did not hear a majority of the voters.
     Isolated "isolated" "isolated" false,
     /// The group is being reorganized, because a member was found outside of it; the same agent may
     /// lead next.

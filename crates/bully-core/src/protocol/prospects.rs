@@ -21,8 +21,8 @@ pub struct Prospects {
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
     /// time for an agent that asked; a follower knows it for itself.
     pub takeover_at: Option<Time>,
-    /// Time until which the lease of the leader that it follows holds, as far as this participant knows: later renewals
-    /// may be known elsewhere. `None` without such a lease.
+    /// Time until which the lease of the leader that it follows holds, by its own timings: the
+    /// leader may know later renewals. `None` without such a lease.
     pub followed_until: Option<Time>,
     /// Time at which a live leader yields, by this participant's policy; `None` if its election has no such policy.
     pub preemption: Option<Preemption>,

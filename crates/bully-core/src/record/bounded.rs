@@ -31,7 +31,7 @@ pub struct BoundedText {
 
 /// A text has more bytes than its limit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the text exceeds the limit of {most} bytes")]
+#[error("the text to write would exceed its limit of {most} bytes")]
 pub struct TooLong {
     /// The limit.
     pub most: usize,

@@ -109,9 +109,15 @@ fn words(wrong: &serde_json::Error) -> String {
             let text = wrong.to_string();
             // The position is of no use, because each line is parsed alone.
             let (told, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
-            told.replace("missing field", "it lacks")
+            let named = told
+                .replace("missing field", "it lacks")
                 .replace("unknown variant", "this program does not know")
-                .replace("unknown field", "this program does not know")
+                .replace("unknown field", "this program does not know");
+            if named == told {
+                named // a value, refused with its own advice
+            } else {
+                format!("{named}: use the release that wrote the file")
+            }
         }
     }
 }

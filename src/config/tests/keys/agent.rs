@@ -6,7 +6,7 @@ use actix::clock::sleep;
 
 use super::{
     Rows, Seen, check, rows,
-    scene::{LEASE, LINKED, QUORUM, SECONDS, Scene, leader, rounded, shown, until},
+    scene::{LEASE, LINKED, QUORUM, SECONDS, Scene, alone, leader, rounded, until},
 };
 
 pub(super) fn rows() -> Vec<Rows> {
@@ -66,13 +66,6 @@ pub(super) fn rows() -> Vec<Rows> {
 #[test]
 fn each_key_of_the_agent_shows() {
     check(&rows());
-}
-
-/// The node by itself.
-async fn alone(s: Scene) -> Seen {
-    let a = s.a()?;
-    sleep(SECONDS(20)).await;
-    Ok(format!("{} {:?}", shown(&a), s.files()))
 }
 
 /// The node leads when `b` gets a score, and so outranks it by its name. The rules of an election are the same at all

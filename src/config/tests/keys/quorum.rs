@@ -6,7 +6,7 @@ use crate::config::RunningNode;
 
 use super::{
     Rows, Seen, check, rows,
-    scene::{LINKED, MS, QUORUM, SECONDS, Scene, shown},
+    scene::{LINKED, MS, QUORUM, SECONDS, Scene, alone},
 };
 
 pub(super) fn rows() -> Vec<Rows> {
@@ -54,13 +54,6 @@ pub(super) fn rows() -> Vec<Rows> {
 #[test]
 fn each_key_of_the_quorum_shows() {
     check(&rows());
-}
-
-/// The node, whose peers are not there.
-async fn alone(s: Scene) -> Seen {
-    let a = s.a()?;
-    sleep(SECONDS(60)).await;
-    Ok(format!("{} {:?}", shown(&a), s.files()))
 }
 
 /// Of three voters one comes later, and is cut off then. All have the key. How much of the time does `c` lead?

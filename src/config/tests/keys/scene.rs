@@ -14,6 +14,8 @@ use crate::{
     testkit::VirtualClock,
 };
 
+use super::Seen;
+
 pub(super) const MS: fn(u64) -> Duration = Duration::from_millis;
 pub(super) const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 
@@ -143,6 +145,13 @@ impl Scene {
         names.sort();
         names
     }
+}
+
+/// The node by itself.
+pub(super) async fn alone(s: Scene) -> Seen {
+    let a = s.a()?;
+    sleep(SECONDS(60)).await;
+    Ok(format!("{} {:?}", shown(&a), s.files()))
 }
 
 /// The node's report, and whether it keeps a record.

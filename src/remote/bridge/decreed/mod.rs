@@ -89,7 +89,9 @@ pub(crate) enum ContactRefusal {
     #[error("an operator removed that peer here: add it again, or remove the voter")]
     Removed,
     /// Too many peers already come from decrees.
-    #[error("decrees name {MOST_DECREED} peers already: configure the others")]
+    #[error(
+        "{MOST_DECREED} peers, the most allowed, already come from lists of voters alone: configure this node as a peer here"
+    )]
     TooMany,
 }
 

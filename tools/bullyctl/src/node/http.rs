@@ -160,15 +160,15 @@ impl Routes {
             message: String,
         }
         if status == StatusCode::NOT_FOUND {
-            return Failure::Odd(format!(
+            return Failure::Unable(format!(
                 "{} has no such route: are the node's routes mounted there, or below another path?",
                 self.base
             ));
         }
-        Failure::Odd(match serde_json::from_slice::<Refused>(body) {
-            Ok(Refused { message }) => format!("{status}, {message}"),
-            Err(_) => format!("{status}"),
-        })
+        match serde_json::from_slice::<Refused>(body) {
+            Ok(Refused { message }) => Failure::Unable(format!("{status}, {message}")),
+            Err(_) => Failure::Odd(format!("{status}")),
+        }
     }
 }
 

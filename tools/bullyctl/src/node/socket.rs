@@ -159,7 +159,7 @@ mod unix {
     fn odd(answer: SocketAnswer) -> Failure {
         match answer {
             SocketAnswer::Denied { message } => Failure::Denied(message),
-            SocketAnswer::Error { message } => Failure::Odd(message),
+            SocketAnswer::Error { message } => Failure::Unable(message),
             _ => Failure::Odd("the answer is to another question".to_owned()),
         }
     }

@@ -120,7 +120,7 @@ pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) ->
     (!report.agents.is_empty()).then_some(report)
 }
 
-/// Returns what leads from the first node's place to that of another node.
+/// Returns what the first node knows of another one. `Node::beside` derives the places to ask from it.
 pub(crate) fn beside<'a>(report: &'a Report, name: &'a str, node: &KnownNode<'a>) -> Beside<'a> {
     let mut names: Vec<_> = name_of(report).into_iter().map(|own| (own, name)).collect();
     for own in &report.agents {

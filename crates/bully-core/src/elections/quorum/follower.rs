@@ -272,7 +272,7 @@ impl Following {
     }
 
     /// Returns the time until which the leader leads, if its last announcement that arrived here was its last one: its lease counts
-    /// from the sending, at most one lease before that time.
+    /// from the sending, at most one lease before that time. The lease is that of this agent's own timings.
     pub(super) fn leads_until(&self, core: &Core) -> Time {
         self.last.after(core.config.timings.lease())
     }

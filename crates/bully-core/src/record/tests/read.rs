@@ -111,7 +111,10 @@ fn a_wrong_line_is_told_without_the_words_of_a_parser() {
             "nonsense",
             "its character 2 is not JSON: was the file edited?",
         ),
-        ("{\"at_ns\":1}", "it lacks `what`"),
+        (
+            "{\"at_ns\":1}",
+            "it lacks `what`: use the release that wrote the file",
+        ),
         (
             "{\"at_ns\":1,\"what\":{\"event\":{\"agent\":\"a\\u202eb\",\"event\":1}}}",
             "an agent's name contains '\\u{202e}': use printable characters without white space, format characters and / * $ # ?",

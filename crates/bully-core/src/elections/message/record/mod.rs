@@ -158,7 +158,7 @@ pub enum RecordError {
     },
     /// A line is missing, is in another place, or has a content that no record has.
     #[error(
-        "the line `{line}` is missing or damaged: delete the record, and an agent writes a new one"
+        "the line `{line}` of the record in the store is missing or damaged: delete that record, and an agent writes a new one"
     )]
     Line {
         /// The line's first word.
