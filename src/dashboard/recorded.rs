@@ -20,7 +20,7 @@ use super::{
     Dashboard, ShownSource,
     copies::{CopyForm, RecordedRun},
     film::{MOST_ROOM, film as film_of, room},
-    routes::{self, OWN_ORIGIN, caller, kept_from, may_not_command, refused},
+    routes::{self, OWN_ORIGIN, caller, cannot_command, kept_from, refused},
 };
 use crate::{
     operate::{Operated, RecordRequest},
@@ -151,26 +151,17 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
         RecordRequest::Read
     };
     let mut records = operated.record(request).into_iter().filter(|record| {
-        let is_agent = wanted
-            .agent
-            .as_ref()
-            .is_none_or(|name| *name == record.agent);
-        is_agent
-            && wanted
-                .group
-                .as_ref()
-                .is_none_or(|name| *name == record.group)
+        let (agent, group) = (wanted.agent.as_ref(), wanted.group.as_ref());
+        agent.is_none_or(|name| *name == record.agent)
+            && group.is_none_or(|name| *name == record.group)
     });
-    let written = records.find_map(|record| record.jsonl);
-    let Some(written) = written else {
+    let Some(written) = records.find_map(|record| record.jsonl) else {
         return Err(String::from(
             "there is no record: switch it on, by `bullyctl record on` or on the page, and wait for an election",
         ));
     };
-    match Recording::read(written.as_bytes()) {
-        Ok(recording) => Ok(RecordedRun::new(recording)),
-        Err(wrong) => Err(wrong.to_string()),
-    }
+    let read = Recording::read(written.as_bytes()).map(RecordedRun::new);
+    read.map_err(|wrong| wrong.to_string())
 }
 
 /// Returns the recording of this page.
@@ -235,7 +226,7 @@ pub(super) async fn go_on(
     at: Result<Query<RecordedAt>, actix_web::Error>,
     body: Payload,
 ) -> HttpResponse {
-    if let Some(refused) = may_not_command(&dashboard, &request) {
+    if let Some(refused) = cannot_command(&dashboard, &request) {
         return refused;
     }
     let ShownSource::Stage(link) = &dashboard.source else {
@@ -244,8 +235,7 @@ pub(super) async fn go_on(
             "only a stage goes on from a recording",
         );
     };
-    let at = at.ok().and_then(|at| moment(at.at_ms));
-    let Some(at) = at else {
+    let Some(at) = at.ok().and_then(|at| moment(at.at_ms)) else {
         return refusal(StatusCode::BAD_REQUEST, "ask by ?at_ms=1200");
     };
     let read = |body: &[u8]| Recording::read(body);
@@ -270,7 +260,7 @@ pub(super) async fn record(
     request: HttpRequest,
     body: Payload,
 ) -> HttpResponse {
-    if let Some(refused) = may_not_command(&dashboard, &request) {
+    if let Some(refused) = cannot_command(&dashboard, &request) {
         return refused;
     }
     let ShownSource::Running(operated) = &dashboard.source else {

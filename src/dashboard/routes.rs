@@ -40,6 +40,8 @@ const SCRIPT: &str = concat!(
     include_str!("page/main.js"),
 );
 
+const KIND_OF_SCRIPT: &str = "text/javascript; charset=utf-8";
+
 /// The script of the shared worker: all pages of a browser share its stream.
 const SHARED: &str = concat!(
     include_str!("page/state.js"),
@@ -85,17 +87,11 @@ async fn style(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse
 }
 
 async fn script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    part(
-        &dashboard,
-        &request,
-        "text/javascript; charset=utf-8",
-        SCRIPT,
-    )
+    part(&dashboard, &request, KIND_OF_SCRIPT, SCRIPT)
 }
 
 async fn shared_script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    let kind = "text/javascript; charset=utf-8";
-    part(&dashboard, &request, kind, SHARED)
+    part(&dashboard, &request, KIND_OF_SCRIPT, SHARED)
 }
 
 fn part(
@@ -179,7 +175,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
             // A separate task: a client that closes its connection does not stop a command half-way.
             match rt::spawn(async move { operated.carry_out(order).await }).await {
                 Ok(outcome) => told(&outcome),
-                Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
+                Err(_) => recorded::stopping(),
             }
         }
         ShownSource::Recorded(_) => refusal(
@@ -203,8 +199,7 @@ pub(super) fn obeyed(answer: Result<StageAnswer, StageError>) -> HttpResponse {
     match answer {
         Ok(answer) => json(StatusCode::OK, &answer),
         Err(wrong) => {
-            let status = StatusCode::from_u16(wrong.status());
-            let status = status.unwrap_or(StatusCode::CONFLICT);
+            let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
             refusal(status, &wrong.to_string())
         }
     }
@@ -233,10 +228,7 @@ pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<
 }
 
 /// Also refuses a caller without the right to command.
-pub(super) fn may_not_command(
-    dashboard: &Dashboard,
-    request: &HttpRequest,
-) -> Option<HttpResponse> {
+pub(super) fn cannot_command(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     kept_from(dashboard, request)
         .or_else(|| Some(refused(dashboard.rights.admit(&caller(request)).err()?)))
 }

@@ -56,12 +56,9 @@ pub(super) type NextRun = (EarlierRun, GoesOnReply);
 impl EarlierRun {
     fn of_recording(whole: Recording, until: Time) -> Self {
         let recorded = Some(whole.header().clone());
-        let part = RunPart {
-            commands: commands(&whole, until, u64::MAX),
-            whole,
-        };
+        let commands = commands(&whole, until, u64::MAX);
         Self {
-            parts: vec![part],
+            parts: vec![RunPart { commands, whole }],
             until,
             number: 0,
             recorded,
@@ -104,15 +101,13 @@ impl Player<'_> {
             return Err(StageError::NotYet { at, now });
         }
         let mut given = moment.given.iter().copied();
-        let part = |RecordedRun {
-                        whole,
-                        commands: all,
-                    }| {
-            let all = all.as_ref().unwrap_or(&whole);
+        let part = |run: RecordedRun| {
+            let all = run.commands.as_ref().unwrap_or(&run.whole);
             if let forgotten @ 1.. = all.header().forgotten {
                 return Err(Untold::Forgotten { forgotten });
             }
             let commands = commands(all, at, given.next().unwrap_or(u64::MAX));
+            let whole = run.whole;
             Ok(RunPart { commands, whole })
         };
         let runs = self.panels().map(|panel| panel.run(RecordedClock::Virtual));
@@ -190,11 +185,10 @@ impl Player<'_> {
     fn begin_again(&mut self, run: &EarlierRun) -> Result<(), StageError> {
         let recorded = run.recorded.as_ref();
         let first = self.first.begin_again(recorded)?;
-        let beside = self.beside.as_ref();
-        let beside = beside
-            .map(|panel| panel.begin_again(recorded))
-            .transpose()?;
-        (self.first, self.beside) = (first, beside);
+        if let Some(beside) = &mut self.beside {
+            *beside = beside.begin_again(recorded)?;
+        }
+        self.first = first;
         Ok(())
     }
 

@@ -184,15 +184,13 @@ impl<E: Election> ClusterPanel<E> {
 
     /// Checks that its agents began as those of a recorded run.
     fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
-        let what = if self.begun.timings_ns != recorded.timings_ns {
-            // First: with other agents, the caller of the stage begins a cluster of the same timings.
-            "timings"
-        } else if self.begun.agents != recorded.agents {
-            "agents"
-        } else {
-            return Ok(());
-        };
-        Err(StageError::OtherBeginning { what })
+        // Timings first: with other agents, the caller of the stage begins a cluster of the same timings.
+        let checks = [
+            ("timings", self.begun.timings_ns == recorded.timings_ns),
+            ("agents", self.begun.agents == recorded.agents),
+        ];
+        let wrong = checks.into_iter().find(|(_, is_same)| !is_same);
+        wrong.map_or(Ok(()), |(what, _)| Err(StageError::OtherBeginning { what }))
     }
 
     fn moment(&mut self, clock: ClockFacts, given: &[u64]) -> PageMoment {

@@ -222,33 +222,26 @@ impl<'a> Player<'a> {
     }
 
     fn must_be_known(&self, name: &String) -> Result<(), StageError> {
-        if self.stage.board.head().elections.contains(name) {
-            return Ok(());
-        }
-        let name = name.clone();
-        Err(StageError::NoElection { name })
+        let is_known = self.stage.board.head().elections.contains(name);
+        let unknown = || StageError::NoElection { name: name.clone() };
+        is_known.then_some(()).ok_or_else(unknown)
     }
 
     /// Returns the elections to be played next, if a command chooses them.
     fn chosen(&self, control: Control) -> Option<Chosen> {
         let held = |board: &Board| board.head().election;
-        if let Control::Election(election) = control {
-            let beside = held(&self.stage.beside);
-            Some(Chosen {
-                election,
-                beside,
-                agents: None,
-            })
+        let (election, beside) = if let Control::Election(election) = control {
+            (election, held(&self.stage.beside))
         } else if let Control::Beside(beside) = control {
-            let election = held(&self.stage.board)?;
-            Some(Chosen {
-                election,
-                beside,
-                agents: None,
-            })
+            (held(&self.stage.board)?, beside)
         } else {
-            None
-        }
+            return None;
+        };
+        Some(Chosen {
+            election,
+            beside,
+            agents: None,
+        })
     }
 
     pub(super) fn must_be_virtual(&self) -> Result<(), StageError> {
