@@ -190,8 +190,19 @@ impl KnownTerms {
 
 #[cfg(test)]
 mod tests {
+    use bytes::BytesMut;
+
     use super::*;
-    use crate::protocol::{Electorate, Rules};
+    use crate::{
+        elections::{AnyMessage, bully::Elected},
+        group::Group,
+        protocol::{Electorate, Incarnation, Rules, Score},
+        remote::{
+            Closed, DropReason, Limits, MayBe, MessageSender,
+            carry::{Carried, GroupCarrier, GroupSink, Outbox},
+            wire::encode_payload,
+        },
+    };
 
     fn of_epoch(epoch: u64) -> Requirements {
         Requirements {
@@ -351,5 +362,44 @@ mod tests {
         assert_eq!(guard.admit(term(0, 9), None), Ok(true));
         assert_eq!(guard.admit(term(1, 1), None), Ok(false));
         assert_eq!(guard.admit(term(0, 10), None), Ok(true));
+    }
+
+    /// The order of the checks: a term is never undone, so it counts only if its sender may send it.
+    #[test]
+    fn a_term_counts_only_if_its_sender_may_send_it() {
+        let limits = Limits::default();
+        let carrier = GroupCarrier::<AnyMessage>::new(Group::new("jobs").unwrap(), &limits);
+        let outbox = Arc::new(Outbox::new(&limits));
+        let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
+        let route = carrier.route("other", Arc::new(sink));
+        let terms = GroupTermGuard::new(WallMillis::new(|| 0));
+        let mut mailboxes = route.mailboxes(&terms);
+        let from = AgentId::new("x").unwrap();
+        let said = AnyMessage::from(Elected {
+            term: Term(50),
+            score: Score::from(1),
+            answer: None,
+            sent_at: None,
+        });
+        let mut payload = BytesMut::new();
+        encode_payload(&said, &mut payload).unwrap();
+        let mut deliver = |may_be| {
+            let sender = MessageSender {
+                group: 0,
+                from: &from,
+                incarnation: Incarnation(1),
+                may_be,
+            };
+            mailboxes.deliver(&sender, None, &payload)
+        };
+        for may_be in [MayBe::Observer, MayBe::Voter] {
+            assert!(matches!(deliver(may_be), Err(Closed::Role { .. })));
+            assert_eq!(lock(&terms.known).terms.highest(), None, "{may_be:?}");
+        }
+        assert_eq!(
+            deliver(MayBe::Leader).unwrap().unwrap_err(),
+            DropReason::RefusedName
+        );
+        assert_eq!(lock(&terms.known).terms.highest(), Some(Term(50)));
     }
 }

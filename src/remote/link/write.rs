@@ -381,12 +381,9 @@ impl LinkWriter {
         let written = if let Some(written) = writing.as_mut().now_or_never() {
             written
         } else {
-            common.outbox.stall();
+            let _stall = common.outbox.stall();
             match select(writing, pin!(common.outbox.overrun())).await {
-                Either::Left((written, _)) => {
-                    common.outbox.go_on();
-                    written
-                }
+                Either::Left((written, _)) => written,
                 // The queue has given up the peer, and dropped the waiting messages.
                 Either::Right(_) => return Err(Closed::SlowPeer),
             }

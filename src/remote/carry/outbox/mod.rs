@@ -54,6 +54,16 @@ pub(crate) struct Outbox {
     depth: u8,
 }
 
+/// A write that the peer has not taken yet; see [`Outbox::stall`].
+#[must_use]
+pub(crate) struct Stall<'a>(&'a Outbox);
+
+impl Drop for Stall<'_> {
+    fn drop(&mut self) {
+        self.0.lock().stalled = None;
+    }
+}
+
 #[derive(Debug, Default)]
 struct OutboxQueue {
     messages: Batch,
@@ -190,14 +200,10 @@ impl Outbox {
         }
     }
 
-    /// Notes that the peer has not taken the written bytes at once.
-    pub(crate) fn stall(&self) {
+    /// Notes that the peer has not taken the written bytes at once. The stall ends when the returned value is dropped.
+    pub(crate) fn stall(&self) -> Stall<'_> {
         self.lock().stalled = Some(Instant::now());
-    }
-
-    /// Notes that the peer has taken the bytes.
-    pub(crate) fn go_on(&self) {
-        self.lock().stalled = None;
+        Stall(self)
     }
 
     /// Drops the waiting messages: the peer is gone, so they have no receiver.
