@@ -111,3 +111,27 @@ pub(super) struct Answerer<'a> {
     pub(super) life: Life,
     pub(super) run: u64,
 }
+
+/// Returns whether `from` may answer a message that was sent to the endpoint `to`: only the agent that was asked. A
+/// message that was sent to nobody yet has no answer.
+pub(super) fn may_answer(to: Option<&(AgentId, Life)>, from: &AgentId) -> bool {
+    to.is_some_and(|(asked, _)| asked == from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_agent_that_was_asked_may_answer() {
+        let [leader, other] = ["leader", "other"].map(|name| AgentId::new(name).unwrap());
+        let life = Life {
+            node: NodeDigest(1),
+            incarnation: Incarnation(1),
+        };
+        let asked = (leader.clone(), life);
+        assert!(may_answer(Some(&asked), &leader));
+        assert!(!may_answer(Some(&asked), &other));
+        assert!(!may_answer(None, &leader));
+    }
+}

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     LeaderMessage, ProxyError,
-    exchange::{Answerer, Life, Next, Refusal, Settled, Target},
+    exchange::{Answerer, Life, Next, Refusal, Settled, Target, may_answer},
     frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, write_message},
     state::{Inner, ProxyState},
 };
@@ -248,13 +248,8 @@ impl<M: LeaderMessage> ProxyState<M> {
     /// Handles the answer to an ask.
     fn replied(&self, from: &AgentId, ask: u64, reply: AskReply<'_>) {
         let mut inner = self.lock();
-        // Only the agent that was asked may answer.
-        let is_asked = |to: &(AgentId, Life)| to.0 == *from;
-        let waiting = inner.asks.get(&ask);
-        if waiting
-            .and_then(|ask| ask.to.as_ref())
-            .is_some_and(is_asked)
-        {
+        let to = inner.asks.get(&ask).and_then(|ask| ask.to.as_ref());
+        if may_answer(to, from) {
             let answer = match reply {
                 AskReply::Answer(bytes) => decode(bytes).map_err(|_| ProxyError::Malformed),
                 AskReply::Gone => Err(ProxyError::ReceiverGone),
