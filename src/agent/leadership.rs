@@ -86,8 +86,6 @@ impl LeadershipMachine {
         }
     }
 
-    // ---- by the agent, in a step ------------------------------------------------------------
-
     /// Returns whether that incarnation is the present one and has not ended.
     pub(super) fn is_present(&self, by: Incarnation) -> bool {
         self.state().is_present(by)
@@ -150,8 +148,6 @@ impl LeadershipMachine {
             ((), false)
         });
     }
-
-    // ---- when an incarnation begins and ends ------------------------------------------------
 
     /// Begins the next incarnation; returns whether it may begin, which is false after the agent's end.
     pub(super) fn begin(&self, next: Incarnation) -> bool {
@@ -235,8 +231,6 @@ impl LeadershipMachine {
         self.change(|state| (change(&mut state.eligibility), true))
     }
 
-    // ---- by lead futures --------------------------------------------------------------------
-
     /// Notes that a lead future begins to work. `None` if it has nothing to do: the agent does not lead, or drains, or
     /// this future has `done` its work in the present tenure.
     pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<AgentTenure> {
@@ -268,11 +262,11 @@ impl LeadershipMachine {
     /// Returns how long that tenure still holds without a renewal.
     pub(super) fn remaining_of(&self, now: Time, serial: u64) -> Remaining {
         let state = self.state();
-        if state
+        let is_held = state
             .phase
             .tenure()
-            .is_none_or(|held| held.serial != serial)
-        {
+            .is_some_and(|held| held.serial == serial);
+        if !is_held {
             return Remaining::Over;
         }
         self.remaining(now) // under the lock: the tenure and its end belong together
@@ -323,8 +317,6 @@ impl LeadershipMachine {
     pub(super) fn is_idle(&self) -> bool {
         self.state().lead_futures.is_empty()
     }
-
-    // ---- by readers -------------------------------------------------------------------------
 
     /// Returns whether the agent considers itself leader at that moment. Takes no lock.
     pub(super) fn is_leading(&self, now: Time) -> bool {

@@ -78,7 +78,6 @@ impl fmt::Display for NodeId {
 }
 
 impl Serialize for NodeId {
-    /// Writes the name as text.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
@@ -176,7 +175,6 @@ impl fmt::Display for NodeIncarnation {
 }
 
 impl Serialize for NodeIncarnation {
-    /// Writes the number as text.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
@@ -217,7 +215,6 @@ impl fmt::Display for LinkId {
 }
 
 impl Serialize for LinkId {
-    /// Writes the name as text.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }

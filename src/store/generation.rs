@@ -65,7 +65,6 @@ impl Generations {
     }
 
     for_tests! {
-        /// Returns the latest generation.
         fn latest(&self) -> Generation {
             Generation(self.0.load(Ordering::Acquire))
         }

@@ -349,7 +349,6 @@ impl Retries {
         Duration::from_millis(1).saturating_mul(longer)
     }
 
-    /// Notes that there was room.
     pub(crate) fn clear(&mut self) {
         self.0 = 0;
     }

@@ -39,7 +39,6 @@ use crate::{
 pub struct EventLog {
     agent: AgentId,
     events: UnboundedReceiver<LoggedEvent>,
-    /// Keeps the listener alive.
     _listener: Addr<EventListener>,
 }
 

@@ -56,7 +56,6 @@ pub(crate) struct BridgeState {
     /// Locked by the task that listens; `None` if the bridge does not listen.
     pub(super) listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     pub(super) is_over: AtomicBool,
-    /// Whether the end was reported.
     pub(super) is_told: AtomicBool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: BridgeCounters,

@@ -18,7 +18,6 @@ use crate::remote::{bridge::gate::Ear, transport::Stream};
 pub(super) struct FirstByte {
     stream: Box<dyn Stream>,
     ear: Option<Ear>,
-    /// Bytes that were read ahead.
     said: BytesMut,
 }
 

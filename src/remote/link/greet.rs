@@ -335,7 +335,6 @@ impl Connection {
     }
 }
 
-/// Sends the waiting bytes.
 async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Closed> {
     if !out.is_empty() {
         stream.write_all(out).await.map_err(|_| Closed::Lost)?;

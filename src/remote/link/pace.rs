@@ -15,7 +15,6 @@ use crate::remote::{Limits, wire::Allowance};
 /// The time at which the next bytes of one link may be written.
 #[derive(Debug)]
 pub(crate) struct WritePace {
-    /// Bytes per second.
     rate: u64,
     /// Time by which the writer may be ahead of this rate.
     ahead: Duration,

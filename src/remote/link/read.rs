@@ -169,7 +169,6 @@ pub(super) struct WorkTurn {
 }
 
 impl Default for WorkTurn {
-    /// The first turn.
     fn default() -> Self {
         Self {
             work: 0,

@@ -50,7 +50,6 @@ impl NoticeSecret {
 }
 
 impl fmt::Debug for NoticeSecret {
-    /// Does not show the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NoticeSecret")
     }

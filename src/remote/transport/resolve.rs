@@ -18,7 +18,6 @@ use tokio::sync::oneshot;
 /// A function that asks for the addresses of a `host:port`, and blocks until they are known.
 pub(super) type Ask = fn(&str) -> io::Result<Vec<SocketAddr>>;
 
-/// Asks the operating system.
 pub(super) fn ask_the_system(address: &str) -> io::Result<Vec<SocketAddr>> {
     match zoned(address) {
         Some(zoned) => zoned.to_socket_addrs().map(Iterator::collect),

@@ -88,7 +88,6 @@ pub(super) fn text(out: &mut BytesMut, text: &str) {
     out.put_slice(text.as_bytes());
 }
 
-/// Writes up to 255 bytes.
 pub(super) fn short_bytes(out: &mut BytesMut, bytes: &[u8]) {
     out.put_u8(0xc4);
     out.put_u8(u8::try_from(bytes.len()).unwrap_or(u8::MAX));

@@ -315,7 +315,6 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.mark(self.now(), || command.to_string());
     }
 
-    /// Something has happened.
     fn stir(&mut self) {
         self.activity += 1;
         self.waiters.clear(); // each is told by that

@@ -23,7 +23,6 @@ use bully_core::protocol::{AgentId, Incarnation, Members, Presence, Round, Time,
 pub(super) struct Core {
     pub(super) me: Participant,
     pub(super) config: Arc<BallotConfig>,
-    /// The other voters.
     pub(super) peers: Arc<[AgentId]>,
     /// The members that do not vote and are not down.
     pub(super) observers: Arc<[AgentId]>,

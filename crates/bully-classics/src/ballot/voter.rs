@@ -10,9 +10,7 @@ use bully_core::protocol::{AgentId, Score};
 /// The part of an agent that holds ballots.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Voter {
-    /// The durable record.
     pub(super) record: BallotRecord,
-    /// The ballot of this incarnation.
     pub(super) own: Option<BallotNumber>,
     /// A ballot whose holder has resigned, or whose holder's end is confirmed.
     pub(super) void: Option<BallotNumber>,

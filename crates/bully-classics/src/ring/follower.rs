@@ -39,7 +39,6 @@ impl Following {
         }
     }
 
-    /// Stops following the leader.
     pub(super) fn end(&self, out: &mut Out) {
         let term = self.leader.term;
         out.notify(Event::NoLeader { term });

@@ -21,25 +21,19 @@ use crate::remote::{
 pub(crate) struct Ends;
 
 impl Ends {
-    /// Returns no digest.
     pub(crate) const fn own(&self) -> Option<EndDigest> {
         None
     }
 
-    /// Notes nothing.
     pub(crate) const fn met(&self, _: &Established) {}
 
-    /// Does nothing.
     pub(crate) const fn dismiss(&self) {}
 
-    /// Forgets nothing.
     pub(crate) const fn forget(&self, _: &NodeId) {}
 }
 
-/// Does nothing.
 pub(crate) async fn keep(_: Arc<BridgeState>, _: Addr<RemoteBridge>) {}
 
-/// Receives nothing.
 pub(crate) async fn hear(_: Arc<BridgeState>, _: SocketAddr) {}
 
 impl BridgeBuilder {

@@ -46,7 +46,6 @@ impl LinkDirectory {
         self.groups.get_mut(index(number))?.as_mut()
     }
 
-    /// Begins a group anew.
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
         // Its numbers are void: otherwise each opening would bring an honest peer closer to the limit.

@@ -138,7 +138,7 @@ pub use crate::elections::{
         Micros,
         record::{
             ClaimRecord, Holder, LeaseName, LeaseRecord, MAX_RECORD, Nonce, PresentRecord,
-            RECORD_FORMAT, RecordError, RegisterRecord, Successor,
+            RecordError, RegisterRecord, Successor,
         },
         register::{
             Answer, Cell, ReadRegister, RegisterQuestion, RegisterShown, SwapRegister, Swapped,

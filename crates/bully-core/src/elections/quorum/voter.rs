@@ -38,7 +38,6 @@ pub(super) struct Voter {
     pub(super) forgot: Option<Box<Forgetful>>,
     /// With a disk: the voter's past, and its memory of the others that is not in the record.
     pub(super) memory: Memory,
-    /// This incarnation.
     pub(super) incarnation: Incarnation,
 }
 

@@ -32,7 +32,7 @@ use super::Micros;
 use crate::protocol::{About, AgentId, Incarnation, Score, Term};
 
 /// The format that is written. Only this format can be read.
-pub const RECORD_FORMAT: u32 = 1;
+const RECORD_FORMAT: u32 = 1;
 
 /// Longest text of a record, in bytes: six names, the text that the holder publishes, and room for the lines.
 pub const MAX_RECORD: usize = 2_048;
