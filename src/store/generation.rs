@@ -65,7 +65,8 @@ impl Generations {
     }
 
     for_tests! {
-        fn latest(&self) -> Generation {
+        /// Returns the latest generation.
+    fn latest(&self) -> Generation {
             Generation(self.0.load(Ordering::Acquire))
         }
     }
