@@ -4,22 +4,23 @@
 //! answer: only its socket can. Decided here: the dashboard's own server knows the sockets of its viewers. On an
 //! application's server a slow viewer is dismissed, and its connection ends when its client ends, or reads again.
 
-use std::sync::Arc;
-
 #[cfg(unix)]
-use std::os::fd::{AsFd, OwnedFd};
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    sync::Arc,
+};
 
 /// Closes one connection; see the [module's page](self).
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Closer(
-    #[cfg(unix)] Option<Arc<OwnedFd>>,
-    #[cfg(not(unix))] Option<Arc<()>>,
-);
+pub(crate) struct Closer(#[cfg(unix)] Option<Arc<OwnedFd>>);
 
 impl Closer {
     /// Returns a closer for a connection that this process cannot close.
     pub(crate) const fn none() -> Self {
-        Self(None)
+        Self(
+            #[cfg(unix)]
+            None,
+        )
     }
 
     /// Returns a closer for this socket.

@@ -8,12 +8,9 @@
 //! tokio delivers the signals. This needs one small crate, which every actix-web application has already, so it is not
 //! behind a feature.
 
-use std::{
-    io,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    time::Duration,
-};
+#[cfg(unix)]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{io, pin::pin, time::Duration};
 
 use futures::future::{Either, select};
 use tracing::{info, warn};

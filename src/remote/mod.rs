@@ -152,6 +152,7 @@ pub(crate) use link::{
     HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
 };
 pub(crate) use node::Nonce;
+#[cfg(unix)]
 pub(crate) use refusals::Refusals;
 pub(crate) use wire::{Bounds, decode_payload, encode_payload};
 

@@ -66,6 +66,19 @@ impl EarlierRun {
     }
 }
 
+impl RunPart {
+    /// Returns the part of a run until then, with no more than that number of commands.
+    fn of(run: RecordedRun, until: Time, most: u64) -> Result<Self, Untold> {
+        let all = run.commands.as_ref().unwrap_or(&run.whole);
+        if let forgotten @ 1.. = all.header().forgotten {
+            return Err(Untold::Forgotten { forgotten });
+        }
+        let commands = commands(all, until, most);
+        let whole = run.whole;
+        Ok(Self { commands, whole })
+    }
+}
+
 /// Returns the commands until then, and no more than that number of them. A `settle` that did not end by then is left
 /// out: the new run would wait for its end.
 fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
@@ -101,15 +114,7 @@ impl Player<'_> {
             return Err(StageError::NotYet { at, now });
         }
         let mut given = moment.given.iter().copied();
-        let part = |run: RecordedRun| {
-            let all = run.commands.as_ref().unwrap_or(&run.whole);
-            if let forgotten @ 1.. = all.header().forgotten {
-                return Err(Untold::Forgotten { forgotten });
-            }
-            let commands = commands(all, at, given.next().unwrap_or(u64::MAX));
-            let whole = run.whole;
-            Ok(RunPart { commands, whole })
-        };
+        let part = |run| RunPart::of(run, at, given.next().unwrap_or(u64::MAX));
         let runs = self.panels().map(|panel| panel.run(RecordedClock::Virtual));
         let parts: Result<_, Untold> = runs.map(part).collect();
         let run = EarlierRun {
@@ -338,3 +343,31 @@ const fn is_compared(what: &What) -> bool {
 /// Time of the agents between two looks at the clock of the viewers, and the longest time of theirs without an answer.
 const CHUNK: Duration = Duration::from_millis(250);
 const SLICE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording(forgotten: u64) -> Recording {
+        let text = format!(
+            r#"{{"format":"actix-bully recording","version":1,"run":{{"writer":"x","protocol":"bully","clock":"virtual","seed":1,"network":null,"timings_ns":{{}},"again":null,"began_unix_ms":null,"forgotten":{forgotten},"agents":[]}}}}
+{{"at_ns":1,"what":"ended"}}
+"#
+        );
+        Recording::read(text.as_bytes()).unwrap()
+    }
+
+    /// The whole run may have lost messages. Only its commands have to be complete.
+    #[test]
+    fn a_run_whose_commands_are_forgotten_is_not_played_again() {
+        let played = |whole, commands: Option<u64>| {
+            let mut run = RecordedRun::new(recording(whole));
+            run.commands = commands.map(recording);
+            RunPart::of(run, Time::ZERO, u64::MAX).map(|_| ())
+        };
+        assert_eq!(played(0, None), Ok(()));
+        assert_eq!(played(7, Some(0)), Ok(()));
+        assert_eq!(played(7, None), Err(Untold::Forgotten { forgotten: 7 }));
+        assert_eq!(played(0, Some(3)), Err(Untold::Forgotten { forgotten: 3 }));
+    }
+}
