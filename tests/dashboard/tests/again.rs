@@ -301,19 +301,19 @@ fn what_cannot_go_on_is_refused_in_words() {
             (
                 changed(&|header| header.again = Some(again.clone())),
                 409,
-                "plays it again by `simulate --seed 7`",
+                "play it again by `simulate --seed 7`",
             ),
             (changed(&|header| header.forgotten = 9), 409, "9 earlier"),
             (changed(&|header| header.agents.clear()), 409, "its first"),
             (
                 changed(&|header| header.protocol = String::from("coin")),
                 409,
-                "does not hold",
+                "cannot run the recording's election",
             ),
             (
                 changed(&|header| header.protocol = String::from("ring")),
                 409,
-                "does not hold",
+                "cannot run the recording's election",
             ),
             (
                 changed(&|header| {

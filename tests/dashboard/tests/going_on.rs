@@ -132,7 +132,7 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
             .await;
         let why = said(&browser).await;
         assert!(
-            why.starts_with("No run goes on live from here: it is the record of a running node"),
+            why.starts_with("No run goes on live from here: this is the record of a running node"),
             "{why}"
         );
         // No key does it either.

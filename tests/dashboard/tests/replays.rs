@@ -311,7 +311,7 @@ async fn are_refused(operated: &Operated, count: usize) -> BTreeSet<String> {
     let protocol = |text: &String| {
         is_refused(
             text,
-            &["record of a running node", "only the run of a cluster"],
+            &["record of a running node", "play a run of a cluster again"],
         );
         let read = Recording::read(text.as_bytes()).unwrap();
         read.header().protocol.clone()

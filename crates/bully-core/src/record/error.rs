@@ -12,7 +12,7 @@ use crate::protocol::Time;
 #[non_exhaustive]
 pub enum RecordingError {
     /// The lines could not be read.
-    #[error("the recording cannot be read: {0}")]
+    #[error("the recording cannot be read: is the file there, and may this user read it? ({0})")]
     Read(#[source] io::Error),
     /// The first line is not a header.
     #[error(
@@ -38,7 +38,9 @@ pub enum RecordingError {
         source: serde_json::Error,
     },
     /// A line is too long.
-    #[error("line {line} exceeds the limit of {max} bytes")]
+    #[error(
+        "line {line} of the recording exceeds the limit of {max} bytes: record a cluster of fewer agents"
+    )]
     LineTooLong {
         /// The number of the line.
         line: usize,
@@ -46,7 +48,7 @@ pub enum RecordingError {
         max: usize,
     },
     /// There are too many entries.
-    #[error("line {line} exceeds the limit of {max} entries")]
+    #[error("at line {line} the recording exceeds the limit of {max} lines: record a shorter run")]
     TooManyEntries {
         /// The first line beyond the limit.
         line: usize,
@@ -54,7 +56,7 @@ pub enum RecordingError {
         max: usize,
     },
     /// All lines together are too long.
-    #[error("at line {line} the recording exceeds the limit of {max} bytes")]
+    #[error("at line {line} the recording exceeds the limit of {max} bytes: record a shorter run")]
     TooLarge {
         /// The first line beyond the limit.
         line: usize,
@@ -62,7 +64,9 @@ pub enum RecordingError {
         max: usize,
     },
     /// A line contains a list that is too long.
-    #[error("line {line} has a list of {len} items, which exceeds the limit of {max}")]
+    #[error(
+        "line {line} of the recording has a list of {len} items, and the limit is {max}: record a cluster of fewer agents"
+    )]
     TooManyItems {
         /// The number of the line.
         line: usize,
@@ -72,7 +76,9 @@ pub enum RecordingError {
         max: usize,
     },
     /// An entry is earlier than the entry before it.
-    #[error("line {line} is of {at} ms, earlier than the line before, which is of {before} ms")]
+    #[error(
+        "line {line} is of {at} ms, earlier than the line before, which is of {before} ms: the file was changed, so copy the recording again"
+    )]
     Backwards {
         /// The number of the line.
         line: usize,
@@ -90,7 +96,9 @@ pub enum RecordingError {
         line: usize,
     },
     /// There are lines after the last entry.
-    #[error("line {line} follows the end of the recording")]
+    #[error(
+        "line {line} follows the end of the recording: remove this line and all lines after it"
+    )]
     AfterEnd {
         /// The number of the line.
         line: usize,
@@ -127,7 +135,9 @@ fn words(wrong: &serde_json::Error) -> String {
 #[non_exhaustive]
 pub enum Untold {
     /// The text would be too long.
-    #[error("{0}: record a shorter run")]
+    #[error(
+        "the run is too long to be written as commands or as a test: record a shorter run ({0})"
+    )]
     TooLong(#[from] TooLong),
     /// The beginning of the run was forgotten.
     #[error(
@@ -145,7 +155,7 @@ pub enum Untold {
     NoAgents,
     /// It is the record of a running node.
     #[error(
-        "it is the record of a running node, which was given no commands: only the run of a cluster is played again"
+        "this is the record of a running node, which has no commands that could be repeated: look at its entries, or play a run of a cluster again"
     )]
     Node,
     /// It was recorded in real time.
@@ -155,13 +165,15 @@ pub enum Untold {
     )]
     RealTime,
     /// It is a history of the simulator.
-    #[error("it is a history of the simulator, which plays it again by `{again}`")]
+    #[error("this is a history of the simulator: play it again by `{again}`")]
     History {
         /// The command.
         again: String,
     },
     /// The run does not begin as the example `cluster` does.
-    #[error("the example `cluster` cannot begin like this recording: {what}")]
+    #[error(
+        "the example `cluster` cannot begin like this recording: {what}; play the run again in the program that recorded it"
+    )]
     Beginning {
         /// The difference.
         what: &'static str,
@@ -175,7 +187,9 @@ pub enum Untold {
         protocol: String,
     },
     /// A command has no form in words.
-    #[error("the command at {at} ms cannot be written as text: {command}")]
+    #[error(
+        "the command at {at} ms has no form in words, so the run cannot be written as a script or a test: record a run without it ({command})"
+    )]
     Command {
         /// The time of the command.
         at: Time,

@@ -112,7 +112,7 @@ pub enum CommandError {
         verb: String,
     },
     /// The other words do not fit the first word.
-    #[error("write {}", forms(verb))]
+    #[error("`{verb}` needs other words: write {}", forms(verb))]
     Form {
         /// The first word.
         verb: String,

@@ -137,7 +137,7 @@ fn times_do_not_run_backwards_and_the_end_is_the_end() {
     let late = "{\"at_ns\":50000000,\"what\":{\"mark\":\"late\"}}";
     assert_eq!(
         refused(&with(3, late)),
-        "line 4 is of 3.000 ms, earlier than the line before, which is of 50.000 ms"
+        "line 4 is of 3.000 ms, earlier than the line before, which is of 50.000 ms: the file was changed, so copy the recording again"
     );
     let text = full().to_jsonl();
     let cut_off: Vec<&str> = text.lines().take(5).collect();
@@ -148,7 +148,10 @@ fn times_do_not_run_backwards_and_the_end_is_the_end() {
     let lines = text.lines().count();
     assert_eq!(
         refused(&format!("{text}{{}}")),
-        format!("line {} follows the end of the recording", lines + 1)
+        format!(
+            "line {} follows the end of the recording: remove this line and all lines after it",
+            lines + 1
+        )
     );
 }
 
@@ -160,7 +163,7 @@ fn a_line_over_a_limit_is_refused_and_not_kept() {
     );
     assert_eq!(
         refused(&with(3, &long)),
-        "line 3 exceeds the limit of 1048576 bytes"
+        "line 3 of the recording exceeds the limit of 1048576 bytes: record a cluster of fewer agents"
     );
     let arrives = vec!["2"; 10_001].join(",");
     let many = format!(
@@ -168,7 +171,7 @@ fn a_line_over_a_limit_is_refused_and_not_kept() {
     );
     assert_eq!(
         refused(&with(3, &many)),
-        "line 3 has a list of 10001 items, which exceeds the limit of 10000"
+        "line 3 of the recording has a list of 10001 items, and the limit is 10000: record a cluster of fewer agents"
     );
     // A file without an end.
     let head = full()
@@ -182,7 +185,7 @@ fn a_line_over_a_limit_is_refused_and_not_kept() {
     let read = Recording::read(std::io::BufReader::new(endless));
     assert_eq!(
         read.unwrap_err().to_string(),
-        "line 500002 exceeds the limit of 500000 entries"
+        "at line 500002 the recording exceeds the limit of 500000 lines: record a shorter run"
     );
 }
 

@@ -128,7 +128,9 @@ fn a_run_that_cannot_be_told_is_refused() {
     let [script, test] = untold(&|header| header.network = None);
     assert_eq!(
         script.as_deref(),
-        Some("the example `cluster` cannot begin like this recording: another network")
+        Some(
+            "the example `cluster` cannot begin like this recording: another network; play the run again in the program that recorded it"
+        )
     );
     assert_eq!(test, None);
 }
