@@ -57,7 +57,9 @@ pub enum ZenohError {
     #[error("the zenoh session needs a thread: allow this process more threads ({0})")]
     Thread(#[source] io::Error),
     /// zenoh refuses the session, for example because an address is in use or a certificate cannot be read.
-    #[error("the zenoh session cannot be opened: {0}")]
+    #[error(
+        "the zenoh session cannot be opened: check the endpoints of .listen(..) and .connect(..), and the certificates ({0})"
+    )]
     Open(#[source] io::Error),
     /// zenoh has not opened the session in time.
     #[error(

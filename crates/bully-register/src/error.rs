@@ -17,7 +17,9 @@ pub enum RegisterError {
     )]
     Unreachable(#[source] io::Error),
     /// The store did not confirm a write: it may have written, or may still write.
-    #[error("the store of the lease did not confirm a write; the agent reads it again ({0})")]
+    #[error(
+        "the store of the lease did not confirm a write, so the write may be done or not: the agent reads it again by itself; if this repeats, check the store and the network ({0})"
+    )]
     Unknown(#[source] io::Error),
     /// The store answered, and refuses the operation. A store may refuse a write that it has applied (etcd does when
     /// its database is full). The register of such a store reads the entry before it reports this error.
@@ -37,13 +39,17 @@ pub enum RegisterError {
         key: RegisterKey,
     },
     /// The value is larger than a register keeps.
-    #[error("a value of {len} bytes exceeds the limit of {MOST_BYTES}")]
+    #[error(
+        "a value of {len} bytes for the store of the lease exceeds the limit of {MOST_BYTES}: store less under one key"
+    )]
     TooLarge {
         /// Its length in bytes.
         len: usize,
     },
     /// There are more entries below a key than a register lists.
-    #[error("more than {MOST_LISTED} entries are below {prefix}: remove the unused entries")]
+    #[error(
+        "more than {MOST_LISTED} keys in the store of the lease begin with {prefix}: remove the keys that no agent and no schedule uses"
+    )]
     TooMany {
         /// The key above these entries.
         prefix: RegisterKey,

@@ -36,13 +36,15 @@ pub(super) struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Over {
     /// The other end closed it, or its session has ended.
-    #[error("the other end has closed")]
+    #[error("the peer has closed the connection, or its zenoh session has ended")]
     Gone,
     /// Something came before the connection was taken, or after its end.
-    #[error("a packet before the connection was accepted, or after its end")]
+    #[error("the peer sent a packet before the connection was accepted, or after its end")]
     OutOfPlace,
     /// Bytes are missing or repeated.
-    #[error("bytes at position {found} in place of {expected}: a message was lost or repeated")]
+    #[error(
+        "the peer's bytes of position {found} came in place of {expected}: zenoh lost or repeated a message"
+    )]
     Gap {
         /// The position of the bytes.
         found: u64,
@@ -50,10 +52,10 @@ pub(super) enum Over {
         expected: u64,
     },
     /// More bytes than the window.
-    #[error("more bytes than the window")]
+    #[error("the peer sent more bytes than this node had asked for")]
     Window,
     /// A position that was never sent, or that goes back.
-    #[error("an acknowledgement of bytes that were not sent")]
+    #[error("the peer acknowledged bytes that this node did not send")]
     Acknowledgement,
 }
 

@@ -153,7 +153,7 @@ pub enum BallotError {
     },
     /// The timings have no failure detector, from which the default length of a round is taken.
     #[error(
-        "these timings have no failure detector, so the round has no length: choose other timings, or set the round"
+        "these timings have no failure detector, so the round has no length: choose other timings, such as Timings::default(), or set `round`"
     )]
     NoRound,
     /// Δ > 2 d does not hold: answers would usually come too late.

@@ -129,7 +129,7 @@ impl InvitationConfig {
 pub enum InvitationError {
     /// The timings have no failure detector.
     #[error(
-        "these timings have no failure detector, and an invitation election needs one: choose other timings"
+        "these timings have no failure detector, and an invitation election needs one: choose other timings, such as Timings::default()"
     )]
     NoDetector,
 }

@@ -137,7 +137,7 @@ impl ReorganizationConfig {
 pub enum ReorganizationError {
     /// The timings have no failure detector.
     #[error(
-        "these timings have no failure detector, and a reorganization election needs one: choose other timings"
+        "these timings have no failure detector, and a reorganization election needs one: choose other timings, such as Timings::default()"
     )]
     NoDetector,
 }

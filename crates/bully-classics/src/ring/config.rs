@@ -190,10 +190,14 @@ impl RingConfig {
 #[non_exhaustive]
 pub enum RingError {
     /// The timings have no failure detector.
-    #[error("these timings have no failure detector, and a ring needs one: choose other timings")]
+    #[error(
+        "these timings have no failure detector, and a ring needs one: choose other timings, such as Timings::default()"
+    )]
     NoDetector,
     /// The number of copies is not in the range from one to eight.
-    #[error("a message cannot be sent {sends} times within one hop: choose 1 to {MOST_SENDS}")]
+    #[error(
+        "a message cannot be sent {sends} times within one hop: set `sends` to 1 to {MOST_SENDS}"
+    )]
     Sends {
         /// The configured number of times.
         sends: u32,
@@ -211,7 +215,9 @@ pub enum RingError {
         delay_bound: Duration,
     },
     /// The probe interval is zero, so the agent would probe the skipped members without a pause.
-    #[error("the probe interval is zero: state how often to ask, such as 500ms")]
+    #[error(
+        "the probe interval is zero: set `probe` to the time between two questions to a skipped member, such as 500ms"
+    )]
     ZeroProbe,
 }
 

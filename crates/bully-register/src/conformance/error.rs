@@ -31,7 +31,9 @@ pub enum NonConformance {
         source: RegisterError,
     },
     /// An operation did not end. A register has to fail an operation whose store does not answer.
-    #[error("an operation did not end within {limit:?} while `{clause}` was tested")]
+    #[error(
+        "an operation did not end within {limit:?} while `{clause}` was tested: let the register return an error if its store does not answer"
+    )]
     Overdue {
         /// The clause that was tested.
         clause: Clause,
@@ -39,7 +41,7 @@ pub enum NonConformance {
         limit: Duration,
     },
     /// The register has panicked.
-    #[error("the register panicked while `{clause}` was tested")]
+    #[error("the register panicked while `{clause}` was tested: let it return an error instead")]
     Panicked {
         /// The clause that was tested.
         clause: Clause,

@@ -219,19 +219,21 @@ impl ConditionsBuilder {
 #[non_exhaustive]
 pub enum ConditionsError {
     /// The share of lost messages exceeds 1000 per mille.
-    #[error("a loss of {per_mille} per mille exceeds 1000")]
+    #[error("a loss of {per_mille} per mille is more than all messages: choose 0 to 1000")]
     Loss {
         /// The value.
         per_mille: u16,
     },
     /// The share of duplicated messages exceeds 1000 per mille.
-    #[error("a duplication of {per_mille} per mille exceeds 1000")]
+    #[error("a duplication of {per_mille} per mille is more than all messages: choose 0 to 1000")]
     Duplication {
         /// The value.
         per_mille: u16,
     },
     /// The share of slow messages exceeds 1000 per mille.
-    #[error("a share of slow messages of {per_mille} per mille exceeds 1000")]
+    #[error(
+        "a share of slow messages of {per_mille} per mille is more than all messages: choose 0 to 1000"
+    )]
     Slow {
         /// The value.
         per_mille: u16,

@@ -116,7 +116,7 @@ fn is_still(key: &str, entry: &Entry) -> Value {
 
 /// The error for a text that does not answer the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the answer is not an answer of etcd: check that the endpoint is etcd's")]
+#[error("the program that answers at the endpoint is not etcd: check the address of the endpoint")]
 pub(super) struct Misread;
 
 /// Returns the token of a login from its answer.
