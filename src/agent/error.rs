@@ -125,18 +125,22 @@ pub enum CommandError {
     #[error("the agent has ended: start it again")]
     Ended,
     /// No member of the group has that name.
-    #[error("the group has no member {id}: name a member, or none")]
+    #[error(
+        "the group has no member {id}: name a member of the group, or pass None, and the election chooses one"
+    )]
     NoMember {
         /// The name in the command.
         id: AgentId,
     },
     /// Several subscribers drain, and the command does not tell which of them is meant.
     #[error(
-        "several subscribers drain: pass the DrainingToken of the subscriber whose work has ended"
+        "several subscribers drain, so it is not clear whose work has ended: call `drained()` of that subscriber's DrainingToken instead"
     )]
     SeveralDraining,
     /// That member is never elected: it is an observer, or the agent itself.
-    #[error("{id} cannot take over from this agent: name another voter, or none")]
+    #[error(
+        "{id} is an observer or this agent itself, so it cannot take over: name another voter, or pass None, and the election chooses one"
+    )]
     NoSuccessor {
         /// The name of the member.
         id: AgentId,
@@ -150,7 +154,7 @@ debug_is_text!(CommandError);
 #[non_exhaustive]
 pub enum LeadError {
     /// `lead` was called outside of a runtime with timers.
-    #[error("there is no runtime with timers here: lead in a task of a System")]
+    #[error("there is no runtime with timers here: call `lead(..)` inside of an actix System")]
     NoRuntime,
     /// The work panicked, and therefore the agent has left its group.
     #[error(
@@ -189,7 +193,7 @@ pub enum WaitError {
     #[error("the agent has ended: start it again")]
     Ended,
     /// The wait was outside of a runtime with timers.
-    #[error("there is no runtime with timers here: wait in a task of a System")]
+    #[error("there is no runtime with timers here: wait for the leader inside of an actix System")]
     NoRuntime,
 }
 
@@ -214,14 +218,14 @@ fn advice(within: Duration, longest: Option<Duration>) -> String {
 pub enum LeaveError {
     /// The hand-over took too long; the agent has left all the same.
     #[error(
-        "the agent did not hand over within {deadline:?} and was stopped: end the work sooner, or allow more than the drain limit"
+        "the agent did not hand over within {deadline:?} and was stopped: end the work sooner, or give `leave(..)` a deadline longer than the agent's `drain`"
     )]
     TimedOut {
         /// The time limit of the call.
         deadline: Duration,
     },
     /// The call was outside of a runtime with timers. The agent was not asked to leave.
-    #[error("there is no runtime with timers here: leave in a task of a System")]
+    #[error("there is no runtime with timers here: call `leave(..)` inside of an actix System")]
     NoRuntime,
 }
 

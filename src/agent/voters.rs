@@ -62,13 +62,15 @@ pub enum VotersError {
         within: Duration,
     },
     /// The group has no voters to change.
-    #[error("this group has no list of voters: only a quorum has one")]
+    #[error(
+        "this group has no list of voters that could change: only agents with `.quorum([..])` have one (in a configuration: `quorum.voters`)"
+    )]
     NoVoters,
     /// The agent left or ended for good.
-    #[error("the agent has ended: ask another one")]
+    #[error("the agent has ended: ask another agent of the group")]
     Ended,
     /// The call was outside of a runtime with timers; nothing was asked.
-    #[error("there is no runtime with timers here: ask in a task of a System")]
+    #[error("there is no runtime with timers here: change the voters inside of an actix System")]
     NoRuntime,
 }
 

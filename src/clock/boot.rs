@@ -52,7 +52,7 @@ impl Clock for BootClock {
 pub enum ClockError {
     /// The system has no clock that counts a suspend, or it is unknown whether its clock does.
     #[error(
-        "this system has no clock that runs while the host is suspended: use the available mode with a RuntimeClock"
+        "this system has no clock that runs while the host is suspended: elect without `quorum` and `lease`, where no such clock is needed but two agents may lead at a time"
     )]
     NotAvailable,
 }

@@ -57,7 +57,7 @@ pub enum JoinError {
     },
     /// The members are of another epoch: they have other voters.
     #[error(
-        "group {group} is in epoch {theirs} and {id} in epoch {mine}: stop all members of an epoch before those of the next one start"
+        "group {group} has the list of voters of epoch {theirs}, and {id} that of epoch {mine}: give all members the same list and the same `epoch`; before members with a new list start, stop all members with the old one"
     )]
     Epoch {
         /// The requested name.
@@ -71,7 +71,7 @@ pub enum JoinError {
     },
     /// The members have other voters or quorums in the same epoch.
     #[error(
-        "group {group} has in epoch {epoch} {}, and {id} has {}{unshared}: give all members of an epoch the same voters and quorums, or count a new epoch",
+        "group {group} has in epoch {epoch} {}, and {id} has {}{unshared}: give all members the same voters and quorums; if they have to change, stop all members, and raise `epoch` by 1 at each",
         Voters(theirs.as_deref()), Voters(mine.as_deref())
     )]
     Voters {
@@ -108,7 +108,7 @@ pub enum OpenError {
     ///
     /// After a restart of the process, the new incarnation would look like the former one.
     #[error(
-        "{id} has joined already: open the group to other hosts first, then start its agents, so that their incarnations differ from those before a restart"
+        "{id} has joined already: start the bridge that carries the group first, then the agents, so that other hosts can tell them from the agents before a restart"
     )]
     TooLate {
         /// The agent that began before.

@@ -99,9 +99,13 @@ impl SavedRecord {
 pub(crate) enum SavedError {
     #[error("the record does not exist any more: look at the list again")]
     Unknown,
-    #[error("the record has more than {most} bytes: show it by `cluster --show`")]
+    #[error(
+        "the record has more than {most} bytes: show its file by the example `cluster --show FILE`"
+    )]
     Large { most: u64 },
-    #[error("the folder of the records cannot be read: {0}")]
+    #[error(
+        "the folder of the records cannot be read: is it there, and may this user read it? ({0})"
+    )]
     Io(#[from] io::Error),
 }
 

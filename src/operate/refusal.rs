@@ -22,7 +22,7 @@ pub enum CommandRefusal {
     /// An agent that does not lead cannot hand over.
     #[error("the agent does not lead: {}", match leader {
         Some(leader) => format!("{} leads, so command that agent", leader.id),
-        None => "no leader is known, so ask for the diagnosis".to_owned(),
+        None => "no leader is known, so look at the diagnosis of the node".to_owned(),
     })]
     NotLeading {
         /// The leader, if one is known.
@@ -30,19 +30,23 @@ pub enum CommandRefusal {
         leader: Option<Leader>,
     },
     /// The group has no member of this name.
-    #[error("the group has no member {to}: name a member, or none")]
+    #[error(
+        "the group has no member {to}: name a member of the group, or none, and the election chooses one"
+    )]
     NoMember {
         /// The name.
         to: AgentId,
     },
     /// A hand-over to the agent that leads already.
-    #[error("{to} leads already: name another voter, or none")]
+    #[error("{to} leads already: name another voter, or none, and the election chooses one")]
     LeadsAlready {
         /// The name.
         to: AgentId,
     },
     /// This member cannot take over now.
-    #[error("{to} cannot take over: name another voter that is up and has a score, or none")]
+    #[error(
+        "{to} cannot take over: name another voter that is up and has a score, or none, and the election chooses one"
+    )]
     NoSuccessor {
         /// The name.
         to: AgentId,
@@ -53,7 +57,7 @@ pub enum CommandRefusal {
     )]
     NoOther,
     /// No agent of this node has the names in the order.
-    #[error("this node has no such agent: it has {}", agents.join(", "))]
+    #[error("this node has no such agent: name one of {}", agents.join(", "))]
     NoAgent {
         /// The agents of the node, as `group/agent`.
         agents: Vec<String>,
@@ -71,17 +75,19 @@ pub enum CommandRefusal {
         why: ChangeError,
     },
     /// The group's election has no list of voters.
-    #[error("this group has no list of voters: only a quorum has one")]
+    #[error(
+        "this group has no list of voters that could change: only agents with `.quorum([..])` have one (in a configuration: `quorum.voters`)"
+    )]
     NoVoters,
     /// The store of the lease has no mark of this schedule.
-    #[error("the store has no mark of {schedule}: check the name")]
+    #[error("the store has no progress (mark) of a schedule {schedule}: check the name")]
     NoMark {
         /// The schedule.
         schedule: AgentId,
     },
     /// The agents of the group keep the marks of its schedules; no store keeps them.
     #[error(
-        "the agents of this group keep the marks of its schedules: give the schedule another name to begin anew"
+        "the agents of this group keep the progress of its schedules, and no command removes it: give the schedule another name to begin anew"
     )]
     MarksAtAgents,
     /// The mark was not removed.
@@ -93,7 +99,7 @@ pub enum CommandRefusal {
         why: String,
     },
     /// The caller cannot wait, because it does not run in a runtime with timers.
-    #[error("there is no runtime with timers here: command in a task of a System")]
+    #[error("there is no runtime with timers here: send the command inside of an actix System")]
     NoRuntime,
 }
 

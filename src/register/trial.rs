@@ -26,7 +26,9 @@ pub(crate) enum TrialError {
         "another process writes {key} at the same time: let one preflight of a node end before the next"
     )]
     Conflict { key: RegisterKey },
-    #[error("the store cannot remove a key, so no key is written")]
+    #[error(
+        "the store cannot remove a key, so no key is written and the time of a write is not known: measure it by a tool of the store"
+    )]
     KeepsAll,
 }
 

@@ -17,7 +17,7 @@ fn scores_and_hand_overs() {
         assert_eq!(leaders_after(&cluster).await, "agent-4");
         assert_eq!(
             refusal(cluster.step_down("5", None)),
-            "agent-5 does not lead; these consider themselves leader: agent-4"
+            "agent-5 does not lead: command an agent that considers itself leader (agent-4)"
         );
         cluster.campaign("5").unwrap();
         assert_eq!(leaders_after(&cluster).await, "agent-5", "it is told to");

@@ -165,7 +165,7 @@ fn a_lease_runs_out_on_command() {
         let mut cluster = trio(&rows).await;
         assert_eq!(
             refusal(cluster.expire("api-1")),
-            "api-1 does not lead; these consider themselves leader: api-3"
+            "api-1 does not lead: command an agent that considers itself leader (api-3)"
         );
         let handle = cluster.handle("api-3").unwrap().clone();
         let mut events = EventLog::of(&handle).unwrap();
@@ -186,7 +186,7 @@ fn a_lease_runs_out_on_command() {
         astra.settle().await.unwrap();
         assert_eq!(
             refusal(astra.expire("2")),
-            "the leadership of agent-2 does not run out: its election has no lease"
+            "the leadership of agent-2 does not run out, because its election has no lease: crash or stop the agent instead"
         );
     });
 }
@@ -244,7 +244,7 @@ fn a_start_that_fails_says_why_and_one_of_another_agent_is_refused() {
         });
         assert_eq!(
             refusal(other.start()),
-            "the start of api-1 gave back the agent api-2: call each by its own name"
+            "the start of api-1 returned an agent with the name api-2: build the agent with the name that it is given"
         );
     });
 }

@@ -47,7 +47,7 @@ impl Lack {
                 "a way for messages to the agent that leads, and agents that share a store only have none"
             }
             Self::StoredMarks => {
-                "marks of schedules that a store keeps, and the agents of this group keep them"
+                "the progress of schedules (their marks) in a store, and the agents of this group keep it themselves"
             }
             Self::Fence => "a fence, and this election promises none",
             Self::FenceWithoutCondition => {

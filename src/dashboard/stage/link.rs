@@ -83,33 +83,37 @@ pub(crate) enum StageError {
     Speed(#[from] SpeedError),
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    #[error("the agents run in real time, which cannot be paused, stepped or sped up")]
+    #[error(
+        "the agents run in real time, which cannot be paused, stepped or sped up: start their program in virtual time"
+    )]
     RealTime,
     #[error("{command:?} needs time to pass, and the agents' time is paused: let it go on first")]
     Paused { command: String },
-    #[error("there is no election {name:?} here: choose another")]
+    #[error("this page has no election {name:?}: choose one of its list")]
     NoElection { name: String },
-    #[error("no second election runs beside the first: choose one")]
+    #[error(
+        "no second election runs beside the first: choose a second election on this page first"
+    )]
     NothingBeside,
     #[error("the run is being played again up to {}: wait for that, or let it go on from where it is", seconds(*until))]
     PlaysAgain { until: Time },
-    #[error("the moment {} has not come yet: the run has reached {}", seconds(*at), seconds(*now))]
+    #[error("the moment {} has not come yet: choose one up to {}, which the run has reached", seconds(*at), seconds(*now))]
     NotYet { at: Time, now: Time },
     #[error(transparent)]
     Unrepeatable(#[from] Untold),
     #[error(
-        "the recording is of the election {recorded:?}, which this stage does not hold: open it on a stage that does"
+        "this page cannot run the recording's election {recorded:?}: open the recording on the page of the program that recorded it"
     )]
     OtherElection { recorded: String },
     #[error(
-        "the recorded run began with other {what} than the agents of this stage: begin a stage in the same way, and open it there"
+        "the recorded run began with other {what} than the run of this page: start the program of this page with the same {what}, and open the recording there"
     )]
     OtherBeginning { what: &'static str },
     #[error("too many commands wait already: send the command again later")]
     Busy,
     #[error("the cluster did not start the command within {} s: look at the cluster, and send the command again", ANSWER.as_secs())]
     Late,
-    #[error("the cluster has ended: start it again")]
+    #[error("the cluster has ended: start its program again")]
     Ended,
 }
 

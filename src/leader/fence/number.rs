@@ -109,7 +109,9 @@ impl fmt::Display for FenceNumber {
 #[non_exhaustive]
 pub enum NoFence {
     /// The election may have two leaders of one term, so its tokens are not fences.
-    #[error("this election promises no fence: start its agents with `.quorum(..)` and a store")]
+    #[error(
+        "this election promises no fence (the number by which late writes of a former leader are refused): start its agents with `.quorum([..])` and `.store(..)`, or with `.lease(..)`"
+    )]
     Unpromised,
     /// The voters have no disk, so the token is a fence only under a condition.
     #[error(
@@ -118,7 +120,7 @@ pub enum NoFence {
     Conditional,
     /// No `i64` holds the fence: the voters were changed too often, or their epochs begin at too high a number.
     #[error(
-        "the fence {number} does not fit into an i64: count the epochs of the voters from 0, up to 8388607"
+        "the fence {number} does not fit into an i64, because the `epoch` of the voters is too high: set `epoch` to 0 with the first list of voters, and add 1 for each change; the highest that fits is 8388607"
     )]
     TooLarge {
         /// The fence's number.

@@ -11,7 +11,7 @@ use crate::{
 #[non_exhaustive]
 pub enum MessagesError {
     /// This thread has no System with timers.
-    #[error("there is no actix System on this thread: make an agent's messages inside of one")]
+    #[error("there is no actix System on this thread: call `Messages::of(..)` inside of one")]
     NoSystem,
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
@@ -81,13 +81,17 @@ pub enum SendError {
         max: usize,
     },
     /// The message has a map, which cannot be sent, or the type's `Serialize` failed.
-    #[error("the message cannot be encoded: {reason}")]
+    #[error(
+        "the message cannot be encoded: its type must have no map, and its `Serialize` must not fail ({reason})"
+    )]
     Unencodable {
         /// The error of the encoder.
         reason: Box<str>,
     },
     /// No agent of that name takes messages of applications, as far as this process knows.
-    #[error("{to} takes no messages of applications here: start it, and make its `Messages`")]
+    #[error(
+        "this process knows no agent {to} that takes messages of applications: start that agent, and call `Messages::of(..)` for it"
+    )]
     NoMember {
         /// The agent.
         to: AgentId,

@@ -26,7 +26,9 @@ pub enum ProxyError {
     )]
     Unknown,
     /// The buffer is full.
-    #[error("the buffer of messages for the leader is full: send less, or give it more room")]
+    #[error(
+        "the buffer of messages for the leader is full: send less, or raise `buffer(..)` of the proxy"
+    )]
     Full,
     /// The message is longer than the limit.
     #[error(
@@ -39,7 +41,9 @@ pub enum ProxyError {
         max: usize,
     },
     /// The message has a map, which cannot be sent, or the type's `Serialize` failed.
-    #[error("the message cannot be encoded: {reason}")]
+    #[error(
+        "the message cannot be encoded: its type must have no map, and its `Serialize` must not fail ({reason})"
+    )]
     Unencodable {
         /// The error of the encoder.
         reason: Box<str>,
@@ -52,15 +56,17 @@ pub enum ProxyError {
     /// The leader has another type registered under this name, or the type of another release. The message was not
     /// handled.
     #[error(
-        "the leader has another type under the name of this message: when a type changes, change its name"
+        "the leader has another type under the name of this message, so it did not handle the message: give a type that changes another name, and run the same release at all agents"
     )]
     Malformed,
     /// The message was handled, and the answer is longer than the limit, or cannot be encoded.
-    #[error("the leader's answer exceeds the limit of a message: let it send a shorter answer")]
+    #[error(
+        "the leader has handled the message, but its answer is too long or cannot be encoded: let it send a shorter answer"
+    )]
     AnswerTooLong,
     /// The message was lost on its way each time, and was not handled. It may be longer than a frame of the bridge.
     #[error(
-        "the message was lost on its way several times: is it longer than a frame of the bridge?"
+        "the message was lost on its way several times and was not handled: shorten it, or raise the limit `frame` of the bridges at both ends"
     )]
     Undeliverable,
     /// The agent left or ended for good.
@@ -81,15 +87,17 @@ pub enum Untaken {
     #[error("no leader that takes messages is known")]
     NoLeader,
     /// The agent knew the leader from the store of the lease, and no link reached it.
-    #[error("the store of the lease names the leader, and no link reaches it: mend the links")]
+    #[error(
+        "the store of the lease names the leader, but no bridge of this process is connected to it: add the leader's node to the peers, or mend the network"
+    )]
     Unlinked,
     /// The leader has no proxy of this name, or its proxy delivers to no actor.
     #[error(
-        "the leader has no actor registered for it: let each agent that may lead deliver it to an actor"
+        "the leader has no actor for this message: call `deliver_to(..)` at the proxy of each agent that may lead"
     )]
     Unregistered,
     /// The leader's actor for the message has not started yet, or has ended.
-    #[error("the leader's actor for it is not running")]
+    #[error("the leader's actor for this message is not running")]
     NotReady,
     /// Earlier messages were still on their way, or the leader's actor had no more room.
     #[error("earlier messages were still on their way, or waited for the leader's actor")]

@@ -18,7 +18,7 @@ pub enum ScheduleError {
     Name(#[from] IdError),
     /// The interval is too short, too long, or not a whole number of milliseconds.
     #[error(
-        "an interval of {interval:?} is too short, too long or not a whole number of milliseconds: make it at least 100 ms"
+        "an interval of {interval:?} is too short, too long or not a whole number of milliseconds: choose a whole number of milliseconds, at least 100 ms"
     )]
     Interval {
         /// The interval.
@@ -64,7 +64,7 @@ pub enum ScheduleError {
     },
     /// The agent's election is a lease: only the store of the lease keeps the progress of its schedules.
     #[error(
-        "{agent} keeps the marks of its schedules in the store of its lease: remove `.store(..)`"
+        "{agent} keeps the progress of its schedules in the store of its lease: remove `.store(..)` after `.schedules()`"
     )]
     KeptByLease {
         /// The agent.
@@ -72,7 +72,7 @@ pub enum ScheduleError {
     },
     /// The agents already keep the largest number of marks: this schedule would never run.
     #[error(
-        "the agents keep the marks of {limit} schedules already, and none of {schedule}: run fewer, under constant names, or keep the marks in the store of a lease; the mark of a name that no leader has used for 30 days is removed"
+        "the agents keep the progress (marks) of {limit} schedules already, so {schedule} does not start: run fewer schedules, under names that do not change, or elect by `.lease(..)`, whose store keeps it; the progress of a name that no leader has used for 30 days is removed"
     )]
     TooMany {
         /// The schedule.

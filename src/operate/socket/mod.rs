@@ -200,7 +200,7 @@ pub enum SocketError {
         source: io::Error,
     },
     /// The thread cannot be started.
-    #[error("the thread of the socket cannot start: {0}")]
+    #[error("the socket for operators needs a thread: allow this process more threads ({0})")]
     Thread(#[source] io::Error),
 }
 

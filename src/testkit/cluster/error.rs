@@ -34,7 +34,9 @@ pub enum ClusterError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The application started another agent than the one that was added.
-    #[error("the start of {expected} gave back the agent {found}: call each by its own name")]
+    #[error(
+        "the start of {expected} returned an agent with the name {found}: build the agent with the name that it is given"
+    )]
     OtherAgent {
         /// The name of the agent that was added.
         expected: String,
@@ -92,7 +94,7 @@ pub enum ClusterError {
         name: AgentId,
     },
     /// The agent does not lead.
-    #[error("{name} does not lead; these consider themselves leader: {believers}")]
+    #[error("{name} does not lead: command an agent that considers itself leader ({believers})")]
     NotLeading {
         /// The agent.
         name: AgentId,
@@ -100,13 +102,15 @@ pub enum ClusterError {
         believers: AgentNames,
     },
     /// The leadership of the agent has no end.
-    #[error("the leadership of {name} does not run out: its election has no lease")]
+    #[error(
+        "the leadership of {name} does not run out, because its election has no lease: crash or stop the agent instead"
+    )]
     NoLease {
         /// The agent.
         name: AgentId,
     },
     /// This election has no list of voters that could be changed.
-    #[error("this election has no list of voters to change: only a quorum with disks has one")]
+    #[error("this election has no list of voters to change: use a quorum whose voters have stores")]
     NoVoters,
     /// The agent left, but not in an orderly way.
     #[error("{name} left without ending properly: {source}")]

@@ -18,10 +18,10 @@ use crate::kit::play;
 const fn setting(lack: Lack) -> &'static [&'static str] {
     match lack {
         Lack::Carrier => &["`listen` and `[[peers]]`"],
-        Lack::Fence => &["`.quorum(..)`"],
+        Lack::Fence => &["`.quorum([..])`"],
         Lack::FenceWithoutCondition => &["give the voters stores"],
-        Lack::Voters => &["only a quorum has one"],
-        Lack::VotersThatChange => &["begin a new epoch"],
+        Lack::Voters => &["only agents with `.quorum("],
+        Lack::VotersThatChange => &["an `epoch` higher by 1"],
         Lack::StoredMarks => &["the agents of this group keep", "another name"],
         Lack::Policy => &["`astra(..)`", "remove one of the two"],
         _ => panic!("a new offer needs its words here"),

@@ -39,7 +39,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Usage(&'static str),
     /// A file of the arguments cannot be used.
-    #[error("{} cannot be read: {error}", path.display())]
+    #[error("{} cannot be read: is the file there, and may this user read it? ({error})", path.display())]
     File {
         /// Its path.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub(crate) enum Failure {
         error: Box<ConfigError>,
     },
     /// The runtime for the measurement does not start.
-    #[error("the measurement cannot start: {0}")]
+    #[error("the measurement cannot start: allow this process more threads and open files ({0})")]
     Runtime(io::Error),
     /// No node answers.
     #[error("no node answers at {place}: {cause}; {advice}")]
@@ -82,7 +82,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Run(#[from] RunFailure),
     /// The output cannot be printed.
-    #[error("the output cannot be printed: {0}")]
+    #[error("the output cannot be printed: has its reader ended, or is its disk full? ({0})")]
     Output(io::Error),
 }
 

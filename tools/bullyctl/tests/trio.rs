@@ -121,12 +121,12 @@ fn a_refusal_says_what_to_do() {
         (
             "n3",
             "transfer --to n9",
-            "the group has no member n9: name a member, or none\n",
+            "the group has no member n9: name a member of the group, or none, and the election chooses one\n",
         ),
         (
             "n3",
             "drain --group stock",
-            "this node has no such agent: it has orders/n3\n",
+            "this node has no such agent: name one of orders/n3\n",
         ),
     ] {
         for said in [nodes.by_socket(node, task), nodes.by_url(node, task)] {

@@ -128,7 +128,7 @@ pub enum ChangeError {
     #[error("the leader is already changing the voters, or it steps down: ask again later")]
     UnderWay,
     /// The agent to replace is not a voter.
-    #[error("{id} is not a voter: name a voter")]
+    #[error("{id} is not in the list of voters: name an agent of that list")]
     NotAVoter {
         /// The name.
         id: AgentId,
@@ -165,7 +165,9 @@ pub enum ChangeError {
         needed: u32,
     },
     /// The leader's host allows the agent that was asked only to observe.
-    #[error("the leader's host lets this agent only observe: ask an agent that may vote")]
+    #[error(
+        "the leader's host lets this agent only observe: ask another agent, or widen the `rights` of this node in the `peers` of the leader's node"
+    )]
     NotAllowed,
     /// The new list has more voters than a record has room for.
     #[error("{voters} voters exceed the limit of {most}: remove a voter first")]
@@ -176,7 +178,9 @@ pub enum ChangeError {
         most: u32,
     },
     /// The names and contacts of the new list are longer than a record has room for.
-    #[error("names and contacts of {len} bytes exceed the limit of {most}: shorten them")]
+    #[error(
+        "the names and contacts of the voters take {len} bytes, and the limit is {most}: shorten them"
+    )]
     TooLong {
         /// Size of the list in bytes.
         len: u32,
@@ -184,21 +188,25 @@ pub enum ChangeError {
         most: u32,
     },
     /// The present epoch has the largest possible number.
-    #[error("there is no epoch after {epoch}: begin a new group")]
+    #[error(
+        "the epoch {epoch} is the last possible number of a list of voters, so the list cannot change: start the agents in a group with another name"
+    )]
     NoEpoch {
         /// The present epoch.
         epoch: u64,
     },
     /// The quorums that the configuration states as numbers do not fit the new number of voters.
     #[error(
-        "the quorums of the configuration do not fit {voters} voters: change the voters in a new epoch, with other quorums"
+        "the configured `vote_quorum` or `lease_quorum` does not fit {voters} voters: stop all voters, write the new list, other quorums and an `epoch` higher by 1 into every configuration, and start them"
     )]
     Quorums {
         /// Number of voters of the new list.
         voters: u32,
     },
     /// Voters without a disk cannot seal an epoch, because they would forget it.
-    #[error("a list of voters without a disk cannot change while they run: begin a new epoch")]
+    #[error(
+        "a list of voters without a disk cannot change while they run: stop all voters, write the new list and an `epoch` higher by 1 into every configuration, and start them"
+    )]
     Diskless,
 }
 

@@ -118,9 +118,13 @@ pub(super) fn end_all(spared: &[Pid]) -> Result<(), ChildrenLeft> {
 /// The children that have not ended in time.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ChildrenLeft {
-    #[error("these processes of the command do not end, and may still work: {0:?}")]
+    #[error(
+        "these processes of the command were killed but do not end, and may still work: look whether they wait for a disk, or restart the host ({0:?})"
+    )]
     Alive(Vec<NonZeroI32>),
-    #[error("processes of the command may still work, because the children cannot be listed: {0}")]
+    #[error(
+        "processes of the command may still work, because this process cannot list its children: look for them, and end them ({0})"
+    )]
     Unknown(io::Error),
 }
 

@@ -47,7 +47,9 @@ pub(crate) enum RunFailure {
     #[error("{} is not found: name a program by its path, or one in a folder of PATH", .0.display())]
     NotFound(OsString),
     /// The host lacks something.
-    #[error("{what} is missing: {error}")]
+    #[error(
+        "this process cannot use {what}: look what its container or its limits forbid ({error})"
+    )]
     Host {
         /// The missing facility.
         what: &'static str,
@@ -55,7 +57,9 @@ pub(crate) enum RunFailure {
         error: io::Error,
     },
     /// The node did not lead within the time of `--try`.
-    #[error("{node} does not lead {group} within the time of --try")]
+    #[error(
+        "{node} does not lead {group} within the time of --try, so the command did not run: allow a longer time, or see `bullyctl diagnosis`"
+    )]
     NotLeading {
         /// The node.
         node: String,

@@ -70,7 +70,7 @@ fn a_refused_change_of_the_voters_has_an_exit_code_and_says_why() {
         ),
         (
             "voters replace nobody n4",
-            "the voters are not changed: nobody is not a voter: name a voter",
+            "the voters are not changed: nobody is not in the list of voters: name an agent of that list",
         ),
         (
             "voters replace n1 n2",
@@ -94,7 +94,8 @@ fn a_group_without_a_quorum_has_no_voters_to_show_or_to_change() {
     let none = "has no list of voters: only a quorum has one\n";
     assert_eq!((said.code, said.out), (0, format!("orders {none}")));
     let said = nodes.by_socket("n1", "voters remove n2");
-    assert_eq!((said.code, said.out), (1, format!("this group {none}")));
+    let none = "this group has no list of voters that could change: only agents with `.quorum([..])` have one (in a configuration: `quorum.voters`)\n";
+    assert_eq!((said.code, said.out.as_str()), (1, none));
     let help = bullyctl("voters --help");
     assert!(help.out.contains("Makes a learner a voter"), "{help:?}");
 }
