@@ -196,11 +196,11 @@ impl Config {
         }
         let first = if tls { "tls" } else { "secret_file" };
         if (tls || secret) && !self.has_bridge() {
-            let advice = "without these two no other node is reached: add one of them, or remove the credentials";
+            let advice = "without `listen` and `peers` no other node is reached: add one of them, or remove the credentials";
             return Err(contradiction(first, "listen, peers", advice));
         }
         if self.former_secret_file.is_some() && !secret {
-            let advice = "a former secret is accepted beside the one that takes its place";
+            let advice = "a former secret is accepted beside the present one: name the file of the present one";
             let key = String::from("secret_file");
             return Err(ConfigError::Missing { key, advice });
         }

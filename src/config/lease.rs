@@ -183,7 +183,7 @@ impl Config {
         let has_identity = lease.certificate_file.is_some() || lease.key_file.is_some();
         for (key, file) in files {
             if file.is_none() && (key == AUTHORITIES || has_identity) {
-                let advice = "TLS to a store takes the authorities of its servers; and a certificate and its key, where the store asks for them";
+                let advice = "TLS to a store needs the authorities of its servers, and where the store asks for them a certificate and its key: name all their files";
                 let key = key.to_owned();
                 return Err(ConfigError::Missing { key, advice });
             }

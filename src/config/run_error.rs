@@ -53,7 +53,9 @@ pub enum RunError {
         reason: RegisterError,
     },
     /// Records cannot be saved.
-    #[error("the folder in `records_folder` cannot be used: {reason}")]
+    #[error(
+        "the folder in `records_folder` cannot be used: may this user make it and write to it? ({reason})"
+    )]
     Records {
         /// Why.
         #[source]

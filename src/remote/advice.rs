@@ -35,13 +35,13 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
             "add this node to the peers there, under the name that it uses"
         }
         Closed::Certificate(fault) => certificate(fault),
-        Closed::Secret(SecretFault::NotThere) => "give the peer the secret of this side",
-        Closed::Secret(SecretFault::NotHere) => "give this side the secret of the peer",
+        Closed::Secret(SecretFault::NotThere) => "give the peer the secret of this node",
+        Closed::Secret(SecretFault::NotHere) => "give this node the secret of the peer",
         Closed::Secret(SecretFault::Unproved) | Closed::Goodbye(Farewell::Secret) => {
             "give both sides the same secret"
         }
         Closed::Tls => "look whether a bridge with TLS listens there",
-        Closed::Encrypted => "give this side the certificates of TLS, or take them from the peer",
+        Closed::Encrypted => "give this node the certificates of TLS, or take them from the peer",
         Closed::NotEncrypted => {
             "give the peer the certificates of TLS, and look whether a bridge listens there"
         }
@@ -80,7 +80,7 @@ const fn certificate(fault: CertificateFault) -> &'static str {
             "give the peer a certificate, or ignore this if it is no node of yours"
         }
         CertificateFault::Authority => {
-            "let this side trust the authority of the peer's certificate, or give the peer a certificate of the authority here"
+            "let this node trust the authority of the peer's certificate, or give the peer a certificate of the authority here"
         }
         CertificateFault::Expired => {
             "renew the peer's certificate: put the new files in place there"
@@ -187,7 +187,7 @@ mod tests {
         (Closed::Goodbye(Farewell::NameHeld), "stop one"),
         (
             Closed::Secret(SecretFault::NotThere),
-            "the secret of this side",
+            "the secret of this node",
         ),
         (
             Closed::Secret(SecretFault::NotHere),

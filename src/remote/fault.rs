@@ -11,7 +11,7 @@ pub enum CertificateFault {
     #[error("the peer showed no certificate")]
     NotShown,
     /// The authority of the peer's certificate is not trusted by this side.
-    #[error("the peer's certificate is of an authority that this side does not trust")]
+    #[error("the peer's certificate is of an authority that this node does not trust")]
     Authority,
     /// The peer's certificate has expired.
     #[error("the peer's certificate has expired")]
@@ -20,7 +20,7 @@ pub enum CertificateFault {
     #[error("the peer's certificate is not valid yet")]
     NotYetValid,
     /// The peer's certificate does not allow the use at this end of a connection.
-    #[error("the peer's certificate is not for this end of a connection")]
+    #[error("the peer's certificate does not allow its use at this end of a connection")]
     Usage,
     /// The peer's certificate is damaged, or belongs to another node.
     #[error("the peer's certificate is damaged, or not its own")]
@@ -29,7 +29,7 @@ pub enum CertificateFault {
     #[error("the peer's certificate does not name the node that is expected there")]
     Name,
     /// The peer's certificate contains the name of a node that is not in the table of peers.
-    #[error("the peer's certificate names a node that is not in the table")]
+    #[error("the peer's certificate names a node that is not among the peers here")]
     Stranger,
     /// The peer does not trust the authority of this node's certificate.
     #[error("the peer does not trust the authority of this node's certificate")]
@@ -65,13 +65,13 @@ impl CertificateFault {
 #[non_exhaustive]
 pub enum SecretFault {
     /// This side has a secret and the peer has none.
-    #[error("the peer has no secret, and this side has one")]
+    #[error("the peer has no secret, and this node has one")]
     NotThere,
     /// The peer has a secret and this side has none.
-    #[error("the peer asks for a secret, and this side has none")]
+    #[error("the peer asks for a secret, and this node has none")]
     NotHere,
     /// The peer proved nothing, or proved another secret.
-    #[error("the peer did not prove that it knows the secret of this side")]
+    #[error("the peer did not prove that it knows the secret of this node")]
     Unproved,
 }
 

@@ -239,6 +239,15 @@ fn check<T: PartialOrd + Debug>(
     })
 }
 
+/// Returns the relation of a limit to the other limit of [`LimitsError::Relation`].
+fn relation(limit: &str) -> &'static str {
+    match limit {
+        "burst" | "silence" => "at least twice",
+        "queue" => "at least",
+        _ => "at most",
+    }
+}
+
 /// The reason why limits were refused.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -256,7 +265,10 @@ pub enum LimitsError {
         max: Box<str>,
     },
     /// Two limits contradict each other.
-    #[error("the limits `{limit}` and `{other}` contradict each other: see the docs of both")]
+    #[error(
+        "the limits `{limit}` and `{other}` contradict each other: make `{limit}` {} `{other}`",
+        relation(limit)
+    )]
     Relation {
         /// The first limit.
         limit: &'static str,

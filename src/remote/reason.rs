@@ -13,7 +13,7 @@ pub enum Closed {
     #[error("the peer was not ready in time")]
     HandshakeTimeout,
     /// A frame is longer than the limit.
-    #[error("a frame of {len} bytes exceeds the limit of {max}")]
+    #[error("the peer sent a frame (a packet of messages) of {len} bytes, and the limit is {max}")]
     FrameTooLarge {
         /// The announced length in bytes.
         len: u64,
@@ -21,13 +21,13 @@ pub enum Closed {
         max: usize,
     },
     /// A frame did not arrive completely within the time limit.
-    #[error("a frame did not arrive whole in time")]
+    #[error("the peer began a frame (a packet of messages) and did not end it in time")]
     FrameTimeout,
     /// The bytes are not a frame of this protocol, or are not in the only allowed form.
-    #[error("malformed frame: {0}")]
+    #[error("the peer sent a malformed frame (a packet of messages): {0}")]
     Malformed(WireError),
     /// A frame that is not allowed at this point, such as any other frame before HELLO, or a second HELLO.
-    #[error("a frame that is not allowed at this point")]
+    #[error("the peer sent a frame (a packet of messages) that is not allowed at this point")]
     Protocol,
     /// The two sides have no common version.
     #[error("the two sides have no common version of the protocol")]
@@ -39,10 +39,10 @@ pub enum Closed {
     #[error("the peer has this node's name")]
     IsSelf,
     /// The peer asks for a feature that this side does not have, or lacks a feature that this side needs.
-    #[error("a required feature is missing on one side")]
+    #[error("one side requires a feature that the other side does not have")]
     Feature,
     /// The peer is not in the table of peers, or its certificate contains another name.
-    #[error("the peer is not in the table under the name that it uses")]
+    #[error("the peer is not among the peers here under the name that it uses")]
     Auth,
     /// The node that answers is not the node that this side dialled.
     #[error("another node answers at the address that was dialled")]
@@ -58,23 +58,23 @@ pub enum Closed {
     #[error("the TLS handshake failed")]
     Tls,
     /// The peer speaks TLS, and this side does not. Counted as `tls`.
-    #[error("the peer speaks TLS, and this side does not")]
+    #[error("the peer speaks TLS, and this node does not")]
     Encrypted,
     /// This side speaks TLS, and the peer sent something else. Counted as `tls`.
-    #[error("this side speaks TLS, and the peer sent something else")]
+    #[error("this node speaks TLS, and the peer sent something else")]
     NotEncrypted,
     /// A later incarnation of the peer is known.
-    #[error("the peer is a former incarnation")]
+    #[error("a later process with the peer's name is known")]
     Stale,
     /// An earlier process with the peer's name is linked, and the voters of a group have no disk. The later process
     /// takes no part while the earlier process lives.
-    #[error("an earlier process with the peer's name is linked")]
+    #[error("an earlier process with the peer's name is still connected")]
     NameHeld,
     /// The peer answered with the name of another link.
     #[error("the peer confirmed another connection than this one")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
-    #[error("a gap in the sequence of frames: number {found} after {last}")]
+    #[error("a frame of the peer is missing or repeated: number {found} came after {last}")]
     Sequence {
         /// The number of the frame.
         found: u64,
@@ -85,7 +85,7 @@ pub enum Closed {
     #[error("the peer sent a message in the name of an agent that is not its own")]
     FromNotAllowed,
     /// The peer's agent sent a message that needs higher rights.
-    #[error("the peer's agent sent {kind}, which its rights do not allow")]
+    #[error("the peer's agent sent {kind}, which the peer's rights here do not allow")]
     Role {
         /// The [kind](crate::protocol::PeerMessage::kind) of the message.
         kind: &'static str,
@@ -97,7 +97,7 @@ pub enum Closed {
     #[error("the peer sent too many messages to agents or groups that are not here")]
     UnknownTargets,
     /// The peer sent a term that no honest peer can know.
-    #[error("an impossible term: {0}")]
+    #[error("the peer sent an impossible term (the number of an election): {0}")]
     Term(TermFault),
     /// The peer announced too many groups or agents.
     #[error("the peer announced more groups or agents than the limit")]
@@ -115,10 +115,10 @@ pub enum Closed {
     #[error("the peer is silent")]
     Silent,
     /// Another link to the same peer replaced this one.
-    #[error("another link to the same peer replaced it")]
+    #[error("another connection to the same peer replaced this one")]
     Replaced,
     /// Too many connections exist, in all or from one address.
-    #[error("too many connections")]
+    #[error("this node has too many connections")]
     TooManyConnections,
     /// The connection ended or failed.
     #[error("the connection ended")]
@@ -127,7 +127,7 @@ pub enum Closed {
     #[error("the peer said goodbye: {0}")]
     Goodbye(Farewell),
     /// This side stops, or the peer was removed from the table.
-    #[error("this side closes")]
+    #[error("this node stops, or has removed the peer")]
     Leaving,
 }
 
@@ -325,18 +325,18 @@ impl std::fmt::Display for Farewell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Leaving => f.write_str("it stops"),
-            Self::Version => f.write_str("no common version"),
-            Self::Cluster => f.write_str("another cluster"),
+            Self::Version => f.write_str("it has no version of the protocol in common with this node"),
+            Self::Cluster => f.write_str("it belongs to another cluster"),
             Self::IsSelf => f.write_str("this node has its name"),
-            Self::Stale => f.write_str("it knows a later incarnation of this node"),
+            Self::Stale => f.write_str("it knows a later process with this node's name"),
             Self::Auth => f.write_str("this node is not allowed to connect"),
-            Self::Feature => f.write_str("a required feature is missing"),
-            Self::Replaced => f.write_str("another link replaces this one"),
+            Self::Feature => f.write_str("one side requires a feature that the other side does not have"),
+            Self::Replaced => f.write_str("another connection replaces this one"),
             Self::Secret => f.write_str("the two sides do not know the same secret"),
             Self::NameHeld => f.write_str(
                 "an earlier process with this node's name is linked there, and this process takes no part while that one runs",
             ),
-            Self::Other(code) => write!(f, "reason {code}"),
+            Self::Other(code) => write!(f, "for reason {code}, which this release does not know"),
         }
     }
 }

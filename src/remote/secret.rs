@@ -229,7 +229,9 @@ pub enum SecretError {
         max: usize,
     },
     /// The file cannot be read.
-    #[error("cannot read the secret in {path:?}: {reason}")]
+    #[error(
+        "the secret cannot be read from {path:?}: is the file there, and may this user read it? ({reason})"
+    )]
     Unreadable {
         /// The file.
         path: std::path::PathBuf,

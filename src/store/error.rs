@@ -20,14 +20,16 @@ use bully_register::{
 #[non_exhaustive]
 pub enum StoreError {
     /// A new store was requested, and the file exists already.
-    #[error("{path} exists already: open it, or create the store of a new node elsewhere")]
+    #[error(
+        "{path} exists already: open it by `FileStore::open` (in a configuration: `store = \"open\"`), or create the store of a new node elsewhere"
+    )]
     Exists {
         /// The requested path.
         path: PathBuf,
     },
     /// The file to open does not exist.
     #[error(
-        "{path} is missing: create it if this node never voted; if the file was lost, start the node under a new name, or create the file and raise the epoch of all voters by 1"
+        "{path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if the file was lost, start the node under a new name, or create the file and raise `epoch` by 1 at all voters"
     )]
     Missing {
         /// The requested path.
@@ -35,7 +37,7 @@ pub enum StoreError {
     },
     /// The content of the file is damaged.
     #[error(
-        "{path} is damaged, {damage}: remove it, and start the node under a new name, or create a new store and raise the epoch of all voters by 1"
+        "{path} is damaged, {damage}: remove it, and start the node under a new name, or create a new store and raise `epoch` by 1 at all voters"
     )]
     Damaged {
         /// The requested path.
@@ -45,7 +47,7 @@ pub enum StoreError {
     },
     /// The file was written by a version before the first published release. It cannot be read.
     #[error(
-        "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise the epoch of all voters by 1"
+        "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise `epoch` by 1 at all voters"
     )]
     Former {
         /// The requested path.
@@ -75,7 +77,7 @@ pub enum StoreError {
     },
     /// The file is intact and belongs to this node, but this election does not write records of this form.
     #[error(
-        "{path} holds a record that this election does not write: use the election and the release that did"
+        "{path} was written by another election or another release: start the agent with the election and the release that wrote it"
     )]
     Record {
         /// The requested path.
@@ -92,14 +94,16 @@ pub enum StoreError {
     },
     /// The file was removed or replaced while it was open.
     #[error(
-        "{path} was removed or replaced while it was open: find out by which process, then open it"
+        "{path} was removed or replaced while it was open: find out by which process, then start the agent again"
     )]
     Replaced {
         /// The store's path.
         path: PathBuf,
     },
     /// An earlier save failed, so the content of the disk is unknown. Nothing was written.
-    #[error("{path} failed before: check the disk, then open it again")]
+    #[error(
+        "an earlier write of {path} failed, so nothing more is written: check the disk, then open the file again and start its agent"
+    )]
     Failed {
         /// The store's path.
         path: PathBuf,
@@ -124,7 +128,7 @@ pub enum StoreError {
     },
     /// Another agent, or a later incarnation of this agent, has begun with the store in the meantime.
     #[error(
-        "generation {latest} of an agent has the store, and this is generation {by}: stop the earlier agent, and start one agent for each store"
+        "an agent that began later uses this store (beginning {latest}, and this is {by}): stop the earlier agent, and give each agent a store of its own"
     )]
     Superseded {
         /// The generation that called `save`.
@@ -154,10 +158,14 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The record cannot be put into a file. Nothing was written.
-    #[error("a record cannot be encoded: it needs a plain serde type with text for map keys ({0})")]
+    #[error(
+        "the data for the store cannot be encoded: it needs a plain serde type with text for map keys ({0})"
+    )]
     Encode(#[source] io::Error),
     /// The record is larger than the limit of a file. Nothing was written.
-    #[error("a record makes a file of {len} bytes, which exceeds the limit of {max}")]
+    #[error(
+        "the data for the store makes a file of {len} bytes, and the limit is {max}: use fewer or shorter names of voters and schedules"
+    )]
     TooLarge {
         /// The file's length in bytes.
         len: usize,
@@ -165,17 +173,21 @@ pub enum StoreError {
         max: usize,
     },
     /// The record would be different when it is read again. Nothing was written.
-    #[error("a record changes when it is read again: serialize all of its fields")]
+    #[error(
+        "the data for the store changes when it is read again: let its type serialize and deserialize all of its fields"
+    )]
     Altered,
     /// The system has no thread left for a store.
     #[error("a store needs a thread for its writes: allow this process more threads ({0})")]
     NoThread(#[source] io::Error),
     /// The system cannot lock a file.
-    #[error("this system cannot keep a file exclusive and durable: use another kind of store")]
+    #[error(
+        "this system or this file system cannot lock or link files: put the file on a local disk, or use another kind of store"
+    )]
     NotAvailable,
     /// A store of another kind has failed.
     #[error(
-        "the store of this agent's record failed ({0}): mend that store, and start the agent again if it has ended"
+        "the store of this agent failed ({0}): mend that store, and start the agent again if it has ended"
     )]
     Backend(#[source] io::Error),
 }

@@ -141,7 +141,7 @@ fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted
         let said = refused.to_string();
         let path = folder.path().join("a").display().to_string();
         let expected = format!(
-            "the store in `quorum.store_file` cannot be used: {path} is missing: create it if this node never voted; if the file was lost, start the node under a new name, or create the file and raise the epoch of all voters by 1"
+            "the store in `quorum.store_file` cannot be used: {path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if the file was lost, start the node under a new name, or create the file and raise `epoch` by 1 at all voters"
         );
         assert_eq!(said, expected);
         assert!(!folder.path().join("a").exists());
@@ -178,7 +178,7 @@ fn members_of_another_epoch_do_not_vote_and_there_is_no_way_back() {
         assert_eq!(
             refused.to_string(),
             "the agent does not start, because of `quorum.epoch`: the election's configuration refuses the agent: \
-             b has taken part in epoch 1 and cannot go back to 0: start it with the configuration of epoch 1 or later"
+             b has taken part with the list of voters of epoch 1, and its configuration has the older epoch 0: give it the voters and the `epoch` of the other members, 1 or higher"
         );
         // What had begun has ended: its address and its store are free.
         sleep(MS(1_000)).await;
@@ -251,7 +251,9 @@ fn refused_secrets(config: &mut Config, path: &Path) {
     config.secret_file = Some(path.to_owned());
     let said = config.start().unwrap_err().to_string();
     assert!(
-        said.starts_with("the secret in `secret_file` cannot be used: cannot read the secret in "),
+        said.starts_with(
+            "the secret in `secret_file` cannot be used: the secret cannot be read from "
+        ),
         "{said}"
     );
     fs::write(path, "hunter2").unwrap();

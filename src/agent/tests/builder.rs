@@ -150,7 +150,7 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
                             for name in [first, second] {
                                 let call = format!("{name}(");
                                 // About the list, which may name others as well.
-                                let is_listed = said.contains("observer and among the voters");
+                                let is_listed = said.contains("observer and in the list of voters");
                                 if !said.contains(&call) && !is_listed {
                                     wrong.push(format!("{third:?} {first} {second}: {said}"));
                                 }

@@ -115,8 +115,8 @@ fn credentials_that_contradict_each_other_are_refused() {
         listen = "127.0.0.1:0"\ndangerous_plaintext = true\n[tls]\nkey_file = "k" | `dangerous_plaintext` contradicts `tls`: with certificates everything is encrypted: remove `dangerous_plaintext`
         listen = "127.0.0.1:0"\n[tls]\nkey_file = "k" | `tls.authorities_file` is missing: mutual TLS takes the authorities, the certificate of this node, and its key
         listen = "127.0.0.1:0"\n[tls]\nauthorities_file = "a"\ncertificate_file = "c" | `tls.key_file` is missing: mutual TLS takes the authorities, the certificate of this node, and its key
-        listen = "127.0.0.1:0"\nformer_secret_file = "s" | `secret_file` is missing: a former secret is accepted beside the one that takes its place
-        secret_file = "s" | `secret_file` contradicts `listen, peers`: without these two no other node is reached: add one of them, or remove the credentials
+        listen = "127.0.0.1:0"\nformer_secret_file = "s" | `secret_file` is missing: a former secret is accepted beside the present one: name the file of the present one
+        secret_file = "s" | `secret_file` contradicts `listen, peers`: without `listen` and `peers` no other node is reached: add one of them, or remove the credentials
     "#,
     );
 }
@@ -143,9 +143,9 @@ fn voters_that_cannot_elect_are_refused() {
         [quorum]\nvoters = ["a", ""]\nstore_file = "v" | `quorum.voters[1]` is missing: leave the empty name out
         [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nvote_quorum = 1 | `quorum.vote_quorum` is refused: a vote quorum of 1 of 3 voters is out of range, because both sides of a partition could elect, or no side could: choose 2 to 3
         [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nlease_quorum = 1 | `quorum.lease_quorum` is refused: a lease quorum of 1 of 3 voters is out of range, because 2 votes elect: choose 2 to 3
-        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nepoch = 16777216 | `quorum.epoch` is refused: epoch 16777216 exceeds the limit of 16777215: count the changes of the voters, from 0
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nepoch = 16777216 | `quorum.epoch` is refused: the epoch 16777216 exceeds the limit of 16777215: set `epoch` to 0 with the first list of voters, and add 1 for each change of the list
         role = "observer"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `role` contradicts `quorum.voters`: an observer does not vote: remove this node from the voters, or set the role "voter"
-        preemption = "immediately"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `preemption` is refused: preemption after 0ns must come after the end of the promise of 900ms: raise it, or choose never
+        preemption = "immediately"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `preemption` is refused: preemption after 0ns must come after the end of the promise of 900ms: give `preemption` a longer time, or set it to never
     "#,
     );
     for accepted in [
@@ -171,7 +171,7 @@ fn durations_and_limits_that_do_not_fit_are_refused() {
         [timings]\npromise = "1ms" | `timings.promise` is refused: a promise of 1ms is too short for a lease of 720ms: make it at least 897.977529ms
         [limits]\nframe = 12 | `limits.frame` is refused: the limit `frame` is 12: choose from 4096 to 1048576
         [limits]\ndial_max = "1ms" | `limits.dial_max` is refused: the limit `dial_max` is 1ms: choose from 10ms to 600s
-        [limits]\nsilence = "200ms" | `limits.silence` is refused: the limits `silence` and `ping_after` contradict each other: see the docs of both
+        [limits]\nsilence = "200ms" | `limits.silence` is refused: the limits `silence` and `ping_after` contradict each other: make `silence` at least twice `ping_after`
         margin = -1 | `margin` is refused: a margin of -1 has a negative part: make each part 0 or more
         margin = [1, -1] | `margin` is refused: a margin of (1, -1) has a negative part: make each part 0 or more
     "#,

@@ -44,13 +44,13 @@ pub enum BridgeError {
         name: String,
     },
     /// A peer with this name already exists.
-    #[error("{node} is a peer already: remove it first")]
+    #[error("{node} is a peer already: list it once, or call `remove_peer(..)` first")]
     PeerTaken {
         /// The name.
         node: NodeId,
     },
     /// A peer has this bridge's own name.
-    #[error("{node} is this bridge itself: list the others as peers")]
+    #[error("{node} is this bridge itself: take it out of the peers")]
     PeerIsSelf {
         /// The name.
         node: NodeId,
@@ -74,7 +74,9 @@ pub enum BridgeError {
         address: String,
     },
     /// The bridge cannot listen at the address.
-    #[error("cannot listen at {address}: {reason}")]
+    #[error(
+        "cannot listen at {address}: choose an address of this host and a port that no other process uses ({reason})"
+    )]
     Listen {
         /// The address.
         address: String,
@@ -83,7 +85,7 @@ pub enum BridgeError {
         reason: io::Error,
     },
     /// The node's last incarnation cannot be read from the file, or the new one cannot be saved in it.
-    #[error("cannot remember this node's incarnation in {}: {reason}", path.display())]
+    #[error("the number of this node's last start cannot be kept in {}: check the file, its folder and its permissions, and give each node a file of its own ({reason})", path.display())]
     Memory {
         /// The file.
         path: PathBuf,
@@ -92,7 +94,9 @@ pub enum BridgeError {
         reason: io::Error,
     },
     /// The node's last incarnation cannot be read from the store of its votes, or the new one cannot be saved in it.
-    #[error("cannot remember this node's incarnation: {reason}")]
+    #[error(
+        "the number of this node's last start cannot be kept in the store of its votes: {reason}"
+    )]
     MemoryStore {
         /// The reason.
         #[source]
@@ -133,7 +137,9 @@ debug_is_text!(BridgeError);
 
 /// A bridge has stopped before every peer had received its last messages and the goodbye.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a peer did not take its last messages within {limit:?}; the bridge has stopped anyway")]
+#[error(
+    "a peer did not take its last messages within {limit:?}, and the bridge has stopped anyway: look whether that peer hangs, or allow a longer time"
+)]
 pub struct DrainTimedOut {
     /// The time limit.
     pub limit: Duration,

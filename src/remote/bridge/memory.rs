@@ -58,7 +58,7 @@ pub(crate) fn begin(path: &Path, by_clock: NodeIncarnation) -> io::Result<NodeIn
     // begin an incarnation that peers refuse.
     let last = str::from_utf8(file.record()).ok().and_then(parse);
     let last = last.ok_or_else(|| {
-        let detail = "it holds no incarnation of a node: check the path";
+        let detail = "no bridge wrote it: check the path";
         io::Error::new(io::ErrorKind::InvalidData, detail)
     })?;
     let incarnation = later_incarnation(Some(last), by_clock);

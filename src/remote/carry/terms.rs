@@ -159,8 +159,11 @@ pub enum TermFault {
 impl fmt::Display for TermFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Last { term } => write!(f, "{term} is near the end of the numbers"),
-            Self::Jump { term, known } => write!(f, "{term} is far above {known}"),
+            Self::Last { term } => write!(f, "{term} is near the largest possible number"),
+            Self::Jump { term, known } => write!(
+                f,
+                "{term} is far above {known}, the highest that is known here"
+            ),
         }
     }
 }

@@ -9,7 +9,9 @@ use bully_register::Outlook;
 #[non_exhaustive]
 pub enum SentinelError {
     /// This operating system has no pidfd.
-    #[error("a sentinel needs Linux 5.3 or newer: run without a sentinel, and the lease decides")]
+    #[error(
+        "a sentinel needs Linux 5.3 or newer: run without a sentinel, and the others elect once the lease has ended"
+    )]
     NotAvailable,
     /// `Sentinel::start` was not the first call in `main`.
     #[error(
@@ -27,10 +29,14 @@ pub enum SentinelError {
     )]
     Start(#[source] io::Error),
     /// The random bytes could not be generated.
-    #[error("the system gives no random bytes for a sentinel: {0}")]
+    #[error(
+        "the system gives no random bytes for a sentinel: allow the call getrandom, or run without a sentinel ({0})"
+    )]
     Random(#[source] getrandom::Error),
     /// The sentinel accepts no more orders: it has probably ended. Start another sentinel, with new bytes.
-    #[error("the sentinel takes no orders ({0}): start another one")]
+    #[error(
+        "the sentinel's process does not answer, so it has probably ended: start this program again ({0})"
+    )]
     Pipe(#[source] io::Error),
     /// The order is not valid.
     #[error("{0}")]
@@ -60,7 +66,9 @@ impl fmt::Display for Advice<'_> {
 #[non_exhaustive]
 pub enum OrderError {
     /// The order has more peers than a sentinel can inform.
-    #[error("{len} peers exceed the limit of {max} for a sentinel")]
+    #[error(
+        "{len} peers exceed the limit of {max} for a sentinel: remove peers, or run without a sentinel"
+    )]
     TooManyPeers {
         /// Number of peers.
         len: usize,

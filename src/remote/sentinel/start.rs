@@ -62,7 +62,7 @@ impl SentinelProcess {
         let node = pidfd_open(getpid(), PidfdFlags::empty());
         let node = node.map_err(|why| SentinelError::Pidfd(why.into()))?;
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
-        let (theirs, pipe) = pipe_with(flags).map_err(|why| SentinelError::Pipe(why.into()))?;
+        let (theirs, pipe) = pipe_with(flags).map_err(|why| SentinelError::Start(why.into()))?;
         // Through /proc: a newer version may have replaced the file meanwhile.
         let mut child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")

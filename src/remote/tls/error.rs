@@ -50,7 +50,9 @@ pub enum TlsError {
     )]
     KeyMismatch,
     /// A certificate is not X.509 version 3, or uses something that is not supported.
-    #[error("the {part} cannot be used: {detail}")]
+    #[error(
+        "the {part} cannot be used: issue a certificate of X.509 version 3 without unusual extensions ({detail})"
+    )]
     Certificate {
         /// The part that contains it.
         part: TlsPart,
@@ -110,7 +112,7 @@ pub enum TlsError {
         node: NodeId,
     },
     /// The TLS library refuses the configuration.
-    #[error("this configuration cannot be used: {0}")]
+    #[error("the TLS library refuses these certificates and this key: issue other ones ({0})")]
     Unusable(TlsDetail),
 }
 

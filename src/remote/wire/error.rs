@@ -10,31 +10,31 @@ pub enum WireError {
     #[error("it ends too early")]
     Truncated,
     /// Bytes remain after the end.
-    #[error("bytes remain")]
+    #[error("bytes follow after its end")]
     Trailing,
     /// Another type was expected, or the value is not in its only allowed form.
-    #[error("an unexpected type")]
+    #[error("a value has another type than expected")]
     Type,
     /// The value could be written in fewer bytes.
-    #[error("not in the shortest form")]
+    #[error("a value is not in its shortest form")]
     NotShortest,
     /// The value is nested too deeply.
-    #[error("nested too deeply")]
+    #[error("its lists are nested too deeply")]
     Depth,
     /// The arrays have too many items.
-    #[error("too many items")]
+    #[error("its lists have too many items")]
     Items,
     /// A text is too long.
-    #[error("a text that is too long")]
+    #[error("a text in it is too long")]
     TextTooLong,
     /// A text is not UTF-8.
-    #[error("a text that is not UTF-8")]
+    #[error("a text in it is not UTF-8")]
     Utf8,
     /// A number, name or variant is not allowed at its place.
     #[error("a field has a value that this release does not allow")]
     Value,
     /// The kind of the frame is unknown.
-    #[error("no such frame")]
+    #[error("this release does not know its kind")]
     Kind,
 }
 

@@ -123,7 +123,7 @@ fn a_store_from_before_the_first_release_is_refused_and_left_alone() {
             refused.to_string(),
             format!(
                 "{} was written before the first release, and its format is not read any more: \
-                 remove it, create a new store and raise the epoch of all voters by 1",
+                 remove it, create a new store and raise `epoch` by 1 at all voters",
                 path.display()
             )
         );

@@ -259,8 +259,8 @@ fn a_diagnosis_names_another_authority_and_what_to_do() {
         let a = Host::tls("a", &[("b", None)], &trust.config("a"));
         let b = Host::tls("b", &[("a", Some(&a))], &other.config("b"));
         let parts = [
-            "the peer's certificate is of an authority that this side does not trust",
-            "let this side trust the authority of the peer's certificate",
+            "the peer's certificate is of an authority that this node does not trust",
+            "let this node trust the authority of the peer's certificate",
         ];
         says("b does not trust a", &b, parts).await;
         let both = other
@@ -309,14 +309,14 @@ fn a_diagnosis_says_which_side_has_no_tls() {
         let a = Host::tls("a", &[("b", None)], &trust.config("a"));
         let b = Host::start("b", &[("a", Some(&a))], |builder| builder);
         let parts = [
-            "the peer speaks TLS, and this side does not",
-            "give this side the certificates",
+            "the peer speaks TLS, and this node does not",
+            "give this node the certificates",
         ];
         says("b has none", &b, parts).await;
         let c = Host::start("c", &[("d", None)], |builder| builder);
         let d = Host::tls("d", &[("c", Some(&c))], &trust.config("d"));
         let parts = [
-            "this side speaks TLS, and the peer sent something else",
+            "this node speaks TLS, and the peer sent something else",
             "give the peer the certificates",
         ];
         says("c has none", &d, parts).await;

@@ -12,10 +12,10 @@ use super::{AgentId, Incarnation, Member, Members};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Unheard {
     /// The sender is not another member.
-    #[error("the sender is not another member")]
+    #[error("the sender is not another member of the group")]
     Stranger,
     /// The sender's incarnation has ended. The sender may have withdrawn its message since then.
-    #[error("the sender's incarnation has ended")]
+    #[error("the sender has ended or was started again since it sent the message")]
     Ended,
 }
 

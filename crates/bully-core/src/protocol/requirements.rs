@@ -208,21 +208,23 @@ pub enum NotifyOrder {
 pub enum MembershipError {
     /// The agent is a voter, but the list of voters does not contain it.
     #[error(
-        "{id} is not among the voters: add it to the list, at every member, or start it as an observer"
+        "{id} is not in its list of voters: start it as an observer, or add it to the list of every member (if the group has run before, stop all voters for that, and raise `epoch` by 1)"
     )]
     NotListed {
         /// Its name.
         id: AgentId,
     },
     /// The agent is an observer, but the list of voters contains it.
-    #[error("{id} is an observer and among the voters: take it off the list, at every member")]
+    #[error(
+        "{id} is an observer and in the list of voters: start it as a voter, or take it off the list of every member (if the group has run before, stop all voters for that, and raise `epoch` by 1)"
+    )]
     ListedObserver {
         /// Its name.
         id: AgentId,
     },
     /// The voter took part in a later epoch, by its record.
     #[error(
-        "{id} has taken part in epoch {found} and cannot go back to {epoch}: start it with the configuration of epoch {found} or later"
+        "{id} has taken part with the list of voters of epoch {found}, and its configuration has the older epoch {epoch}: give it the voters and the `epoch` of the other members, {found} or higher"
     )]
     LaterEpoch {
         /// Its name.

@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Rows> {
             alone,
             r#"
             quorum.diskless = true | `quorum.store_file` is missing | "role":"leader"
-            quorum.store_file = "FOLDER/vote" | `quorum.store_file` is missing | vote is missing: create
+            quorum.store_file = "FOLDER/vote" | `quorum.store_file` is missing | vote is missing: if this node never voted
             quorum.store_file: quorum.store = "create" -> quorum.store = "create"\nquorum.store_file = "FOLDER/vote" | `quorum.store_file` is missing | "vote"
         "#
         ),
@@ -35,8 +35,8 @@ pub(super) fn rows() -> Vec<Rows> {
             of("quorum.voters = [\"a\", \"b\", \"c\"]\nquorum.store_file = \"FOLDER/vote\""),
             alone,
             r#"
-            quorum.store = "create" | is missing: create it | "vote"
-            quorum.store = "open-or-create" | is missing: create it | "vote"
+            quorum.store = "create" | is missing: if this node never voted | "vote"
+            quorum.store = "open-or-create" | is missing: if this node never voted | "vote"
         "#
         ),
         rows!(QUORUM, alone, r#"quorum.epoch = 3 | "epoch":0 | "epoch":3"#),

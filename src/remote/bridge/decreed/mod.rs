@@ -80,13 +80,19 @@ pub(crate) struct PeerChanges {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
-    #[error("nothing is encrypted, and the address may be on another host: use TLS")]
+    #[error(
+        "nothing is encrypted, and the address may be on another host: give the bridge `.tls(..)`"
+    )]
     Plaintext,
     /// The same decree contains two addresses for this node.
-    #[error("the decree names two addresses for one node: name one")]
+    #[error(
+        "the list of voters has two addresses for one node: give its voters there the same address"
+    )]
     TwoAddresses,
     /// An operator removed this peer while it was decreed.
-    #[error("an operator removed that peer here: add it again, or remove the voter")]
+    #[error(
+        "an operator removed that peer here: add it again by `add_peer(..)`, or remove the voter from the list"
+    )]
     Removed,
     /// Too many peers already come from decrees.
     #[error(

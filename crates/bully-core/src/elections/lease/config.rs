@@ -186,7 +186,9 @@ impl LeaseConfig {
 #[non_exhaustive]
 pub enum LeaseError {
     /// The timings have no heartbeat.
-    #[error("these timings have no failure detector, and a lease needs one: choose other timings")]
+    #[error(
+        "these timings have no failure detector, and a lease needs one: choose other timings, such as Timings::default()"
+    )]
     NoHeartbeat,
     /// H > 2 d does not hold.
     #[error(

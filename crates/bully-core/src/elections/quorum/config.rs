@@ -263,12 +263,12 @@ pub enum QuorumError {
     },
     /// The configuration asks for a learner, but a list of voters without disks cannot change while the group runs.
     #[error(
-        "a learner becomes a voter while the group runs, and a list of voters without a disk cannot change then: remove one of the two options"
+        "a learner becomes a voter while the group runs, and a list of voters without a disk cannot change then: remove `learner` or `diskless`"
     )]
     DisklessLearner,
     /// The timings have no heartbeat.
     #[error(
-        "these timings have no failure detector, and the lease of a quorum needs one: choose other timings"
+        "these timings have no failure detector, and the lease of a quorum needs one: choose other timings, such as Timings::default()"
     )]
     NoHeartbeat,
     /// `wait-covers-rounds`, W >= 2 E + 4 d, does not hold.
@@ -283,7 +283,7 @@ pub enum QuorumError {
     },
     /// `grace-outlasts-promise`, `after` > P, does not hold.
     #[error(
-        "preemption after {after:?} must come after the end of the promise of {promise:?}: raise it, or choose never"
+        "preemption after {after:?} must come after the end of the promise of {promise:?}: give `preemption` a longer time, or set it to never"
     )]
     Preemption {
         /// Time for which a better agent must be heard without a gap.
@@ -295,7 +295,9 @@ pub enum QuorumError {
     #[error(transparent)]
     Margin(#[from] NegativeMargin),
     /// The epoch is too large for the bits that a term reserves for it.
-    #[error("epoch {epoch} exceeds the limit of {most}: count the changes of the voters, from 0")]
+    #[error(
+        "the epoch {epoch} exceeds the limit of {most}: set `epoch` to 0 with the first list of voters, and add 1 for each change of the list"
+    )]
     Epoch {
         /// The configured epoch.
         epoch: u64,

@@ -139,18 +139,20 @@ pub trait RegisterRecord: Sized {
 pub enum RecordError {
     /// The text is longer than any record.
     #[error(
-        "a record of {len} bytes exceeds the limit of {MAX_RECORD}, so it is not a lease: give the lease another place"
+        "the entry in the store has {len} bytes, and a lease has {MAX_RECORD} at most, so another program wrote it: give this group another name or another store"
     )]
     TooLong {
         /// Length of the text in bytes.
         len: usize,
     },
     /// The first line is that of another kind of record, or of no record.
-    #[error("the record is not a lease: give the lease another place")]
+    #[error(
+        "the entry in the store is not a lease, so another program wrote it: give this group another name or another store"
+    )]
     Kind,
     /// The record was written in another format.
     #[error(
-        "the record has format {found}, and this release reads {RECORD_FORMAT}: let all agents run releases that share a format"
+        "the lease in the store has format {found}, of another release, and this release reads {RECORD_FORMAT}: run the same release at all agents of the group"
     )]
     Format {
         /// The format in the first line.
@@ -166,7 +168,7 @@ pub enum RecordError {
     },
     /// The record belongs to another group or cluster.
     #[error(
-        "the record is the lease of group {group} in cluster {cluster}: give each group a place of its own"
+        "the entry in the store is the lease of group {group} in cluster {cluster}: give each group a store of its own"
     )]
     Elsewhere {
         /// The group of the record.
