@@ -134,6 +134,14 @@ impl Suite for Astra {
 
 common_suite!(Astra);
 
+#[test]
+fn the_matrix_is_as_reviewed() {
+    is_as_reviewed::<Astra>(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/astra/tests/matrix.txt"
+    ));
+}
+
 impl Kit {
     /// No agent has started anything.
     fn idle() -> Self {

@@ -1,8 +1,12 @@
 //! The bully's cells, role by input: one file per input.
 //!
+//! `matrix.txt` has the outcome of every cell. The tests are for the rules that a reader should know, and for what no
+//! single step shows; `always.rs` has what holds in every cell.
+//!
 //! How the common kit and the common suite ([`crate::elections::fixture`]) see a bully is here: its
 //! needed timers, its roles, its messages.
 
+mod always;
 mod campaign;
 mod config;
 mod elect;
@@ -20,16 +24,16 @@ mod timer;
 mod together;
 mod yields;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration};
 
 use super::{
-    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Ok, Preemption, Yield,
-    candidate::Asked, machine::State,
+    Behind, Bully, BullyConfig, BullyMessage, BullyTimer, Elect, Elected, Heartbeat, Ok,
+    Preemption, Resign, Yield, candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    Election as _, Event, Incarnation, Input, Leader, LostReason, Member, MemberKind, Members,
-    Role, Round, Score, Term, Timings, To,
-    fixture::{EYE, HIGH, LOW, ME, id},
+    AgentId, Effect, Election as _, Event, Incarnation, Input, Leader, LostReason, Member,
+    MemberKind, Members, PeerMessage as _, Role, Round, Score, Term, Timings, To,
+    fixture::{EYE, HIGH, LOW, ME, admits, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
@@ -97,6 +101,7 @@ impl Suite for Bully {
     ];
     const INCARNATIONS: u64 = 2_400;
     const LATE: &'static [u64] = &[0, D, S + J, T, L + J, VICTORY, DRAIN, 2 * COOLDOWN];
+    const SLACKS: &'static [u64] = &[0, D, D + 1, D + J, D + J + 1, L, L + 1];
 
     fn configs() -> Vec<Arc<BullyConfig>> {
         let margin = with(|config| config.margin = Some(3.into()));
@@ -124,7 +129,9 @@ impl Suite for Bully {
     }
 
     fn roles() -> Vec<(&'static str, Kit)> {
-        Kit::roles().into()
+        let mut roles = Vec::from(Kit::roles());
+        roles.extend(Kit::roles_by_other_rules());
+        roles
     }
 
     fn leader() -> Kit {
@@ -151,6 +158,14 @@ impl Suite for Bully {
 }
 
 common_suite!(Bully);
+
+#[test]
+fn the_matrix_is_as_reviewed() {
+    is_as_reviewed::<Bully>(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/bully/tests/matrix.txt"
+    ));
+}
 
 impl Kit {
     /// A follower without a leader, in the second slot, which comes after one step.
@@ -259,6 +274,35 @@ impl Kit {
             ("waiting", Self::waiting()),
             ("leading", Self::leading()),
             ("draining", Self::draining()),
+        ]
+    }
+
+    /// Leads where leaders have a grace period, and HIGH asked for the leadership 40 ms ago.
+    fn challenged() -> Self {
+        let mut me = Self::leading_by(&after_a_second()).after(HIGH, elect(9));
+        me.later(40);
+        me
+    }
+
+    /// Roles whose rules depend on the configuration, by name.
+    fn roles_by_other_rules() -> [(&'static str, Self); 5] {
+        let margin = with(|config| config.margin = Some(3.into()));
+        let no_detector = with(|config| config.timings = Timings::astra());
+        let patient = Self::voter(&after_a_second()).started();
+        [
+            ("challenged", Self::challenged()),
+            ("with a slot, where leaders have a grace period", patient),
+            ("with a slot, by a margin", Self::voter(&margin).started()),
+            (
+                "following, without a detector",
+                Self::voter(&no_detector)
+                    .started()
+                    .after(HIGH, elected(OLD, 9)),
+            ),
+            (
+                "released its leadership",
+                Self::leading().after(HIGH, elect(9)),
+            ),
         ]
     }
 }

@@ -53,7 +53,8 @@ use crate::protocol::{
 use crate::{
     elections::{
         fixture::{
-            Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
+            Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, is_as_reviewed, leader,
+            resign, round, yields,
         },
         message::{Behind, Recalled},
         policy::Preemption,
@@ -243,6 +244,14 @@ impl Suite for QuorumBully {
 }
 
 common_suite!(QuorumBully);
+
+#[test]
+fn the_matrix_is_as_reviewed() {
+    is_as_reviewed::<QuorumBully>(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/quorum/tests/matrix.txt"
+    ));
+}
 
 impl StepEffects {
     /// Asked the other voters.
