@@ -92,63 +92,6 @@ fn the_first_in_rank_announces_itself_when_the_leaders_end_is_known() {
 }
 
 #[test]
-fn the_second_in_rank_waits_a_step_and_announces_itself() {
-    for end in ENDS {
-        let mut me = Kit::following_low();
-        me.told(|m| end(m, LOW))
-            .has_no_leader(OLD)
-            .set(BullyTimer::Campaign, S)
-            .nothing_else_happened();
-        me.later(S)
-            .fire(BullyTimer::Campaign)
-            .led(OLD + 1)
-            .nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_slot_moves_up_when_those_ahead_are_gone_too() {
-    let mut me = Kit::following_low();
-    me.told(|m| down(m, LOW)).whatever();
-    me.told(|m| down(m, HIGH))
-        .led(OLD + 1)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_end_of_another_than_the_leader_changes_nothing() {
-    for end in ENDS {
-        for mut me in [Kit::following(), Kit::asking_leader()] {
-            me.told(|m| end(m, LOW)).nothing_else_happened();
-            assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-        }
-    }
-}
-
-#[test]
-fn a_change_that_is_none_of_its_business_changes_nothing() {
-    for (role, mut me) in Kit::roles() {
-        let before = me.machine.state.clone();
-        me.told(|_| ()).nothing_else_happened();
-        me.told(|m| leave(m, EYE)).nothing_else_happened();
-        me.told(|m| {
-            let newcomer = Member::up(id("newcomer"), MemberKind::Voter, None, Incarnation(1));
-            m.join([newcomer]);
-        })
-        .nothing_else_happened();
-        assert_eq!(me.machine.state, before, "{role}");
-    }
-}
-
-#[test]
-fn the_highest_term_that_was_noted_is_known() {
-    let mut me = Kit::with_slot();
-    me.told(|m| m.note_leader(leader(HIGH, 20)))
-        .nothing_else_happened();
-    assert_eq!(me.view().term, Term(20));
-}
-
-#[test]
 fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
     let mut me = Kit::with_slot();
     me.told(|m| m.set_score(&id(HIGH), None))
@@ -170,28 +113,6 @@ fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
         .sent_to(&[LOW], elect(5))
         .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
-}
-
-#[test]
-fn a_slot_does_not_move_up_for_those_behind() {
-    for end in ENDS {
-        Kit::with_slot()
-            .told(|m| end(m, LOW))
-            .nothing_else_happened();
-    }
-}
-
-#[test]
-fn an_ineligible_agent_only_sees_the_leader_go() {
-    for end in ENDS {
-        for me in [Kit::observer(), Kit::witness()] {
-            let mut me = me.after(HIGH, elected(OLD, 9));
-            me.told(|m| end(m, HIGH))
-                .has_no_leader(OLD)
-                .nothing_else_happened();
-            me.told(|m| down(m, LOW)).nothing_else_happened();
-        }
-    }
 }
 
 #[test]
@@ -217,19 +138,6 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
         !me.machine.core.cooldown.has_begun(),
         "it has let all others go first"
     );
-}
-
-#[test]
-fn an_agent_that_cools_down_lets_others_go_first_when_its_successor_is_gone() {
-    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
-    me.told(|m| down(m, LOW))
-        .has_no_leader(MINE + 1)
-        .set(BullyTimer::Campaign, 9 * S)
-        .nothing_else_happened();
-    me.hear(HIGH, elected(MINE + 2, 9))
-        .followed(HIGH, MINE + 2)
-        .nothing_else_happened();
-    assert!(me.machine.core.cooldown.has_begun(), "and rests on");
 }
 
 // ---- candidates, and agents that wait ----
@@ -271,22 +179,6 @@ fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
 }
 
 #[test]
-fn the_awaited_one_that_is_gone_is_not_waited_for() {
-    for end in ABSENCES {
-        let mut me = Kit::waiting();
-        let effects = me.told(|m| end(m, HIGH));
-        assert_eq!(me.role(), Role::Candidate, "it is the first in rank");
-        effects.whatever();
-    }
-    Kit::waiting()
-        .told(|m| restart(m, HIGH)) // its next life will ask
-        .nothing_else_happened();
-    Kit::waiting()
-        .told(|m| down(m, LOW))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_successor_that_is_gone_leaves_the_leadership_to_the_former_leader() {
     let mut me = Kit::leading().after(HIGH, elect(9));
     me.told(|m| down(m, HIGH))
@@ -295,17 +187,6 @@ fn a_successor_that_is_gone_leaves_the_leadership_to_the_former_leader() {
 }
 
 // ---- leaders ----
-
-#[test]
-fn a_leader_takes_no_notice() {
-    for mut me in [Kit::leading(), Kit::draining()] {
-        for end in ENDS {
-            me.told(|m| end(m, HIGH)).nothing_else_happened();
-            me.told(|m| end(m, LOW)).nothing_else_happened();
-        }
-        assert_eq!(me.role(), Role::Leader);
-    }
-}
 
 /// Leads, and HIGH has waited for the leadership for 400 ms.
 fn challenged() -> Kit {
@@ -323,16 +204,6 @@ fn a_challenger_that_is_over_is_forgotten() {
             .fire(BullyTimer::Preempt)
             .nothing_else_happened();
     }
-}
-
-/// Though no snapshot told it of a return.
-#[test]
-fn a_challenger_that_is_suspected_gets_nothing() {
-    let mut me = challenged();
-    me.told(|m| suspect(m, HIGH)).nothing_else_happened();
-    me.later(5_000)
-        .fire(BullyTimer::Preempt)
-        .nothing_else_happened();
 }
 
 #[test]

@@ -17,37 +17,6 @@ fn the_named_successor_leads_at_once() {
 }
 
 #[test]
-fn the_named_successor_leads_even_if_it_did_not_know_the_leader() {
-    for mut me in [
-        Kit::with_slot(),
-        Kit::asking_found(),
-        Kit::asking_voters(),
-        Kit::waiting(),
-    ] {
-        me.hear(LOW, resign(OLD, Some(ME)))
-            .led(OLD + 1)
-            .nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_follower_whose_leader_resigns_does_not_listen_for_it_any_more() {
-    Kit::following()
-        .hear(HIGH, resign(OLD, Some(LOW)))
-        .stopped([BullyTimer::Detect])
-        .whatever();
-}
-
-#[test]
-fn a_resignation_of_a_higher_term_than_was_heard_counts() {
-    Kit::following()
-        .hear(HIGH, resign(OLD + 2, Some(ME)))
-        .has_no_leader(OLD)
-        .led(OLD + 3)
-        .nothing_else_happened();
-}
-
-#[test]
 fn the_others_wait_for_the_successor_that_is_named() {
     for mut me in [Kit::following(), Kit::asking_leader()] {
         me.hear(HIGH, resign(OLD, Some(LOW)))
@@ -64,25 +33,6 @@ fn the_others_wait_for_the_successor_that_is_named() {
         .has_no_leader(OLD)
         .set(BullyTimer::Campaign, 2 * S)
         .nothing_else_happened();
-}
-
-#[test]
-fn an_agent_with_the_last_slot_asks_before_it_leads() {
-    let mut me = Kit::following();
-    me.told(|m| {
-        let above = |n: u64| {
-            let name = id(&format!("x{n}"));
-            Member::up(name, MemberKind::Voter, Some(8.into()), Incarnation(1))
-        };
-        m.join((0..8).map(above));
-    })
-    .nothing_else_happened();
-    me.hear(HIGH, resign(OLD, Some(LOW)))
-        .has_no_leader(OLD)
-        .set(BullyTimer::Campaign, 8 * S)
-        .nothing_else_happened();
-    me.later(8 * S).fire(BullyTimer::Campaign).whatever();
-    assert_eq!(me.role(), Role::Candidate);
 }
 
 #[test]
@@ -119,22 +69,6 @@ fn the_resignation_of_another_than_the_leader_is_ignored() {
                 .nothing_else_happened();
         }
         assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    }
-}
-
-#[test]
-fn an_agent_without_a_leader_goes_on_as_before_when_another_is_named() {
-    for mut me in [
-        Kit::with_slot(),
-        Kit::asking_found(),
-        Kit::asking_voters(),
-        Kit::waiting(),
-    ] {
-        let before = me.machine.state.clone();
-        me.hear(LOW, resign(OLD, Some(HIGH)))
-            .nothing_else_happened();
-        me.hear(LOW, resign(OLD, None)).nothing_else_happened();
-        assert_eq!(me.machine.state, before);
     }
 }
 
@@ -177,18 +111,6 @@ fn a_successor_cools_down_no_more() {
 }
 
 #[test]
-fn an_ineligible_agent_waits_for_the_next_leader() {
-    for me in [Kit::observer(), Kit::witness()] {
-        for successor in [None, Some(ME), Some(LOW)] {
-            let mut me = me.clone().after(HIGH, elected(OLD, 9));
-            me.hear(HIGH, resign(OLD, successor))
-                .has_no_leader(OLD)
-                .nothing_else_happened();
-        }
-    }
-}
-
-#[test]
 fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
     for successor in [None, Some(ME), Some(HIGH)] {
         let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
@@ -196,17 +118,5 @@ fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
             .has_no_leader(MINE + 1)
             .set(BullyTimer::Campaign, 9 * S) // behind all that do not cool down, and HIGH if it does
             .nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_leader_takes_no_notice() {
-    for mut me in [Kit::leading(), Kit::draining()] {
-        for successor in [None, Some(ME), Some(HIGH)] {
-            for term in [OLD, MINE, MINE + 1] {
-                me.hear(HIGH, resign(term, successor))
-                    .nothing_else_happened();
-            }
-        }
     }
 }

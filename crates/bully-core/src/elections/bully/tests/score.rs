@@ -23,74 +23,7 @@ fn the_same_score_changes_nothing() {
     Kit::witness().set_score(None).nothing_else_happened();
 }
 
-#[test]
-fn an_observers_score_counts_for_nothing() {
-    let mut me = Kit::observer();
-    me.set_score(20).nothing_else_happened();
-    me.set_score(None).nothing_else_happened();
-}
-
 // ---- followers ----
-
-#[test]
-fn an_agent_that_rises_above_its_leader_asks_it() {
-    let mut me = Kit::following();
-    me.set_score(8).nothing_else_happened();
-    me.set_score(10)
-        .sent(HIGH, ask(1, 10, OLD))
-        .set(BullyTimer::Widen, 2 * D)
-        .nothing_else_happened();
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-}
-
-#[test]
-fn an_agent_that_rises_leaves_its_leader_alone_where_that_is_the_policy() {
-    Kit::following_low().set_score(10).nothing_else_happened();
-}
-
-#[test]
-fn an_agent_that_falls_or_becomes_ineligible_follows_on() {
-    for score in [Some(0), None] {
-        let mut me = Kit::following();
-        me.set_score(score).nothing_else_happened();
-        assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    }
-}
-
-#[test]
-fn an_agent_that_becomes_ineligible_without_a_leader_has_no_slot() {
-    let mut me = Kit::with_slot();
-    me.set_score(None).nothing_else_happened();
-    me.later(S)
-        .fire(BullyTimer::Campaign)
-        .nothing_else_happened();
-}
-
-#[test]
-fn another_score_without_a_leader_is_another_slot() {
-    Kit::with_slot()
-        .set_score(10)
-        .sent_to(&[HIGH, LOW], ask(1, 10, 0))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-    Kit::with_slot()
-        .set_score(0)
-        .set(BullyTimer::Campaign, 2 * S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_witness_that_gets_a_score_competes() {
-    Kit::witness()
-        .set_score(5)
-        .set(BullyTimer::Campaign, S)
-        .nothing_else_happened();
-    let mut me = Kit::witness().after(LOW, elected(OLD, 1));
-    me.set_score(5)
-        .sent(LOW, ask(1, 5, OLD))
-        .set(BullyTimer::Widen, 2 * D)
-        .nothing_else_happened();
-}
 
 #[test]
 fn any_score_ends_the_cooldown() {
@@ -105,15 +38,6 @@ fn any_score_ends_the_cooldown() {
             .set(BullyTimer::Widen, 2 * D)
             .nothing_else_happened();
     }
-}
-
-#[test]
-fn to_become_ineligible_does_not_end_the_cooldown() {
-    let mut me = Kit::cooling_down();
-    me.set_score(None).nothing_else_happened();
-    me.later(COOLDOWN)
-        .fire(BullyTimer::Cooldown)
-        .nothing_else_happened();
 }
 
 // ---- candidates, and agents that wait ----
@@ -152,47 +76,4 @@ fn a_candidate_that_becomes_ineligible_competes_no_more() {
         me.set_score(None).nothing_else_happened();
         assert_eq!(me.role(), Role::Follower);
     }
-}
-
-#[test]
-fn a_candidate_that_becomes_ineligible_follows_on() {
-    let mut me = Kit::asking_leader();
-    me.set_score(None)
-        .set(BullyTimer::Detect, L)
-        .nothing_else_happened();
-    assert_eq!(me.role(), Role::Follower);
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-}
-
-// ---- leaders ----
-
-#[test]
-fn a_leader_tells_its_score() {
-    for mut me in [Kit::leading(), Kit::draining()] {
-        for score in [2, 20] {
-            me.set_score(score)
-                .sent_all(heartbeat(MINE, score))
-                .nothing_else_happened();
-        }
-        me.later(H)
-            .fire(BullyTimer::Heartbeat)
-            .sent_all(heartbeat(MINE, 20))
-            .set(BullyTimer::Heartbeat, H)
-            .nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_leader_that_becomes_ineligible_steps_down_and_leads_until_it_has() {
-    let mut me = Kit::leading();
-    me.set_score(None)
-        .drained(MINE, Some(HIGH))
-        .set(BullyTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    me.later(H)
-        .fire(BullyTimer::Heartbeat)
-        .sent_all(heartbeat(MINE, 5))
-        .set(BullyTimer::Heartbeat, H)
-        .nothing_else_happened();
-    Kit::draining().set_score(None).nothing_else_happened();
 }

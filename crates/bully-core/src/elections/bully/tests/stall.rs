@@ -74,17 +74,6 @@ fn a_candidate_that_is_late_by_no_more_than_a_delay_has_not_slept() {
 }
 
 #[test]
-fn a_candidate_that_slept_while_it_asked_the_leader_asks_every_voter() {
-    Kit::asking_leader()
-        .later(L)
-        .fire(BullyTimer::Widen)
-        .has_no_leader(OLD)
-        .sent_to(&[HIGH, LOW], ask(2, OLD))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_slept_while_it_waited_reads_its_mail_and_asks() {
     let mut me = Kit::waiting();
     me.later(VICTORY + LATE)
@@ -121,27 +110,6 @@ fn a_former_leader_that_slept_asks_before_it_announces() {
         .sent_to(&[HIGH, LOW], ask(2, MINE))
         .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_was_a_little_late_leads_on() {
-    Kit::leading()
-        .later(H + L)
-        .fire(BullyTimer::Heartbeat)
-        .sent_all(heartbeat(MINE, 5))
-        .set(BullyTimer::Heartbeat, H)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_slept_for_longer_than_others_wait_leads_no_more() {
-    let mut me = Kit::leading();
-    me.later(H + L + 1)
-        .fire(BullyTimer::Heartbeat)
-        .lost(MINE, LostReason::Stalled)
-        .set(BullyTimer::Campaign, S)
-        .nothing_else_happened();
-    assert_eq!(me.view().leader, None);
 }
 
 #[test]

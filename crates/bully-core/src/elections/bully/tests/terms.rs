@@ -11,17 +11,6 @@ fn having_seen(me: Kit, term: u64) -> Kit {
 }
 
 #[test]
-fn the_last_term_can_be_led() {
-    let mut me = having_seen(Kit::asking_voters(), LAST - 1).after(LOW, yields(1));
-    me.hear(HIGH, yields(1)).led(LAST).nothing_else_happened();
-    me.later(H)
-        .fire(BullyTimer::Heartbeat)
-        .sent_all(heartbeat(LAST, 5))
-        .set(BullyTimer::Heartbeat, H)
-        .nothing_else_happened();
-}
-
-#[test]
 fn no_agent_competes_after_the_last_term() {
     let mut me = having_seen(Kit::with_slot(), LAST);
     me.step(Input::Campaign).nothing_else_happened();
@@ -32,22 +21,6 @@ fn no_agent_competes_after_the_last_term() {
     me.step(Input::Campaign).nothing_else_happened();
     me.set_score(20).nothing_else_happened();
     me.ends(HIGH).has_no_leader(OLD).nothing_else_happened();
-}
-
-#[test]
-fn a_candidate_that_cannot_lead_gives_up() {
-    let mut me = having_seen(Kit::asking_voters(), LAST).after(LOW, yields(1));
-    me.hear(HIGH, yields(1)).nothing_else_happened();
-    assert_eq!(me.role(), Role::Follower);
-    let mut me = having_seen(Kit::asking_voters(), LAST);
-    me.later(T)
-        .fire(BullyTimer::Deadline)
-        .nothing_else_happened();
-    assert_eq!(me.role(), Role::Follower);
-    having_seen(Kit::asking_leader(), LAST)
-        .hear(HIGH, releases(1, OLD))
-        .has_no_leader(OLD)
-        .nothing_else_happened();
 }
 
 #[test]
@@ -71,13 +44,5 @@ fn a_leader_cannot_renew_above_the_last_term() {
     me.hear(LOW, elected(LAST, 1))
         .lost(MINE, LostReason::Superseded)
         .followed(LOW, LAST)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_last_term_can_be_resigned() {
-    let mut me = Kit::with_slot().after(HIGH, elected(LAST, 9));
-    me.hear(HIGH, resign(LAST, Some(ME)))
-        .has_no_leader(LAST)
         .nothing_else_happened();
 }

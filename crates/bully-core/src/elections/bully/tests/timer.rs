@@ -21,16 +21,6 @@ fn campaign_a_slot_after_a_leaders_end_announces() {
 }
 
 #[test]
-fn campaign_any_other_slot_asks() {
-    Kit::with_slot()
-        .later(S)
-        .fire(BullyTimer::Campaign)
-        .sent_to(&[HIGH, LOW], ask(1, 0))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn widen_a_silent_leader_is_taken_for_gone_and_every_voter_is_asked() {
     Kit::asking_leader()
         .later(2 * D)
@@ -48,15 +38,6 @@ fn widen_a_silent_leader_is_taken_for_gone_and_every_voter_is_asked() {
 }
 
 #[test]
-fn deadline_a_silent_voter_is_not_there() {
-    Kit::asking_voters()
-        .later(T)
-        .fire(BullyTimer::Deadline)
-        .led(1)
-        .nothing_else_happened();
-}
-
-#[test]
 fn victory_the_awaited_one_is_not_there() {
     let mut me = Kit::waiting();
     me.later(VICTORY)
@@ -64,37 +45,6 @@ fn victory_the_awaited_one_is_not_there() {
         .sent_to(&[HIGH, LOW], ask(2, 0))
         .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
-}
-
-#[test]
-fn victory_the_next_in_rank_goes_first() {
-    let mut me = Kit::asking_voters().after(LOW, ok(1));
-    me.later(VICTORY)
-        .fire(BullyTimer::Victory)
-        .set(BullyTimer::Campaign, S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn victory_a_successor_that_does_not_come_leaves_the_leadership_to_the_former_leader() {
-    let mut me = Kit::leading().after(HIGH, elect(9));
-    me.later(2 * D + S)
-        .fire(BullyTimer::Victory)
-        .led(MINE + 1)
-        .nothing_else_happened();
-}
-
-#[test]
-fn heartbeat_a_leader_is_heard_by_all() {
-    for mut me in [Kit::leading(), Kit::draining()] {
-        for _ in 0..3 {
-            me.later(H)
-                .fire(BullyTimer::Heartbeat)
-                .sent_all(heartbeat(MINE, 5))
-                .set(BullyTimer::Heartbeat, H)
-                .nothing_else_happened();
-        }
-    }
 }
 
 #[test]
@@ -114,17 +64,6 @@ fn detect_a_silent_leader_is_gone_and_the_first_slot_announces() {
 }
 
 #[test]
-fn detect_an_ineligible_agent_only_sees_the_leader_go() {
-    for me in [Kit::observer(), Kit::witness()] {
-        let mut me = me.after(HIGH, elected(OLD, 9));
-        me.later(L)
-            .fire(BullyTimer::Detect)
-            .has_no_leader(OLD)
-            .nothing_else_happened();
-    }
-}
-
-#[test]
 fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
     let mut me = Kit::cooling_down();
     me.leaves(HIGH).nothing_else_happened();
@@ -138,29 +77,6 @@ fn detect_the_only_other_agent_is_silent_and_the_cooldown_is_over() {
         .fire(BullyTimer::Campaign)
         .sent_to(&[LOW], ask(2, MINE + 1))
         .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
-fn cooldown_is_over_and_the_slot_is_taken() {
-    Kit::cooling_down()
-        .later(COOLDOWN)
-        .fire(BullyTimer::Cooldown)
-        .set(BullyTimer::Campaign, S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn cooldown_is_over_and_the_leadership_is_asked_for() {
-    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
-    me.later(COOLDOWN)
-        .fire(BullyTimer::Cooldown)
-        .sent(LOW, ask(2, MINE + 1))
-        .set(BullyTimer::Widen, 2 * D)
-        .nothing_else_happened();
-    let mut me = Kit::cooling_down().after(HIGH, elected(MINE + 1, 9));
-    me.later(COOLDOWN)
-        .fire(BullyTimer::Cooldown)
         .nothing_else_happened();
 }
 
@@ -200,36 +116,5 @@ fn preempt_a_challenger_that_is_no_better_now_is_forgotten() {
     me.set_score(10)
         .sent_all(heartbeat(MINE, 10))
         .nothing_else_happened();
-    me.fire(BullyTimer::Preempt).nothing_else_happened();
-}
-
-#[test]
-fn preempt_another_challenger_is_not_forgotten() {
-    let mut me = Kit::leading_by(&after_a_second());
-    let third = Member::up(
-        id("third"),
-        MemberKind::Voter,
-        Some(7.into()),
-        Incarnation(1),
-    );
-    me.told(|m| m.join([third])).nothing_else_happened();
-    me.hear(HIGH, elect(9)).whatever();
-    me.later(300).hear("third", elect(7)).whatever();
-    me.told(|m| m.set_score(&id(HIGH), None)).whatever();
-    me.later(700)
-        .fire(BullyTimer::Preempt)
-        .set(BullyTimer::Preempt, 300)
-        .nothing_else_happened();
-    me.later(300)
-        .fire(BullyTimer::Preempt)
-        .drained(MINE, Some("third"))
-        .set(BullyTimer::Drain, DRAIN)
-        .nothing_else_happened();
-}
-
-#[test]
-fn preempt_a_leader_that_steps_down_hands_over_once() {
-    let mut me = challenged();
-    me.step_down(LOW).whatever();
     me.fire(BullyTimer::Preempt).nothing_else_happened();
 }
