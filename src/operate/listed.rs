@@ -100,7 +100,7 @@ pub(crate) enum SavedError {
     #[error("the record does not exist any more: look at the list again")]
     Unknown,
     #[error(
-        "the record has more than {most} bytes: show its file by the example `cluster --show FILE`"
+        "the record has more than {most} bytes: show its file by `cargo run --example cluster -- --show FILE` in the repository of actix-bully"
     )]
     Large { most: u64 },
     #[error(

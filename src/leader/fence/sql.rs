@@ -114,7 +114,8 @@ pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmit
 pub struct NotAdmitted {
     /// The fence that was refused.
     pub fence: FenceNumber,
-    /// Number of updated rows: 0 if the fence is stale or the row is missing; more only by another statement.
+    /// Number of updated rows: 0 if the fence is stale or the row is missing; more than 1
+    /// only if another statement than [`ADMIT`] was run.
     pub rows: u64,
 }
 

@@ -51,7 +51,7 @@ struct Advice<'a>(&'a io::Error, &'static str);
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error, otherwise) = self;
-        // The kernel's limit of processes has no other error number.
+        // At the limit of processes the kernel fails with `EAGAIN`, which Rust calls `WouldBlock`.
         let advice = if error.kind() == io::ErrorKind::WouldBlock {
             Some("let this user start more processes (`ulimit -u`, `TasksMax=`)")
         } else {

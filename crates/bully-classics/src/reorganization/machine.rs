@@ -220,7 +220,7 @@ impl Reorganization {
         core.heard.clear();
         match &mut self.state {
             State::Idle if core.candidate_score(now).is_some() => ELECT,
-            // A coordinator leads on without the dead members. Only the "no" of a member begins an election.
+            // A coordinator leads on without the dead members: only a member's "no" to `AreYouNormal` begins an election.
             State::Idle | State::Leader(_) => Next::Stay,
             State::Candidate(candidacy) => candidacy.on_members(core, now, out),
             State::Waiting(wait) => wait.on_members(core, now),

@@ -20,11 +20,10 @@ pub struct BullyConfig {
     /// Time after a step-down in which the agent does not compete with the others. It ends early if the agent's score
     /// is set or the agent is told to campaign. Default: 60 s.
     ///
-    /// An agent that cools down still has a slot, eight slots further back, and asks before it leads: perhaps no
-    /// other
-    /// agent is up, or all other agents cool down as well. So a cool-down delays the next leader by at most 8 S + T +
-    /// 2 d, whichever agents are left; see [`worst_case_failover`](Timings::worst_case_failover) for the time to
-    /// which this is added.
+    /// An agent that cools down may still start an election, but eight steps later than by its rank, and it asks the
+    /// others first: perhaps no other agent is up, or all others cool down as well. So a cool-down delays the next
+    /// leader by at most 8 S + T + 2 d (`step`, `deadline`, `delay_bound`), whichever agents are left. Add this to
+    /// [`worst_case_failover`](Timings::worst_case_failover).
     pub cooldown: Duration,
 }
 

@@ -122,8 +122,8 @@ impl Tenure {
                 clock: None,
             },
         );
-        // The release and the announcement take one delay each. If no announcement comes in that time plus one step,
-        // the leadership is vacant, and only this agent knows it. So this agent may announce itself without asking.
+        // The release and the announcement take one delay bound each. If no announcement comes in that time and a step
+        // of the ranks more, the leadership is vacant, and only this agent knows it. So it may announce itself.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {

@@ -83,8 +83,8 @@ impl Claims {
         (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
     }
 
-    /// `heed-the-claim`: returns the agent to which the holder hands over, and the time from which its policy allows
-    /// it.
+    /// `heed-the-claim`: returns the agent to which the holder hands over, and the time from which
+    /// [`LeaseConfig::preemption`] allows it; `None` without a fresh claim that is better than the holder.
     pub(super) fn heeded(
         &self,
         now: Time,

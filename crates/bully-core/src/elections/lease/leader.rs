@@ -90,7 +90,7 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // No agent writes such a record before this lease has ended, so the record is from before this leadership.
+            // While this lease lasts, no agent writes a record of an earlier term: this one is from before it.
             Shows::Past
         } else {
             Shows::Another
