@@ -26,7 +26,7 @@ pub(super) struct Candidate {
     pub(super) asked: Asked,
     /// Asked agents that have not answered this round.
     pending: BTreeSet<AgentId>,
-    /// Agents that rank below this agent, as far as it knows, while its score stays the same.
+    /// Agents that this agent outranks with its present score, as far as it knows.
     outranked: BTreeSet<AgentId>,
     due: Time,
     grace: Grace,
@@ -35,7 +35,7 @@ pub(super) struct Candidate {
 /// The agents that a candidate asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Asked {
-    /// Only the leader that it found. If it followed that leader before, it follows it meanwhile.
+    /// Only the leader that the candidate knows. `following` is set if the candidate followed this leader before.
     Leader {
         id: AgentId,
         following: Option<Followed>,
@@ -89,7 +89,7 @@ impl Candidate {
     ) -> Result<Self, Change> {
         let Some(score) = step.core.me.score.filter(|_| step.competes()) else {
             step.ignore("it does not compete for the leadership");
-            // An agent that cools down has the last slot.
+            // An agent that cools down does not ask now: it waits for the last slot.
             let (attempt, gone) = (Attempt::Ask, None);
             return Err(Change::TakeSlot { attempt, gone });
         };
@@ -130,7 +130,7 @@ impl Candidate {
         }
     }
 
-    /// *Early decision*: if no remaining agent can rank above this one, it need not wait for the deadline.
+    /// *Early decision*: when every asked agent has answered, this agent leads without waiting for the deadline.
     fn decide(&self) -> Next {
         if self.pending.is_empty() {
             Next::Become(Change::Lead)
@@ -165,7 +165,7 @@ impl Candidate {
         }
         step.answer_ok(from, elect);
         self.outranked.insert(from.clone());
-        // A question from an agent that ranks below serves as its answer.
+        // The question of a lower-ranked agent also counts as that agent's answer.
         if self.asked == Asked::Voters && self.pending.remove(from) {
             self.decide()
         } else {
@@ -173,7 +173,7 @@ impl Candidate {
         }
     }
 
-    /// The sender may rank below this agent: a voter that follows a live leader says `Ok`, too.
+    /// An `Ok` does not prove a higher rank: a voter that follows a live leader also answers with `Ok`.
     pub(super) fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &Step<'_>) -> Next {
         if self.round == ok.round {
             return self.wait_for(from, step);
@@ -191,7 +191,7 @@ impl Candidate {
         }
         self.outranked.insert(from.clone());
         match &self.asked {
-            // A leader would announce itself or release the leadership. An agent that only yields leads no longer.
+            // An agent that still leads would announce itself or release the leadership, not only yield.
             Asked::Leader { id, .. } if id == from => self.widen(),
             Asked::Leader { .. } => Next::ignore(step, "it was not asked"),
             Asked::Voters => {
@@ -220,7 +220,7 @@ impl Candidate {
         if step.challenges(said.score, said.from) && answer != Some(self.round) {
             return Next::ignore(step, "it ranks below, and has not heard the question yet");
         }
-        // The leader has received the question and leads on: its policy decides, not this agent's rank.
+        // This agent may not challenge the leader, or the leader heard the question and leads on by its policy.
         Next::Become(Change::follow(said))
     }
 
@@ -231,7 +231,7 @@ impl Candidate {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
-        // Taken out, because the application learns of the end below and must learn of it only once.
+        // Taken out, so that the end of this leadership is reported to the application only once.
         let resigned = match &mut self.asked {
             Asked::Leader { following, .. } => following.take(),
             Asked::Voters => None,

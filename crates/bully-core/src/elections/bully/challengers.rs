@@ -17,7 +17,7 @@ pub(super) struct Challengers(BTreeMap<AgentId, Challenger>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Challenger {
     incarnation: Incarnation,
-    /// Time from which the challenger has been up for long enough; `None` while it may be gone.
+    /// Time after which the leader may hand over to this challenger; `None` while the challenger may be gone.
     due: Option<Time>,
 }
 
@@ -31,7 +31,7 @@ impl Challengers {
         self.next().is_some()
     }
 
-    /// Adds a challenger. Its waiting time runs from its first question in an incarnation.
+    /// Adds a challenger, whose waiting time begins now. A second question of the same incarnation changes nothing.
     pub(super) fn add(
         &mut self,
         id: &AgentId,

@@ -79,7 +79,7 @@ impl Next {
 }
 
 impl Change {
-    /// Asks every voter, because no voter is known to rank below this agent.
+    /// Asks every voter that may be up; none of them is known to rank below this agent.
     pub(super) const fn ask_voters() -> Self {
         Self::AskVoters {
             outranked: BTreeSet::new(),
@@ -123,14 +123,14 @@ impl Change {
 }
 
 impl Attempt {
-    /// Returns the change of an agent with this slot while the leadership is vacant. Without a slot the agent waits.
+    /// Returns the action while no agent leads: at once in slot 0, later in a later slot, only waiting without one.
     pub(super) fn in_slot(self, slot: Option<usize>) -> Change {
         match (slot, self) {
             (Some(0), Self::Announce) => Change::Lead,
             (Some(0), Self::Ask) => Change::ask_voters(),
             (slot, attempt) => Change::Vacant(slot.map(|slot| SlotPlan {
                 slot,
-                // By the time of such a late slot, another agent may have announced itself to some agents.
+                // Before the last slot comes, another agent may already have announced itself to some agents.
                 attempt: if slot < slot::LAST {
                     attempt
                 } else {

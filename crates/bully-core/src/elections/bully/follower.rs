@@ -147,7 +147,7 @@ impl Vacant {
 pub(super) struct Following(pub(super) Followed);
 
 impl Following {
-    /// Begins to follow a leader. `known` is the leader of which the application was told last.
+    /// Begins to follow a leader. `known` is the leader that was last reported to the application.
     pub(super) fn enter(
         leader: Leader,
         score: Score,
@@ -171,7 +171,7 @@ impl Following {
         step.out.cancel_timer(BullyTimer::Detect);
     }
 
-    /// Notes that the same leader was heard again. Returns `false` if the announcement changes anything.
+    /// Returns whether the announcement only repeats that the followed leader leads. If so, its silence is timed anew.
     pub(super) fn refresh(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> bool {
         let Followed { leader, score, .. } = &self.0;
         let is_same = leader.term == said.term
@@ -201,8 +201,8 @@ impl Following {
         let is_leader =
             leader.id == *from && (incarnation, elect.seen) >= (leader.incarnation, leader.term);
         if is_leader {
-            // A leader that asks for the leadership no longer leads. (If it asked before it led, it had not yet seen
-            // its term.)
+            // A leader that asks for the leadership no longer leads. (A question that it sent before it led contains a
+            // lower term in `seen`, and does not count.)
             return Next::Again(Change::Vacant(None));
         }
         // The rank does not matter: the live leader alone decides whether it leaves the leadership to a better agent.
@@ -219,7 +219,7 @@ impl Following {
         step: &mut Step<'_>,
     ) -> Next {
         if is_called {
-            // The role is left as vacant first, so that the application learns of the end before this agent leads.
+            // The role becomes vacant first, so that the leader's end is reported before this agent leads.
             return Next::Again(Change::Vacant(None));
         }
         step.core.note_resigned(resign.term);
@@ -281,7 +281,7 @@ impl Following {
     }
 }
 
-/// Expects a message of the leader within the detection time. Returns the end of that time.
+/// Sets the timer for the leader's silence. Returns the time of its end; [`Time::MAX`] without a failure detector.
 fn watch(step: &mut Step<'_>) -> Time {
     let timings = &step.core.config.timings;
     let Some(detector) = timings.detector() else {
@@ -298,7 +298,7 @@ pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>
     let attempt = Attempt::Announce;
     let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
     match me.ahead(Some(from), slot::LAST - 1) {
-        // The named successor was told to lead, and comes first.
+        // The named successor leads at once, so this agent's slot is one later than its rank alone would give.
         Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
         _ => Change::TakeSlot {
             attempt,

@@ -74,7 +74,7 @@ impl Tenure {
     /// Reports the end of the leadership. It is called before any other message is sent.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
-        // Later messages of an earlier leader are still ignored, even if this agent follows no leader for a while.
+        // Messages of an earlier leader are now below the floor, and stay ignored even without a leader to follow.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
@@ -91,7 +91,7 @@ impl Tenure {
         step: &mut Step<'_>,
     ) -> Next {
         let config = &step.core.config;
-        // The announced score counts, not the present one: a leader that lost its score may lead on for a while.
+        // `self.score` is the announced score. A leader whose own score was removed leads with it while it drains.
         let is_challenged = (elect.score, from) > (self.score, &step.core.me.id)
             && config.is_enough(elect.score, self.score);
         match config.preemption {
@@ -122,8 +122,8 @@ impl Tenure {
                 clock: None,
             },
         );
-        // The release and the announcement take one delay bound each. If no announcement comes in that time and a step
-        // of the ranks more, the leadership is vacant, and only this agent knows it. So it may announce itself.
+        // The release and the announcement take one delay bound each. If no announcement comes in that time and one
+        // more slot, the leadership is vacant, and only this agent knows that. So it may announce itself.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {
@@ -134,7 +134,7 @@ impl Tenure {
         }))
     }
 
-    /// Decides between two leaders, which met after a partition or both took a vacant leadership.
+    /// Decides which of two leaders leads on: this agent, or the sender of the announcement.
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
@@ -161,7 +161,7 @@ impl Tenure {
         Next::Become(Change::Vacant(None))
     }
 
-    /// Raises this leader's term above a seen term, so that its followers accept it. It leads on meanwhile.
+    /// If `seen` is above this leader's term, takes a term above `seen` and leads on, so that its followers accept it.
     pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
         let above = step.core.highest_term.max(seen).next();
         let Some(term) = above.filter(|_| seen > self.term) else {
@@ -180,7 +180,7 @@ impl Tenure {
         step.out.send_all(elected);
     }
 
-    /// Announces a changed score. An agent that ranks above the new score will ask.
+    /// Announces a changed score, so that an agent above it asks. A leader that has lost its score steps down.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) {
         match score {
             Some(score) => {
@@ -237,7 +237,7 @@ impl Tenure {
                 gone: None,
             });
         }
-        // If the successor did not receive the `Resign`, the others first have to miss its heartbeats.
+        // If the `Resign` is lost, the others act only when they have missed heartbeats for the detection time.
         let timings = &step.core.config.timings;
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())
@@ -297,7 +297,7 @@ impl Tenure {
         }
     }
 
-    /// Takes over the presence of the challengers from the new snapshot.
+    /// Updates the waiting times of the challengers from the new snapshot.
     pub(super) fn on_members(&mut self, step: &mut Step<'_>) {
         if !self.challengers.is_empty() {
             self.drop_unsteady(step);

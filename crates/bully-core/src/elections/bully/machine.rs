@@ -57,8 +57,8 @@ pub(super) fn handle(slot: &mut Option<State>, input: &InputOf<Bully>, step: &mu
 }
 
 /// Handles a start, at boot or after a crash. The agent asks the leader in the snapshot, or follows it if the agent
-/// itself cannot lead. If the snapshot has no leader, only in a closed group can the agent know that no member is
-/// missing.
+/// itself cannot lead. If the snapshot has no leader, the agent acts in its slot. In a closed group it then announces
+/// itself without asking, because it knows that no member is missing.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     step.core.note_members(members);
     let me = &step.core.me;
@@ -74,14 +74,14 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     }
     match members.get(&leader.id).and_then(|member| member.score) {
         Some(score) => Change::Follow(leader.clone(), score),
-        // Without the leader's score, no other announcement can be compared with it. The leader's next announcement
-        // has the score.
+        // Announcements are compared by term and score. The agent does not know the leader's score, so it waits for the
+        // leader's next announcement.
         None => Change::Vacant(None),
     }
 }
 
 /// Enters a role and returns it. A change may lead to another one: for example, an agent whose slot is the first acts
-/// at once. `known` is the leader of which the application was told last.
+/// at once. `known` is the leader that was last reported to the application.
 fn enter(change: Change, known: Option<&Leader>, step: &mut Step<'_>) -> State {
     let known = match known {
         Some(leader) if change.ends_following() => {
@@ -309,7 +309,7 @@ impl State {
             return Next::ignore(step, "not the leader that is followed");
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls no agent, because the first copy has raised the floor.
+        // Only the first copy of a `Resign` calls its successor, because it raises the floor above the ended term.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         match self {
             Self::Following(_) => Following::on_resign(from, resign, is_called, step),
@@ -364,7 +364,7 @@ impl State {
         }
     }
 
-    /// Acts as an agent that competes again.
+    /// Called when the cool-down has ended: the agent takes a slot by its rank, or asks a lower-ranked leader to yield.
     fn on_cooldown_over(&self, step: &Step<'_>) -> Next {
         match self {
             Self::Vacant(_) => Vacant::take_slot(),

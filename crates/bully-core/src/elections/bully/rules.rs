@@ -28,7 +28,7 @@ pub(super) enum Attempt {
 }
 
 impl Attempt {
-    /// Returns the attempt of an agent that starts. Only in a closed group does it know that no member is missing.
+    /// Returns the first attempt of an agent: only in a closed group, where it knows all members, it need not ask.
     pub(super) fn at_start(members: &Members) -> Self {
         if members.is_closed() {
             Self::Announce
@@ -46,7 +46,7 @@ impl BullyConfig {
 }
 
 impl Step<'_> {
-    /// Returns whether this agent is better than that leader by the margin, and so may ask for the leadership.
+    /// Returns whether this agent may ask the leader `id` to yield: it competes, and is better by the margin.
     pub(super) fn challenges(&self, score: Score, id: &AgentId) -> bool {
         let config = &self.core.config;
         config.preemption != Preemption::Never
@@ -69,8 +69,8 @@ impl Step<'_> {
                 Some(Next::ignore(self, "an older announcement"))
             }
             None if said.term < self.core.floor => {
-                // The sender may lead, but only in a term above those that this agent has followed and those that
-                // have ended.
+                // The announced term is below the floor: this agent has followed a higher term, or that term has ended.
+                // `Behind` tells the sender which term it has to exceed.
                 let seen = self.core.highest_term.max(self.core.floor);
                 self.out.send(said.from, Behind { seen });
                 Some(Next::Stay)
@@ -83,7 +83,7 @@ impl Step<'_> {
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {
-                // The announcement is newer than the leader that this agent follows, so an earlier leader is dropped.
+                // The announcement is newer than the followed leadership, so another agent is no longer followed.
                 let is_same = |followed: &&Followed| followed.leader.id == *said.from;
                 Change::AskLeader {
                     id: said.from.clone(),

@@ -11,8 +11,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Round, Time};
 
-/// The state of an agent that waits for `Elected` of an agent that holds an election, or to which the leadership was
-/// left.
+/// The state of an agent that waits for the `Elected` of another agent: of one that holds an election, or of one for
+/// which this agent has stopped leading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Waiting {
     to: AgentId,
