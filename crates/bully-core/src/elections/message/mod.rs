@@ -84,9 +84,9 @@ pub struct Ok {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Refusal {
-    /// It is bound for this long: it leads, has promised its support to another agent, or abstains after a restart.
+    /// The voter is not free to vote: it leads, has promised its support to another agent, or abstains after a restart.
     NotFree {
-        /// Time after which to ask again.
+        /// Time after which the asker should ask again.
         retry: Micros,
     },
     /// The requested term is not above the sender's term.
@@ -264,8 +264,8 @@ pub struct Ack {
     /// The voter's present score; `None` if it is not eligible or cools down, so that the leader does not choose it
     /// as a successor.
     pub score: Option<Score>,
-    /// Whether the voter needs longer than a round to write its record. Then the leader chooses another successor if
-    /// there is one.
+    /// Whether the voter usually needs longer than a [`round`](crate::protocol::Timings::round) to write its record.
+    /// Then the leader chooses another successor if there is one.
     pub slow: bool,
     /// Time for which the voter supports no other agent, by its own clock, counted from the receipt of the message
     /// that this answers. A lease must not count on a longer time. Rounded down.
@@ -324,14 +324,14 @@ pub struct Leadership {
 pub struct Micros(pub u64);
 
 impl Micros {
-    /// Rounds down. A span that is too long becomes the longest one.
+    /// Rounds down. A span above the largest value becomes the largest value.
     pub fn at_most(span: Duration) -> Self {
         Self(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
     }
 }
 
 impl From<Duration> for Micros {
-    /// Rounds up. A span that is too long becomes the longest one.
+    /// Rounds up. A span above the largest value becomes the largest value.
     fn from(span: Duration) -> Self {
         Self(u64::try_from(span.as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX))
     }

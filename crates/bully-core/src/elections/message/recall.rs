@@ -21,7 +21,7 @@ pub struct Recalled {
     pub incarnation: Incarnation,
     /// The highest term that the sender has seen.
     pub seen: Term,
-    /// The sender's memory of the asker's other incarnations in this epoch.
+    /// The facts that the sender remembers about other incarnations of the asker in this epoch.
     pub heard: Heard,
 }
 
@@ -43,7 +43,7 @@ pub struct Recovered {
     pub round: Round,
     /// The highest term in which the sender took part, as far as it knows.
     pub term: Term,
-    /// Whether the sender itself has started without a memory, and does not know its past again yet.
+    /// Whether the sender itself has started without a memory, and its own recovery has not ended yet.
     pub recovering: bool,
     /// The term by the sender's wall clock.
     pub clock: Term,

@@ -56,11 +56,11 @@ pub struct RegisterShown {
     /// For a report: the age of the read. The report shows the store at some time since that read. Zero for the
     /// answer to a question, because the sending time of the question counts.
     pub age: Micros,
-    /// Shortest time for which the question waited at the register before the store was asked. The answer is as old
-    /// as the end of that wait.
+    /// Time for which the question waited at the register before the store was asked; the real wait was at least as
+    /// long. The age of the answer counts from the end of this time.
     pub waited: Micros,
-    /// Set if the register knew its former content from a notification of its store, but the later notifications do
-    /// not lead from that content to the present one. The contents in between are then unknown.
+    /// Set if the register knew an earlier content from a notification of its store, but was not notified of every
+    /// change from that content to the present one. It then does not know the contents in between.
     pub is_broken: bool,
     /// The answer, or the content of the report.
     pub answer: Answer,
@@ -73,7 +73,7 @@ pub struct RegisterShown {
 )]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// For a read, and in a report: the contents, not older than the question.
+    /// For a read or a report: the contents of both records. After a read, they are not older than the question.
     Holds {
         /// The lease.
         lease: Cell<LeaseRecord>,
@@ -84,7 +84,7 @@ pub enum Answer {
     Applied(Version),
     /// For a swap: it was not applied and will not be, because the record has another version.
     Changed,
-    /// In a report: the highest-ranked agent of other processes that the store lists. A holder may hand over to it.
+    /// In a report: the highest-ranked agent of other processes that the store lists; `None` if there is none.
     Contender(Option<Rank>),
     /// The store did not carry out the question, or did not confirm it in time. A swap may have been applied, or may
     /// be applied later.
@@ -100,7 +100,7 @@ pub struct Cell<R> {
     pub content: Result<Option<R>, RecordError>,
 }
 
-/// The store's name for one content of one of its records. It is opaque, and only compared for equality.
+/// The store's mark for one content of one record. It is opaque: an agent only compares it with other marks.
 ///
 /// If a store can go back to a backup, it has to make sure that no two contents have the same version. Nonces differ,
 /// so the text of the record, or a digest of it, can be the version.

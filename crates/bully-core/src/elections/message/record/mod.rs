@@ -37,7 +37,7 @@ const RECORD_FORMAT: u32 = 1;
 /// Longest text of a record, in bytes: six names, the text that the holder publishes, and room for the lines.
 pub const MAX_RECORD: usize = 2_048;
 
-/// A term above this one is invalid: a leader that continued from it would use up all terms.
+/// A term above this one is invalid: a leader that took the next term after it might soon have no terms left.
 const LAST_TERM: u64 = u64::MAX - (1 << 32);
 
 /// The name of a lease: one group in one cluster. The rules for both names are those of an [`AgentId`].
@@ -49,7 +49,7 @@ pub struct LeaseName {
     pub group: AgentId,
 }
 
-/// The number of one attempt to write, different from every other attempt of any agent.
+/// The number of one attempt to write. No two attempts, of the same agent or of different agents, have the same nonce.
 ///
 /// No randomness is needed: the name is unique in the group, the incarnation is unique for that name, and the attempt
 /// is unique in that incarnation.
@@ -120,7 +120,7 @@ pub struct ClaimRecord {
 
 /// A record that can be written as text.
 pub trait RegisterRecord: Sized {
-    /// Returns the text of the record: see the page of this file. Never longer than [`MAX_RECORD`].
+    /// Returns the text of the record, in the form that the page of this file shows; at most [`MAX_RECORD`] bytes.
     fn encode(&self) -> String;
 
     /// Reads a record from its text.
@@ -376,8 +376,8 @@ impl<'a> RecordReader<'a> {
     }
 }
 
-/// Accepts only the canonical text: it writes the record again and compares. So it refuses further text or another
-/// spelling.
+/// Accepts only the canonical text: it writes the record again and compares. So a text with another line, or with
+/// another spelling of a value, is refused.
 fn only<R: RegisterRecord>(text: &[u8], record: R) -> Result<R, RecordError> {
     if record.encode().as_bytes() == text {
         Ok(record)
