@@ -61,9 +61,9 @@ impl Core {
         self.attempts.iter().find(of_lease).map(|it| it.sent)
     }
 
-    /// `renews-when-answered`: sets the timer of the next renewal after an answer. The renewal is due now, but not
-    /// earlier than H after the sending of the answered attempt. If a later attempt is under way, the answer to that
-    /// attempt sets the timer.
+    /// `renews-when-answered`: sets the timer of the next renewal after an answer. The renewal is due now, but at the
+    /// earliest one heartbeat interval after the answered attempt was sent. If a later attempt is under way, the answer
+    /// to that attempt sets the timer.
     pub(super) fn renew_after(&mut self, now: Time, request: u64, sent: Time, out: &mut Out) {
         let is_later = |other: &SwapAttempt| {
             other.request > request && matches!(other.record, Swapped::Lease(_))

@@ -25,7 +25,7 @@ pub(super) struct Claims {
 struct SeenClaim {
     version: Version,
     content: Result<Option<ClaimRecord>, RecordError>,
-    /// Time at which the claim last changed.
+    /// Time at which this agent last saw the claim change.
     changed: Time,
     /// Time since which the claim has been renewed without a gap; `None` before this agent has seen a renewal.
     renewed_since: Option<Time>,
@@ -56,7 +56,7 @@ impl Claims {
         };
         let goes_on = is_same_agent && now.since(seen.changed) <= config.claim_lasts();
         if goes_on {
-            // A claim that was only found, and not seen to change, may be as old as the store.
+            // Only this change shows that the claim is renewed: until now it may have been as old as the store.
             seen.renewed_since.get_or_insert(seen.first);
         } else {
             (seen.renewed_since, seen.first) = (None, now);
@@ -64,7 +64,7 @@ impl Claims {
         (seen.version, seen.content, seen.changed) = (version, content, now);
     }
 
-    /// Returns the claim, if it was renewed a short time ago.
+    /// Returns the claim, if this agent saw it change within the last [`LeaseConfig::claim_lasts`].
     fn fresh(&self, now: Time, config: &LeaseConfig) -> Option<&ClaimRecord> {
         let seen = self.seen.as_ref()?;
         let is_fresh = now.since(seen.changed) <= config.claim_lasts();
@@ -126,7 +126,7 @@ impl Claims {
     }
 
     /// `exceed-what-was-seen`: returns the version that this agent's report of a higher term replaces. Returns `None`
-    /// if a claim already names that term, or if this agent has just written.
+    /// if a claim already contains that term, or if this agent has just written.
     pub(super) fn to_object(
         &self,
         now: Time,
@@ -142,7 +142,7 @@ impl Claims {
         (is_due && !is_said).then_some(&seen.version)
     }
 
-    /// Returns the highest term that the present claim names.
+    /// Returns the highest term that the present claim reports; `None` without a claim.
     pub(super) fn highest(&self) -> Option<Term> {
         let claim = self.seen.as_ref()?.content.as_ref().ok()?.as_ref();
         claim.map(|claim| claim.seen)

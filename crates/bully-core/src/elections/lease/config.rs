@@ -24,9 +24,9 @@ use crate::{
 pub struct LeaseConfig {
     /// Names of the lease: the same at every member, and different from those of every other election.
     pub name: LeaseName,
-    /// Waits and intervals. Default: [`Timings::default`]. They need a failure detector. H is the interval at which
-    /// the holder renews the lease, D the length of the lease, and d the longest time that a question to the store, or
-    /// its answer, may take.
+    /// Waits and intervals. Default: [`Timings::default`]. They need a failure detector. H is the interval at which the
+    /// holder renews the lease, D the length of the lease, J the jitter, and d the longest time that a question to the
+    /// store, or its answer, may take.
     pub timings: Timings,
     /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s.
     pub preemption: Preemption,
@@ -124,13 +124,13 @@ impl LeaseConfig {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
-    /// Returns whether an answer that took this long leaves no gap, even if the next read is sent one poll after the
-    /// answer arrived.
+    /// Returns whether an answer took so little time that the next read may be sent one poll after its arrival, without
+    /// causing a gap in the reads.
     pub(super) fn is_short(&self, took: Duration) -> bool {
         took.saturating_mul(2) <= self.heartbeat()
     }
 
-    /// Smallest allowed gap between the sending of a read and the arrival of the next answer.
+    /// Smallest limit for a gap, the time between the sending of a read and the arrival of the next answer.
     pub(super) fn gap(&self) -> Duration {
         self.poll().saturating_add(self.heartbeat())
     }
@@ -190,14 +190,14 @@ pub enum LeaseError {
         "these timings have no failure detector, and a lease needs one: choose other timings, such as Timings::default()"
     )]
     NoHeartbeat,
-    /// H > 2 d does not hold.
+    /// The interval of the renewals is not longer than two delay bounds.
     #[error(
         "a heartbeat interval of {heartbeat:?} is too short for a lease, because an answer may take twice the delay bound of {delay:?}: raise the interval"
     )]
     Heartbeat {
-        /// H.
+        /// The interval of the renewals, H.
         heartbeat: Duration,
-        /// d.
+        /// The delay bound, d.
         delay: Duration,
     },
     /// The register would be read more often than the lease is renewed.
@@ -205,9 +205,9 @@ pub enum LeaseError {
         "a poll interval of {poll:?} is too short, because it ends before the next renewal is visible: make it at least {least:?}"
     )]
     Poll {
-        /// The time for which a reader waits.
+        /// The configured interval between two reads.
         poll: Duration,
-        /// H + 2 d + J.
+        /// The smallest allowed interval: H + 2 d + the jitter J.
         least: Duration,
     },
     /// A part of the margin is negative.

@@ -201,8 +201,8 @@ impl Core {
         }
     }
 
-    /// `exceed-what-was-seen`: writes that this agent has seen a term above the holder's term. No agent follows the
-    /// holder before it has a higher term.
+    /// `exceed-what-was-seen`: reports in a claim that this agent has seen a term above the holder's term. The agent
+    /// does not follow the holder until the holder leads in a higher term.
     pub(super) fn object(&mut self, now: Time, out: &mut Out) {
         let shown = self.sight.as_ref().and_then(Sight::record);
         if shown.is_none_or(|record| record.holder.is_none() || record.term >= self.highest) {
@@ -255,8 +255,8 @@ impl Core {
         })
     }
 
-    /// Returns the details that a leader publishes about itself. The details of this agent are known at once, the
-    /// details of another leader with its next renewal.
+    /// Returns the details that a leader publishes about itself: for this agent its present details, for another leader
+    /// those in the record as this agent last saw it.
     pub(super) fn about(&self, leader: &Leader) -> Option<&About> {
         let is_it =
             |holder: &&Holder| holder.id == leader.id && holder.incarnation == leader.incarnation;
@@ -312,7 +312,7 @@ impl Core {
     // ---- conclusions -------------------------------------------------------------------------
 
     /// `term-above-all`: returns a term above every term that this agent has seen, whatever the record shows now. The
-    /// term is not below the reading of the wall clock. So it exceeds the terms that were used before a backup.
+    /// term is not below the reading of the wall clock, so it exceeds terms that a restored backup does not contain.
     pub(super) fn next_term(&self, now: Time) -> Option<Term> {
         let shown = self.sight.as_ref().and_then(Sight::record);
         let shown = shown.map_or(Term::ZERO, |record| record.term);
@@ -351,7 +351,7 @@ impl Core {
     }
 
     /// Returns the time at which this agent takes the lease if nothing changes until then, and the jitter that the
-    /// driver may add.
+    /// driver may add; `None` if the agent may not take it.
     pub(super) fn slot(&self, now: Time) -> Option<(Time, Duration)> {
         if self.releasing.is_some() {
             return None; // it has yet to release its own lease

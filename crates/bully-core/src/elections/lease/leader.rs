@@ -90,7 +90,7 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // While this lease lasts, no agent writes a record of an earlier term: this one is from before it.
+            // While this lease lasts, no agent writes an earlier term, so this record is older than this leadership.
             Shows::Past
         } else {
             Shows::Another
@@ -111,8 +111,8 @@ impl Leading {
         self.leaving = Some(Leaving { handover, cooldown });
     }
 
-    /// `released-for-whom-it-names`: returns the agent to hand over to. This is the wanted agent, unless this process
-    /// knows that it cannot lead. Otherwise it is the highest-ranked agent among the members of this process, the agent
+    /// `released-for-whom-it-names`: returns the agent to hand over to. This is `wanted`, unless this process knows
+    /// that `wanted` cannot lead. Otherwise it is the highest-ranked agent among the members of this process, the agent
     /// that claims the lease, and the agent that the store lists.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {

@@ -26,7 +26,7 @@ impl Lease {
         }
     }
 
-    /// `lease-ends-by-clock`: every step begins with this check, so that no effect of a former leader can leave.
+    /// `lease-ends-by-clock`: every step begins with this check, so after its lease an agent sends nothing as leader.
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && !leading.has_lease(now)
@@ -81,7 +81,7 @@ impl Lease {
             }
             (BullyTimer::Campaign, State::Vacant) => self.take(now, out),
             (BullyTimer::Lease, State::Following(_)) => {
-                // The record did not change for the length of a lease, or was not seen at all.
+                // The record has not changed for the length of a lease, or no answer has come for that long.
                 self.core.doubt();
                 self.reconsider(now, out);
             }

@@ -73,7 +73,7 @@ impl Reads {
         from.after(config.poll())
     }
 
-    /// Notes the time that an answer took. The time of a short answer makes no difference, and is noted as zero.
+    /// Notes the time that an answer took. A short answer changes no wait, so its time is noted as zero.
     fn measure(&mut self, took: Duration, config: &LeaseConfig) {
         let is_short = config.is_short(took);
         let took = if is_short { Duration::ZERO } else { took };
@@ -105,7 +105,7 @@ impl Reads {
 }
 
 impl Reads {
-    /// Returns the median of the times that answers took; zero if it makes no difference.
+    /// Returns the median of the noted times. Times of short answers count as zero.
     fn median(&self) -> Duration {
         let mut took: Vec<Duration> = self.took.iter().copied().collect();
         took.sort_unstable();

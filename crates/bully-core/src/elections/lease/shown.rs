@@ -207,7 +207,7 @@ impl Lease {
         }
     }
 
-    /// Handles the answer that another attempt was applied first, of another agent or of this one.
+    /// Handles the answer that the record was changed first, by another agent or by another attempt of this agent.
     fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core

@@ -28,7 +28,7 @@ pub(super) struct Sight {
     longest: Duration,
     /// The highest term of a lease that this agent saw in this register.
     highest: Term,
-    /// Extra length of the wait, because of the gaps that were allowed.
+    /// Extra time for which the reader waits for the end of a lease, because its reads may have had gaps.
     longer: Duration,
 }
 

@@ -54,7 +54,7 @@ pub enum SimulatedConfig {
 pub struct RegisterConfig {
     /// Whether the register reports every change without a question.
     pub tells: bool,
-    /// After each such number of questions, the register carries one out and answers that it failed; 0: never.
+    /// Every question whose number is a multiple of this one is carried out, but answered as failed; 0: no question.
     pub fails_every: u64,
     /// Time after which no question fails by `fails_every`, by the register's own clock.
     pub fails_until: Time,
@@ -344,8 +344,8 @@ fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
     record.map(|record| &record.nonce)
 }
 
-/// Returns the version of a record with this nonce. No two contents have the same nonce, so a store may go back. If
-/// an agent used one nonce for two attempts, both contents would have the same version.
+/// Returns the version of a record with this nonce. No two contents have the same nonce, so even after the store went
+/// back no two contents have the same version, unless an agent used one nonce for two attempts.
 fn version(nonce: Option<&Nonce>) -> Version {
     let text = nonce.map_or_else(String::new, ToString::to_string);
     let start = text.len().saturating_sub(Version::MAX_LEN);
