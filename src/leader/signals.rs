@@ -23,12 +23,12 @@ use crate::{
 
 /// Waits for SIGTERM or Ctrl-C (SIGINT), then lets the agent hand over and leave; ends when the agent has left.
 ///
-/// From this call on, both signals do not end the process: the code that awaits this future must end it. A second
-/// signal while the agent leaves makes it leave at once, as if `deadline` had passed. If an operator kills the process
-/// after a grace period (systemd's `TimeoutStopSec`, Kubernetes' `terminationGracePeriodSeconds`), that period must be
-/// longer than `deadline`.
+/// From this call on, neither signal ends the process: the code that awaits this future must end it. A second signal
+/// while the agent leaves makes it leave at once, as if `deadline` had passed. If an operator kills the process after a
+/// grace period (systemd's `TimeoutStopSec`, Kubernetes' `terminationGracePeriodSeconds`), that period must be longer
+/// than `deadline`.
 ///
-/// The order makes a restart short: first the hand-over, while everything still works, then the server's own shutdown.
+/// A restart is short in this order: first the hand-over, while the server still works, then the server's own shutdown.
 /// With actix-web:
 ///
 /// ```ignore
@@ -75,7 +75,7 @@ pub(crate) fn leave_when_asked<L>(
 where
     L: Future<Output = Result<(), ShutdownError>> + Send + 'static,
 {
-    // Before the first poll, so that a signal in between is not lost and does not end the process.
+    // Listens before the first poll: a signal before that poll is not lost, and does not end the process.
     let signals = Signals::listen();
     async move {
         let mut signals = signals.map_err(ShutdownError::Signals)?;
@@ -122,7 +122,7 @@ impl Signals {
     #[cfg(unix)]
     fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        // This is the only way to find out whether this runtime can wait for signals.
+        // tokio panics if this runtime cannot wait for signals, and there is no other way to find this out.
         let listening = catch_unwind(AssertUnwindSafe(|| {
             Ok(Self {
                 terminate: signal(SignalKind::terminate())?,

@@ -13,7 +13,7 @@ use crate::{
     protocol::Election,
 };
 
-/// Time between two checks of an address: at 1 µs per check, an agent costs 20 µs of a second.
+/// Time between two checks of an address. A check takes 1 µs, so one tied agent costs 20 µs per second.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<E: Election> ElectionHandle<E> {
@@ -48,7 +48,7 @@ impl<E: Election> ElectionHandle<E> {
     /// }).unwrap();
     /// ```
     pub fn tie_to<A: Actor>(&self, addr: &Addr<A>) -> Result<(), CommandError> {
-        // Weak: a tie must not keep an actor alive that ends with its last address.
+        // A weak address: the tie must not keep the actor alive, because an actor ends when it has no address.
         let gone = addr.connected().then(|| until_gone(addr.downgrade()));
         self.withdraw_after(gone)
     }

@@ -98,9 +98,9 @@ where
     }
 }
 
-/// Asks a [`FencingActor`] for its gate: the highest admitted fence, and the number of refused messages. Messages sent
-/// without waiting for an answer count as well. Store the gate, and give it to [`FencingActor::new`] after the next
-/// start.
+/// Asks a [`FencingActor`] for a copy of its gate, with the highest admitted fence and the number of refused messages,
+/// including those whose sender waits for no answer. Store the copy, and give it to [`FencingActor::new`] when the
+/// process starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "FencingGate")]
 pub struct ReadGate;
@@ -140,7 +140,7 @@ where
                     in_turn,
                     message,
                 } = admitted;
-                // If the answer is dropped, the sender gets `Closed`, as it would without a gate.
+                // If the actor behind the gate drops the answer, the sender gets `Closed`, as it would without a gate.
                 let hear = answer.map(|answer| {
                     move |answered: Answered<M>| {
                         drop(actix::spawn(async move {
@@ -155,7 +155,7 @@ where
                 in_turn.hand(to.recipient(), message, hear, ctx);
             }
             (Err(stale), Some(answer)) => drop(answer.send(Err(stale))),
-            (Err(_), None) => {} // counted by the gate
+            (Err(_), None) => {} // the gate has counted the refusal
         }
     }
 }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::FenceNumber;
 
-/// Remembers the highest fence that it has admitted, and refuses lower ones.
+/// Remembers the highest fence that it has admitted, and refuses lower fences.
 ///
-/// One gate protects one resource, and all writes to the resource pass it. A gate in a process is lost with its owner:
-/// a new gate admits any first fence. If the resource outlives the gate, store the gate with the resource (serde, or
-/// [`since`](Self::since)).
+/// One gate protects one resource, and all writes to the resource pass it. A gate in memory is lost when its owner
+/// ends, and a new gate admits any first fence, even that of a former leader. If the resource outlives the gate, store
+/// the gate with the resource (serde, or [`since`](Self::since)).
 ///
 /// ```
 /// use actix_bully::leader::fence::{FenceNumber, FencingGate, NoFence, Stale};
@@ -28,7 +28,7 @@ use super::FenceNumber;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FencingGate {
     highest: Option<FenceNumber>,
-    /// A stored gate keeps its highest fence. Its refusals were reported when they happened.
+    /// Not stored with the gate, because each refusal was reported when it happened.
     #[serde(skip)]
     refused: u64,
 }
@@ -45,7 +45,7 @@ impl FencingGate {
     /// Admits a fence, or a message with a fence, unless a higher fence was admitted before.
     ///
     /// # Errors
-    /// [`Stale`], which contains both fences. Only the gate's count of refusals changes.
+    /// [`Stale`], with the refused fence and the highest admitted fence. Only the gate's count of refusals changes.
     pub fn admit(&mut self, fence: impl Into<FenceNumber>) -> Result<(), Stale> {
         let fence = fence.into();
         if let Some(highest) = self.highest.filter(|highest| fence < *highest) {
@@ -61,7 +61,7 @@ impl FencingGate {
         self.highest
     }
 
-    /// Returns the number of refused fences, since this gate was made or read.
+    /// Returns the number of fences that were refused since this gate was made, or was read from a store.
     pub const fn refused(&self) -> u64 {
         self.refused
     }

@@ -44,8 +44,8 @@ impl FenceNumber {
     /// is renewed. Whether the election has fences is known before: [check](crate::agent::Offers::check)
     /// [`Feature::Fence`](crate::agent::Feature::Fence) at the start.
     ///
-    /// If work ends within a minute after an error of this call, the log and the
-    /// [diagnosis](crate::agent::Finding::WorkFails) have the error.
+    /// If the leader's work ends within a minute after this call failed, the log and the
+    /// [diagnosis](crate::agent::Finding::WorkFails) show the error.
     ///
     /// # Errors
     /// [`NoFence::Unpromised`] if the election may have two leaders of one term; [`NoFence::Conditional`] if its voters
@@ -104,7 +104,7 @@ impl fmt::Display for FenceNumber {
     }
 }
 
-/// Reason why a fence has no number.
+/// Reason why a fence cannot be written as a [`FenceNumber`].
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoFence {

@@ -99,7 +99,7 @@ pub const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";
 /// # Errors
 /// [`NotAdmitted`] for any count but 1: roll the transaction back.
 pub fn check(fence: FenceNumber, rows: impl TryInto<u64>) -> Result<(), NotAdmitted> {
-    // No driver counts beyond a `u64`; such a count would admit nothing.
+    // A count that does not fit into a `u64` admits nothing.
     match rows.try_into().unwrap_or(u64::MAX) {
         1 => Ok(()),
         rows => Err(NotAdmitted { fence, rows }),

@@ -22,7 +22,7 @@ use super::{
     waiting::{ActorQueue, Hand},
 };
 
-/// One type of messages under its name, as one agent sends it. Clones are the same channel.
+/// Sends messages of one type, under the name of the type, from one agent. Clones are the same channel.
 pub struct Channel<M> {
     state: Arc<EndpointState>,
     name: AgentId,
@@ -40,8 +40,8 @@ impl<M: Serialize> Channel<M> {
 
     /// Sends a message to an agent of the group, which may be the own agent.
     ///
-    /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, that
-    /// host drops and counts the message.
+    /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, its
+    /// host drops the message and counts it.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -114,7 +114,7 @@ const FEW_BYTES: usize = 128;
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     let bounds = Bounds {
         depth: DEPTH,
-        // The number of bytes is known, and no list or text is longer.
+        // No list has more items, and no text is longer, than the message has bytes.
         items: bytes.len(),
         text: bytes.len(),
     };
@@ -191,5 +191,5 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
 
 /// Largest number of messages of one type that an actor has received and not handled, as far as is known.
 const HANDED: usize = 1_024;
-/// Largest size of these messages together, in bytes.
+/// Largest size in bytes of all messages of one type that an actor has received and not handled.
 const HANDED_BYTES: usize = 1 << 20;

@@ -26,7 +26,7 @@ use super::{
     state::{Arrived, EndpointState, InboxContext},
 };
 
-/// Makes the endpoint of an agent, as a member of its group's companion.
+/// Makes the endpoint of an agent: its member of the companion, the group for messages of applications.
 pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesError> {
     if !can_spawn_here() {
         return Err(MessagesError::NoSystem);
@@ -60,8 +60,8 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
     Ok(state)
 }
 
-/// Takes the agent's name. The endpoint of a former agent of that name in this process may not have ended yet. The name
-/// belongs to the present agent, which has it in the group itself.
+/// Takes the agent's name in the companion group. If an endpoint in this process still has the name, it belongs to a
+/// former agent of that name, and is removed: in the agents' own group, the present agent has the name.
 fn reserve(group: &Group<AppMessage>, agent: &AgentReader) -> Result<Incarnation, JoinError> {
     let id = agent.id();
     match group.reserve(id, companion_requirements()) {
@@ -85,7 +85,7 @@ pub(crate) struct Endpoint {
     deadline: Deadline,
 }
 
-/// "A message waits to be sent."
+/// Makes the endpoint look at all of its inboxes.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct Look;
@@ -131,14 +131,14 @@ impl Endpoint {
         }
     }
 
-    /// Sets the next look to the instant `at`, unless an earlier one is set.
+    /// Sets the next look to the instant `at`, unless an earlier look is set already.
     fn look_by(&self, at: Instant, ctx: &Context<Self>) {
         if self.deadline.get().is_none_or(|known| at < known) {
             self.deadline.set_in(ctx, at);
         }
     }
 
-    /// Calls code of the application. If it panics, only this call is lost.
+    /// Calls code of the application. If that code panics, only this call is lost.
     fn call<T>(&self, call: impl FnOnce(&InboxContext<'_>) -> T) -> Option<T> {
         let here = InboxContext {
             state: &self.state,

@@ -27,7 +27,7 @@ pub enum MessagesError {
         /// The group's name.
         group: Box<str>,
     },
-    /// Another agent has the name: an agent of another host that is still connected.
+    /// An agent of another host, which is still connected, has the same name.
     #[error(transparent)]
     Join(#[from] JoinError),
 }
@@ -46,17 +46,17 @@ pub enum ChannelError {
     /// The name is longer than the limit.
     #[error("the name of a message type has {len} bytes, and the limit is {max}: shorten it")]
     NameTooLong {
-        /// Its length in bytes.
+        /// The length of the name, in bytes.
         len: usize,
         /// The limit in bytes.
         max: usize,
     },
-    /// A type is registered under that name with this agent already.
+    /// This agent has already registered a type under that name.
     #[error(
         "{name} is registered with this agent already: register each type once, and clone the result"
     )]
     Taken {
-        /// The name.
+        /// The name of the type.
         name: AgentId,
     },
     /// The agent left or ended for good.
@@ -75,7 +75,7 @@ pub enum SendError {
         "a message of {len} bytes exceeds the limit of {max}: send it in parts, or a reference to it"
     )]
     TooLong {
-        /// Its length in bytes.
+        /// The length of the message, in bytes.
         len: usize,
         /// The limit in bytes.
         max: usize,
@@ -93,13 +93,13 @@ pub enum SendError {
         "this process knows no agent {to} that takes messages of applications: start that agent, and call `Messages::of(..)` for it"
     )]
     NoMember {
-        /// The agent.
+        /// The agent that should receive the message.
         to: AgentId,
     },
     /// The queue of that agent is full. The agent is in this process.
     #[error("the queue of messages for the actors of {to} is full: send less, or later")]
     Full {
-        /// The agent.
+        /// The agent that should receive the message.
         to: AgentId,
     },
     /// The sending agent left or ended for good.

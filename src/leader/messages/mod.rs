@@ -35,7 +35,7 @@ pub(crate) use channel::{decode, encode};
 pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 
 /// Messages of an application between the agents of one group, as one agent sends and receives them. All clones share
-/// the same messages.
+/// one endpoint.
 ///
 /// Each agent that receives a type registers it by name, in one call. Messages cross between hosts as soon as a bridge
 /// [carries](crate::remote::BridgeBuilder::carry) the group.
@@ -97,8 +97,8 @@ impl Messages {
     /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)).
     pub const MAX_LEN: usize = 32 * 1024;
 
-    /// Returns the messages of this agent, until it leaves or ends for good. The first call makes the agent's endpoint
-    /// on the current arbiter; later calls return the same messages.
+    /// Returns this agent's sender and receiver of messages, until the agent leaves or ends for good. The first call
+    /// makes the agent's endpoint on the current arbiter; later calls return the same endpoint.
     ///
     /// # Errors
     /// [`MessagesError`], and nothing was changed.
@@ -120,8 +120,8 @@ impl Messages {
         self.0.id()
     }
 
-    /// Registers a type under a name by which all agents of the group know it. This agent receives the type, and `to`
-    /// gets each message of it. Bytes that cannot be decoded as `M` are counted and dropped.
+    /// Registers a type under a name, which all agents of the group use for the type. From now on `to` gets each
+    /// message of this type that the agent receives. Bytes that cannot be decoded as `M` are counted and dropped.
     ///
     /// # Errors
     /// [`ChannelError`], and nothing was changed.

@@ -40,13 +40,13 @@ pub(crate) struct EndpointState {
     group: Group<AppMessage>,
     endpoint: OnceLock<Addr<Endpoint>>,
     inboxes: Mutex<BTreeMap<AgentId, Arc<dyn Inbox>>>,
-    /// The waiting messages of each actor, by the actor.
+    /// The messages that wait for each actor, by the hash of the actor's address.
     queues: Mutex<BTreeMap<u64, Arc<ActorQueue>>>,
     is_over: AtomicBool,
-    /// Whether a look of the endpoint is already requested.
+    /// Whether a [`Look`] is on its way to the endpoint.
     is_woken: AtomicBool,
     unreadable: AtomicU64,
-    /// Names that were logged as unknown or undecoded: one line for each.
+    /// Names of unknown or undecodable messages that were logged. Each name is logged once.
     told: Mutex<BTreeSet<AgentId>>,
     began: Instant,
 }
@@ -89,7 +89,7 @@ pub(crate) struct InboxContext<'a> {
 }
 
 impl InboxContext<'_> {
-    /// Sends bytes of that kind to the endpoint of another agent. Without such an endpoint it does nothing.
+    /// Sends `body` to the endpoint of the agent `to`. Does nothing if that agent has no endpoint.
     pub(crate) fn send(&self, to: &AgentId, name: &AgentId, kind: u8, body: &[u8]) {
         let message = AppMessage::new(name.clone(), kind, body);
         let (id, incarnation) = (&self.state.id, self.state.incarnation);
@@ -121,7 +121,7 @@ impl EndpointState {
     }
 
     pub(super) fn set_endpoint(&self, addr: Addr<Endpoint>) {
-        // The only endpoint is made right after this.
+        // Called once, right after the only endpoint was made.
         self.endpoint.get_or_init(|| addr);
     }
 
@@ -129,7 +129,7 @@ impl EndpointState {
         &self.id
     }
 
-    /// Returns the incarnation of the endpoint, which identifies one start of an endpoint of this agent.
+    /// Returns the incarnation of the endpoint. Each start of an endpoint of this agent has another incarnation.
     pub(crate) fn incarnation(&self) -> Incarnation {
         self.incarnation
     }
@@ -140,8 +140,8 @@ impl EndpointState {
         self.node
     }
 
-    /// Returns node and incarnation as one number, in place of an incarnation. No other endpoint asks under this
-    /// number. So an answer to a question that was sent before the agent moved does not count for a later question.
+    /// Returns a number made of node and incarnation, which only this endpoint puts into its questions. If the agent
+    /// moves to another node, an answer to a question that it sent before has another number, and is ignored.
     pub(crate) fn asker(&self) -> Incarnation {
         // On one node these numbers differ as incarnations do. Numbers of two nodes are equal with a chance of 2^-64.
         Incarnation(self.node.0 ^ self.incarnation.0)
@@ -156,13 +156,13 @@ impl EndpointState {
         Time::ZERO.after(self.began.elapsed())
     }
 
-    /// Returns the instant of that time.
+    /// Converts a time since the endpoint was made into an instant.
     pub(super) fn instant(&self, at: Time) -> Instant {
         let after = self.began.checked_add(at.since(Time::ZERO));
         after.unwrap_or(self.began)
     }
 
-    /// Sends to one agent, which may be this one.
+    /// Sends a message to one agent, which may be this agent.
     pub(crate) fn send(&self, to: &AgentId, message: AppMessage) -> Result<(), SendError> {
         self.go_on().ok_or(SendError::Ended)?;
         let snapshot = self.group.newest();
@@ -181,7 +181,7 @@ impl EndpointState {
         }
     }
 
-    /// Sends to all other agents. Returns their number.
+    /// Sends a message to all other agents. Returns their number, without the agents whose queues are full.
     pub(super) fn send_to_all(&self, message: AppMessage) -> Result<usize, SendError> {
         self.go_on().ok_or(SendError::Ended)?;
         let snapshot = self.group.newest();
@@ -195,7 +195,7 @@ impl EndpointState {
         inbox: Arc<dyn Inbox>,
     ) -> Result<(), ChannelError> {
         let mut inboxes = self.inboxes();
-        // Under the lock: the end clears the map, and nothing may be registered after that.
+        // Checked under the lock: the agent's end clears this map, and no name may be registered after that.
         self.must_go_on()?;
         if inboxes.contains_key(name) {
             return Err(ChannelError::Taken { name: name.clone() });
@@ -204,7 +204,7 @@ impl EndpointState {
         Ok(())
     }
 
-    /// Returns the queue of that actor: one queue for all of its types, so that messages keep their order.
+    /// Returns the queue of the actor `to`: one queue for all of its message types, so that messages keep their order.
     pub(super) fn queue_of<M>(&self, to: &Recipient<M>) -> Arc<ActorQueue>
     where
         M: Message<Result: Send> + Send + 'static,
@@ -316,7 +316,7 @@ impl fmt::Debug for EndpointState {
 /// Largest number of names that are logged as unknown or undecoded.
 const TOLD: usize = 32;
 
-/// Returns the advice for an unknown name.
+/// Returns the advice for a message type with an unknown name.
 const fn unknown(is_similar: bool) -> &'static str {
     if is_similar {
         "messages of this name are dropped: no type is registered for it here, and one is for a similar name; is it misspelled?"

@@ -23,7 +23,7 @@ use super::{
 
 /// Hands messages of one type to an actor.
 pub(super) trait Hand: Send + Sync {
-    /// Returns whether the message is done: `false` if the actor has no room.
+    /// Hands a message to the actor. Returns `false` if the actor has no room for it: the message must wait.
     fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
 }
 
@@ -41,7 +41,7 @@ struct Waiting {
 impl ActorQueue {
     /// Hands a message over, or keeps it behind earlier ones.
     pub(super) fn receive(&self, here: &InboxContext<'_>, to: Arc<dyn Hand>, arrived: Arrived) {
-        // A panic of the application's code under the lock leaves the queue complete.
+        // If the application's code panics under this lock, the queue is still complete.
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.messages.is_empty() && to.hand(here.state, &arrived.envelope) {
             return;
@@ -59,7 +59,7 @@ impl ActorQueue {
     pub(super) fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((to, arrived)) = waiting.messages.pop_front() {
-            // Removed first: if the application's code panics at this message, that is not repeated.
+            // Removed before the call: if the application's code panics at this message, it is not handed over again.
             waiting.bytes = waiting.bytes.saturating_sub(arrived.len());
             if to.hand(here.state, &arrived.envelope) {
                 waiting.retries.clear();

@@ -26,7 +26,7 @@ pub struct ProxyBuilder<M: LeaderMessage> {
     agent: AgentReader,
     name: String,
     handling: Handling<M>,
-    /// Whether both ways of naming the actor were used.
+    /// Whether both `deliver_to` and `deliver_to_found` were called.
     is_contradictory: bool,
     bounds: ProxyBounds,
     longest: usize,
@@ -92,8 +92,8 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
     }
 
     /// Sets the time to wait for a leader's answer. After it, the messages on their way to that leader count as
-    /// unknown, and the messages behind them are sent on. Choose more than a link may take to come back. Default: 2 s,
-    /// from 100 ms to 10 minutes.
+    /// unknown, and the messages after them are sent. Choose a longer time than a lost link needs to come back.
+    /// Default: 2 s, from 100 ms to 10 minutes.
     pub fn unknown_after(mut self, patience: Duration) -> Self {
         self.bounds.patience = patience;
         self

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::agent::NotOffered;
 use crate::leader::{ChannelError, MessagesError, SendError};
 
-/// The outcome of a message without an answer, and what to do about it.
+/// Reason why the sender of a message gets no answer, and what the sender may do.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
@@ -35,7 +35,7 @@ pub enum ProxyError {
         "a message of {len} bytes exceeds the limit of {max}: send it in parts, or a reference to it"
     )]
     TooLong {
-        /// Its length in bytes.
+        /// The length of the message, in bytes.
         len: usize,
         /// The limit in bytes.
         max: usize,
@@ -116,7 +116,7 @@ pub enum ProxyStartError {
     /// The agent's mode carries no messages: the error names the setting that provides them.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
-    /// The name is refused, or taken.
+    /// The name of the proxy is not valid, or is already taken.
     #[error(transparent)]
     Name(#[from] ChannelError),
     /// Both ways to set the actor were used.

@@ -18,7 +18,7 @@ pub(crate) struct Life {
     pub(crate) incarnation: Incarnation,
 }
 
-/// The target of a run: an agent's endpoint, and the term in which the agent must lead.
+/// The target of a *run* (messages to one leader in one term): an agent's endpoint, and the term in which it must lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) id: AgentId,
@@ -49,15 +49,15 @@ pub(super) struct KeptMessage<P> {
 /// Reason why a leader does not take the rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It does not lead in that term.
+    /// The asked agent does not lead in the term of the run.
     NotLeader,
-    /// It leads, and the actor for the messages has not started yet, or has ended.
+    /// The agent leads, but its actor for the messages has not started yet, or has ended.
     NotReady,
-    /// It leads, and no actor is registered for such messages.
+    /// The agent leads, but no actor is registered for such messages.
     Unregistered,
-    /// An earlier message did not arrive.
+    /// An earlier message of the run did not arrive.
     Gap,
-    /// The actor has no room for it, and the queue of the actor is full.
+    /// The actor has no room for the message, and the queue of the actor is full.
     Busy,
 }
 
@@ -98,13 +98,13 @@ pub(super) enum Next {
 /// The place of a message when its sender gave it up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cancelled {
-    /// In the buffer: it is not sent.
+    /// The message was in the buffer, and will not be sent.
     Unsent,
-    /// On its way or delivered.
+    /// The message is on its way, or was delivered.
     Sent,
 }
 
-/// The agent that gave an answer, and the run.
+/// The agent that gave an answer, and the run that it answers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answerer<'a> {
     pub(super) id: &'a AgentId,

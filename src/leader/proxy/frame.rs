@@ -6,10 +6,10 @@
 //!   kind 3, to the sender    to:16 ask:8 tag:1 bytes
 //! ```
 //!
-//! Numbers are little-endian. `from` and `to` identify endpoints, the node's digest before the incarnation: the
-//! endpoint that sends the frame, and the endpoint that is addressed. Other endpoints ignore the frame. The origin of
-//! the frame does not identify the sending endpoint, because its agent may have moved since. A kind 1 without messages
-//! asks for the outcome of the run. `ask` is 0 for a message that needs no answer.
+//! Numbers are little-endian. `from` is the endpoint that sends the frame, `to` the endpoint that it is for; each is
+//! the digest of a node, then an incarnation. Other endpoints ignore the frame. The origin of the frame does not
+//! identify the sending endpoint, because its agent may have moved since. A kind 1 without messages asks for the
+//! outcome of the run. `ask` is 0 for a message that needs no answer.
 //!
 //! Decided here: the meaning of each byte; bytes without a meaning decode to `None`. Lengths are checked against the
 //! received bytes; nothing is copied for them.
@@ -56,7 +56,7 @@ impl RunHead {
             term: Term(number(&mut rest)?),
             first: number(&mut rest)?,
         };
-        // Counted first: a malformed frame delivers nothing.
+        // All messages are counted before any is delivered, so a malformed frame delivers nothing.
         let count = RunMessages { rest, left: 0 }.count_all()?;
         Some((head, RunMessages { rest, left: count }))
     }
@@ -73,7 +73,7 @@ pub(super) fn write_message(ask: u64, bytes: &[u8], out: &mut Vec<u8>) {
 /// Bytes of a message beside its content.
 pub(super) const MESSAGE_HEAD: usize = 12;
 
-/// The messages of a frame, one by one: the number of the ask, and the bytes.
+/// The messages of a frame, one by one: the number under which the sender awaits the answer, and the bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct RunMessages<'a> {
     rest: &'a [u8],
@@ -182,7 +182,7 @@ impl RunAnswer {
     }
 }
 
-/// The outcome of an ask at the leader.
+/// The outcome, at the leader, of a message whose sender waits for an answer (an *ask*).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AskReply<'a> {
     Answer(&'a [u8]),

@@ -87,7 +87,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
 
     /// Sends a message and waits for the answer, at most for `within`. This time includes the wait for a leader.
     ///
-    /// Dropping the future gives the message up, if it was not sent yet.
+    /// If the future is dropped while the message is not sent yet, the message is never sent.
     ///
     /// # Errors
     /// [`ProxyError`]; each error says whether the message may have been handled.
@@ -146,7 +146,7 @@ impl<M: LeaderMessage> fmt::Debug for LeaderProxy<M> {
     }
 }
 
-/// An ask whose sender waits. Dropping it gives the ask up.
+/// A message whose sender waits for the answer. Dropping this value gives the message up.
 struct Waiting<'a, M: LeaderMessage> {
     state: &'a ProxyState<M>,
     ask: Option<u64>,

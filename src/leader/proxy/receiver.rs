@@ -30,7 +30,7 @@ pub(super) struct Session {
     run: u64,
     /// Messages before this number were delivered; `None` if the number is unknown.
     next: Option<u64>,
-    /// Number of further messages that have arrived and wait for the actor.
+    /// Number of messages of the run that have arrived and wait for the actor.
     waiting: u64,
     is_closed: bool,
 }
@@ -72,7 +72,7 @@ impl Receiver {
             .or_insert_with(|| Session {
                 next: (first == 0 || !has_forgotten).then_some(0),
                 waiting: 0,
-                // The messages before it were lost on their way.
+                // If `first` is not 0, the messages before it were lost on their way, so nothing of the run is taken.
                 is_closed: first != 0,
                 incarnation,
                 run,
@@ -84,7 +84,7 @@ impl Receiver {
             (session.incarnation, session.run) = (incarnation, run);
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         } else if run > session.run {
-            // No message of the run was taken yet: otherwise this would not be the first news of the run.
+            // No message of this run was taken yet, because this is the first arrival of the run.
             session.run = run;
             (session.next, session.waiting, session.is_closed) = (Some(0), 0, false);
         }
@@ -144,17 +144,17 @@ impl Session {
         self.is_closed = false;
     }
 
-    /// Takes no more messages of the run, now or later; returns the number up to which it was delivered.
+    /// Takes no more messages of the run, now or later; returns the number before which all were delivered.
     pub(super) fn close(&mut self) -> Option<u64> {
         (self.is_closed, self.waiting) = (true, 0);
         self.next
     }
 
-    /// Returns the number up to which the run was delivered.
+    /// Returns the number before which all messages of the run were delivered; `None` if it is unknown.
     pub(super) fn next(&self) -> Option<u64> {
         self.next
     }
 }
 
-/// Number of senders whose sessions are always kept.
+/// Number of sessions above which the sessions of absent senders are forgotten.
 const MANY: usize = 4_096;

@@ -63,7 +63,7 @@ pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
     /// `find` is called at each message.
     Found {
         find: Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>,
-        /// Reused while the same actor is found, because each clone has a slot of its own in a full mailbox.
+        /// Kept while the same actor is found: each new clone could put one more message into a full mailbox.
         last: Mutex<Option<Arc<Recipient<M>>>>,
     },
 }
@@ -131,7 +131,7 @@ pub(super) struct Inner<M: LeaderMessage> {
     pub(super) is_own_turn: bool,
     /// Deliveries that are still to be acknowledged, by sender.
     pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,
-    /// Version of the members at the last check.
+    /// Version of the group's members at the last check for ended endpoints.
     pub(super) version: u64,
     is_over: bool,
 }
@@ -205,7 +205,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.queue(&message, overflow, None).map(drop)
     }
 
-    /// Like [`put`](Self::put), with the configured policy.
+    /// Like [`put`](Self::put), with the overflow policy of the proxy; a refused message is logged.
     pub(super) fn put_or_count(&self, message: M) {
         if let Err(reason) = self.put(message, self.bounds.overflow) {
             debug!(name = %self.name, %reason, "message for the leader refused");
@@ -234,8 +234,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         message: M,
         give: impl FnOnce(&Recipient<M>, M) -> Result<(), M>,
     ) -> Option<M> {
-        // Without the lock, which takes as long as the rest of this function. If a message of this thread waits, this
-        // flag is cleared already, and the messages of two threads have no order.
+        // The lock is not taken, because it would take as long as the rest of this function. If a message of this
+        // thread waits, this flag is already false; the messages of two threads have no order.
         if !self.is_direct.load(Acquire) || !self.agent.is_leader() {
             return Some(message);
         }
@@ -354,7 +354,7 @@ impl<M: LeaderMessage> ProxyState<M> {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner<M>> {
-        // A panic of the application's code under the lock leaves the machines complete.
+        // If the application's code panics under this lock, the state machines are still complete.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -88,9 +88,9 @@ impl<A: Actor<Context = Context<A>>> Singleton<A> {
     /// Takes the agent whose leaderships count, and the factory that makes the actor: once for each leadership, and
     /// once for each restart within a leadership. The actor keeps the guard, which has the fencing token.
     ///
-    /// The factory returns an actor and no error, and holds up its thread while it runs. If it opens a resource that may
-    /// fail, let it keep the `Result` in the actor, and let the actor stop at an error, as `examples/web_replicas` does.
-    /// Do not wait for a lock in the factory.
+    /// The factory returns an actor and no error, and blocks its thread while it runs. If it opens a resource that may
+    /// fail, let it keep the `Result` in the actor, and let the actor stop at an error, as `examples/web_replicas`
+    /// does. Do not wait for a lock in the factory.
     pub fn builder<E, F>(agent: &ElectionHandle<E>, factory: F) -> SingletonBuilder<E, F>
     where
         E: Election,
@@ -187,7 +187,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
                 let record = Arc::clone(&seen);
                 RunningActor::make(guard, progress_within, &mut factory, record, tell)
             };
-            // `RunningActor` notes the end of one actor; this is the end of all of them.
+            // `RunningActor` notes the end of each actor. This log line is about the end of the whole singleton.
             if let Err(reason) = agent.lead_with(on_panic, work).await {
                 warn!(node = %agent.id(), %reason, "singleton ended");
             }
@@ -195,7 +195,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         let (singleton, not_stopped, stopper) = stoppable(singleton);
         let ended = Arc::clone(&record);
         let task = async move {
-            // Whether the singleton was stopped or not, it is dropped by now.
+            // This ends when the singleton has ended, or was stopped and dropped.
             singleton.await.ok();
             ended.end();
             drop(not_stopped);

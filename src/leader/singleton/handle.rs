@@ -54,11 +54,12 @@ impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
         }
     }
 
-    /// Ends the singleton on this host. A running actor is dropped before its next message, as after a loss, and no
-    /// actor is started again. The returned future ends when the actor is dropped.
+    /// Ends the singleton on this host. A running actor is dropped before its next message, as after the loss of a
+    /// leadership, and no actor is started again. The returned future ends when the actor is dropped.
     ///
-    /// The agent continues, and may lead without this work. The singleton of another host begins when that host's agent
-    /// leads. To end in order, let the agent [`leave`](crate::agent::ElectionHandle::leave), or [withdraw its
+    /// The agent continues, and may lead without an actor of this singleton. The singleton of another host starts its
+    /// actor when that host's agent leads. To end in order, let the agent
+    /// [`leave`](crate::agent::ElectionHandle::leave), or [withdraw its
     /// score](crate::agent::ElectionHandle::withdraw_score) and wait until it does not lead any more.
     pub fn stop(&self) -> Stopped {
         self.stopper.stop()
@@ -90,7 +91,7 @@ pub struct SingletonStatus {
     pub state: SingletonState,
     /// Number of actors that were made.
     pub starts: u64,
-    /// Number of panics of the actor or the factory. The agent counts work that stalled
+    /// Number of panics of the actor or the factory. Stalls are not included: the agent counts them
     /// ([`Status::work_stalls`](crate::agent::Status::work_stalls)).
     pub panics: u64,
 }

@@ -43,7 +43,7 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
         record: Arc<SingletonRecord<A>>,
         tell: TellActor<A>,
     ) -> Self {
-        // Before the factory, so that a factory that hangs is detected too. The span was checked.
+        // Progress is watched from here, so that a factory that hangs is detected too. `start` has checked the span.
         let leader = match progress_within {
             Some(span) => leader.clone().probed(span).unwrap_or(leader),
             None => leader,
@@ -79,8 +79,8 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
 
     fn panicked(&mut self, reason: String) -> ! {
         self.record.note_panic();
-        // Contained first, so that nothing of the actor is dropped during a panic. Then passed on: the leader's work
-        // decides the consequence.
+        // The panic is contained first, so that nothing of the actor is dropped during it. Then it is passed on: the
+        // code that runs the leader's work decides the consequence.
         resume_unwind(Box::new(reason))
     }
 }

@@ -43,7 +43,7 @@ impl ArrivedQueue {
         Some(message)
     }
 
-    /// Puts a message back as the first.
+    /// Puts a message back at the front of the queue.
     pub(super) fn put_back(&mut self, message: ArrivedMessage) {
         self.bytes = self.bytes.saturating_add(message.bytes.len());
         self.messages.push_front(message);

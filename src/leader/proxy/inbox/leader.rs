@@ -38,7 +38,7 @@ pub(in crate::leader::proxy) struct Unacknowledged {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Handles messages of another agent's proxy, or its question.
+    /// Handles messages of another agent's proxy, or its question about the outcome of a run.
     pub(super) fn take(
         &self,
         here: &InboxContext<'_>,
@@ -153,8 +153,8 @@ impl<M: LeaderMessage> ProxyState<M> {
             let Some(session) = inner.receiver.open(from, head.from, head.run) else {
                 continue;
             };
-            // This runs code of the application. A message that makes it panic is not tried again, and its run has
-            // ended.
+            // `give_to` runs code of the application. If the code panics at a message, the message is not tried again,
+            // and its run has ended.
             session.suspend();
             let given = self.give_to(here, from, (*head, leads_in), message.ask, &message.bytes);
             session.resume();
@@ -321,7 +321,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// Answers an agent that asks for a proxy name without a proxy: no actor of this agent takes the message.
+/// Answers another agent's proxy if this agent has no proxy of that name: no actor here takes the message.
 pub(crate) fn unregistered(
     state: &EndpointState,
     snapshot: &Snapshot<AppMessage>,
@@ -355,7 +355,7 @@ fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessag
     head.to == here
 }
 
-/// Number of messages after which a leader acknowledges.
+/// Number of deliveries after which a leader acknowledges them.
 const ACKNOWLEDGE: u64 = 64;
-/// Time after which a leader acknowledges.
+/// Time after a delivery until the leader acknowledges it, even if fewer than [`ACKNOWLEDGE`] messages were delivered.
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(10);

@@ -81,7 +81,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.retries.clear();
             return wakes_at.into_iter().chain(due).min();
         }
-        // Not at once: only time makes room, or an answer, and an answer wakes this inbox.
+        // Tries again after a pause: only time or an answer makes room at the actor, and an answer wakes this inbox.
         let again = here.now.after(inner.retries.pause());
         Some(due.map_or(again, |due| due.min(again)))
     }
@@ -92,7 +92,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Sends a frame. Returns whether there was room: `false` if the actor of this process takes no more.
+    /// Sends a frame. Returns whether there was room: `false` if the actor of this process takes no more messages.
     fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) -> bool {
         let (to, run, first, count) = match next {
             Next::Batch {
@@ -131,8 +131,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         true
     }
 
-    /// Delivers to the own agent, which is the leader, or was. Its messages wait for earlier messages, like those of
-    /// other agents.
+    /// Delivers messages to the own agent, which leads or has led. Like messages of other agents, these messages wait
+    /// until earlier messages were delivered.
     fn deliver_here(
         &self,
         inner: &mut Inner<M>,
@@ -245,7 +245,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         inner.settle(&settled);
     }
 
-    /// Handles the answer to an ask.
+    /// Handles an actor's answer to a message whose sender waits for the answer.
     fn replied(&self, from: &AgentId, ask: u64, reply: AskReply<'_>) {
         let mut inner = self.lock();
         let to = inner.asks.get(&ask).and_then(|ask| ask.to.as_ref());
@@ -312,7 +312,7 @@ fn target(here: &InboxContext<'_>, id: AgentId, term: Term) -> Option<Target> {
     Some(Target { id, life, term })
 }
 
-/// Returns the endpoint of an agent, unless its end is confirmed.
+/// Returns the endpoint of an agent, unless the end of the agent is confirmed.
 fn endpoint(here: &InboxContext<'_>, id: &AgentId) -> Option<Life> {
     if id == here.state.id() {
         return Some(own_life(here.state));
@@ -333,8 +333,8 @@ fn own_life(endpoint: &EndpointState) -> Life {
     }
 }
 
-/// Largest number of messages at once.
+/// Largest number of messages in one frame.
 const MOST: usize = 1_024;
-/// Largest number of bytes at once, unless one message is longer. The leader's actor runs between two batches, so it
-/// works while the next batch is on its way. A batch fits into the smallest frame limit of a bridge.
+/// Largest number of bytes in one frame, unless one message is longer. The leader's actor runs between two frames, so
+/// it works while the next frame is on its way. This size fits into the smallest frame limit of a bridge.
 const BATCH: usize = 2_000;

@@ -68,7 +68,7 @@ struct Run {
 /// The successor that a former leader has reported.
 #[derive(Debug, PartialEq, Eq)]
 enum Redirect {
-    /// No redirect since the own agent's view has changed.
+    /// No redirect was received since the own agent's view of the leader changed.
     None,
     Followed(Target),
     /// A redirect was followed before, and no further one is followed.
@@ -110,7 +110,7 @@ impl<P> Sender<P> {
             sender.len() < sender.bounds.messages
                 && sender.bytes.saturating_add(size) <= sender.bounds.bytes
         };
-        // Checked first: no message is dropped for a message that has no room in the end.
+        // Checked first: otherwise older messages could be dropped for a message that is refused in the end.
         let can_ever = match overflow {
             Overflow::RefuseNewest => room(self),
             Overflow::DropOldest => {
@@ -231,7 +231,7 @@ impl<P> Sender<P> {
                     self.lost_runs.saturating_add(1)
                 };
                 self.pause(now);
-                // This message never arrives, whatever the reason. The messages behind it would wait for ever.
+                // This message never arrives. Unless it is given up, the messages behind it wait for ever.
                 if self.lost_runs >= LOST_RUNS
                     && let Some(item) = self.buffer.pop_front()
                 {
@@ -405,9 +405,9 @@ fn count(items: usize) -> u64 {
 
 /// Time without an answer after which a leader is asked about a run.
 const ASK_AFTER: Duration = Duration::from_millis(200);
-/// Smallest limit of messages in flight, whether the leader's actor has room or not.
+/// Smallest value of `window`, even if the leader's actor has no room.
 const NARROWEST: usize = 16;
-/// Growth of the window at each acknowledgement of a delivery, in messages.
+/// Number of messages by which `window` grows at each acknowledgement of a delivery.
 const WIDER: usize = 16;
 /// Number of runs in a row without any arrival after which the first message is given up.
 const LOST_RUNS: u32 = 4;

@@ -39,7 +39,7 @@ impl<P> Sender<P> {
         (self.pauses, self.paused_until) = (0, now);
     }
 
-    /// Counts the messages before that number as delivered.
+    /// Counts the messages before the number `next` as delivered.
     pub(super) fn land(&mut self, next: u64) -> u64 {
         let Some(run) = &mut self.run else { return 0 };
         let mut landed: u64 = 0;
@@ -94,5 +94,5 @@ impl<P> Sender<P> {
 
 /// The first pause before a refused message is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Largest number of doublings of that pause.
+/// Largest number of times that [`PAUSE`] is doubled.
 const MOST_DOUBLED: u32 = 5;
