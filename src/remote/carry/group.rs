@@ -27,8 +27,8 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError>;
     /// Closes the group to other hosts.
     fn close(&self);
-    /// Watches the members of this process. Each call of the result reads them, and `notify` is called at the first
-    /// change after that call.
+    /// Watches the members of this process. Each call of the returned function reads the members, and `notify` is
+    /// called at the first change after that call.
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
     /// Returns the requirements that the group's agents of this process share; `None` if there are none yet.
     fn requirements(&self) -> Option<Requirements>;
@@ -45,9 +45,9 @@ pub(crate) trait Carried: Debug + Send + Sync {
 /// now. It is called under a lock of the group: it must neither block nor use the group.
 pub(crate) type Lost = Box<dyn Fn(&AgentId, &Holder) + Send + Sync>;
 
-/// The route of one other node into a group. Its reports are valid only for this node's own agents; see [`Remote`].
+/// The route of one other node into a group, by which that node reports its own agents only; see [`Remote`].
 pub(crate) trait NodeRoute: Debug + Send + Sync {
-    /// Notes whether the node is linked.
+    /// Notes whether a link to the node exists.
     fn set_up(&self, is_up: bool);
     /// Applies the node's updates. Returns the members whose names belong to other agents.
     fn apply(&self, updates: Vec<Update>) -> Vec<Member>;
@@ -187,7 +187,7 @@ struct TypedMailboxes<'a, M: RemoteMessage> {
     snapshot: Arc<Snapshot<M>>,
     /// Messages that were handed over and are not counted yet: all threads share the group's counter.
     sent: u64,
-    /// Whether a heartbeat was among them.
+    /// Whether a leader's heartbeat was delivered.
     has_beat: bool,
 }
 
@@ -217,7 +217,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }
-        // A message that needs the role of a leader and is repeated is a heartbeat of a leader.
+        // A repeated message that only a leader may send is a heartbeat of the leader.
         self.has_beat |= message.is_repeated() && message.needs(sender.from) == MinimumRole::Leader;
         let incoming = Envelope {
             from: sender.from.clone(),
@@ -249,7 +249,7 @@ fn look<M: RemoteMessage>(watch: &MembershipWatch<M>) -> LocalMembers {
         let at = members.binary_search_by(|member| member.id.cmp(&leader.id));
         at.is_ok_and(|at| members.get(at).is_some_and(is_there))
     };
-    // A hint names one of these by its number: each node announces its own agents only.
+    // Only a leader of this process has a number here, since each node announces its own agents only.
     let leader = group.members().leader().filter(leads).cloned();
     LocalMembers {
         requirements: group.requirements(),

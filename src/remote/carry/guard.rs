@@ -47,7 +47,7 @@ pub(crate) struct GroupTermGuard {
     /// The clock for rules whose terms follow the wall clock.
     wall: WallMillis,
     known: Mutex<KnownTerms>,
-    /// Terms below this number are known. It is written only under the lock.
+    /// All terms below this number are known. It is written only under the lock.
     unknown_from: AtomicU64,
 }
 
@@ -57,16 +57,16 @@ struct KnownTerms {
     rules: Option<(String, u64)>,
     terms: TermGuard,
     later: LaterEpochs,
-    /// The statements of the agents here; `None` while there are none.
+    /// Data about the agents of this process; `None` while there are no agents.
     here: Option<AgentsHere>,
 }
 
 #[derive(Debug)]
 struct AgentsHere {
     epochs: Epochs,
-    /// The voters whose statements count, and how many of them elect a leader; `None` where no voters are chosen.
+    /// The voters, and the number of voters that elect a leader; `None` in an election without a list of voters.
     voters: Option<(Arc<[AgentId]>, usize)>,
-    /// Whether an agent here votes, and so asks the others.
+    /// Whether an agent of this process is a voter, and therefore asks the other voters.
     votes: bool,
 }
 
@@ -140,7 +140,7 @@ impl GroupTermGuard {
     /// [`TermGuard::admit`].
     pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {
         if term.0 < self.unknown_from.load(Relaxed) {
-            return Ok(true); // what the guard would say, and it would note nothing
+            return Ok(true); // the guard would accept this term as well, and note nothing
         }
         let mut known = lock(&self.known);
         if let Some(is_heard) = known.admit_of_other_epoch(term, from)? {
@@ -150,7 +150,7 @@ impl GroupTermGuard {
         known.terms.set_reach(reach);
         let KnownTerms { terms, here, .. } = &mut *known;
         let is_heard = match here {
-            // Agents here do not receive it. Peers of two epochs may be linked, so neither peer is at fault.
+            // No agent here receives the message. The peer may be in another epoch, so an absurd term is not its fault.
             None => terms.hear_other(term)?,
             Some(AgentsHere { voters: None, .. }) => terms.admit(term).map(|()| true)?,
             Some(here) => match here.voter(from) {

@@ -25,11 +25,11 @@ use super::{Carried, GroupSink, Lost, NodeRoute, Outbox};
 /// The agents of one node, in all groups. They outlast the links to the node.
 #[derive(Debug)]
 pub(crate) struct PeerAgents {
-    /// The latest incarnation of the node that was ever linked.
+    /// The latest incarnation of the node that ever had a link to this process.
     pub(crate) latest: Option<NodeIncarnation>,
     /// The incarnation to which the agents belong.
     incarnation: Option<NodeIncarnation>,
-    /// The incarnation whose end its sentinel reported: later reports from it are ignored.
+    /// The incarnation whose end the node's sentinel reported: later reports of this incarnation are ignored.
     told: Option<NodeIncarnation>,
     /// The link whose rosters are used: the newest link.
     link: Option<LinkId>,
@@ -51,7 +51,7 @@ struct GroupAgents {
     members: BTreeMap<AgentId, KnownAgent>,
     /// Agents whose names belong to other agents.
     refused: BTreeMap<AgentId, Member>,
-    /// Number of times that the group has begun anew.
+    /// Number of times that the node has announced all agents of the group from the beginning.
     round: u64,
     /// Whether the agents are counted in the group whose companion this group is.
     is_companion: bool,
@@ -107,7 +107,7 @@ impl PeerAgents {
         }
     }
 
-    /// The node's routes into the groups.
+    /// Returns the node's routes into the groups.
     pub(crate) fn routes(&self) -> Vec<Arc<dyn NodeRoute>> {
         let routes = self.groups.iter();
         routes.map(|table| Arc::clone(&table.route)).collect()
@@ -133,7 +133,7 @@ impl PeerAgents {
         let members = change.members.into_iter().map(|(_, member)| member);
         updates.extend(members.map(|member| table.known(member, of)));
         let refused = table.tell(updates);
-        // After the members: the leader may have just come.
+        // Noted after the members, because the leader may be a new member.
         if let Some(leader) = change.leader {
             table.route.note_leader(leader);
         }
@@ -196,13 +196,13 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// The linked incarnation, if there is a link.
+    /// Returns the node's incarnation that the link belongs to; `None` without a link.
     pub(crate) fn linked(&self) -> Option<NodeIncarnation> {
         self.latest.filter(|_| self.link.is_some())
     }
 
-    /// The latest incarnation of the node that counts against an earlier one. It is not remembered for ever: otherwise
-    /// a number that was once too high would exclude the node for good.
+    /// Returns the latest incarnation of the node, so that a link of an earlier incarnation is refused. `None` after
+    /// `forget` without a link: otherwise a number that was once too high would exclude the node for good.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
         let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
         self.latest.filter(|_| !is_long_gone)
@@ -292,7 +292,7 @@ impl PeerAgents {
     /// Tries to add the agents again whose names another agent had.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
-            return; // it would lose the name again at once
+            return; // without a link it would lose the name again at once
         }
         let of = self.latest;
         let Some(table) = self.groups.get_mut(group) else {
@@ -304,7 +304,7 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// A flag that shows whether an agent of the node was refused in any group.
+    /// Returns a flag that shows whether an agent of the node was refused in any group.
     pub(crate) const fn refusals(&self) -> &Arc<AtomicBool> {
         &self.refusals
     }
@@ -314,18 +314,18 @@ impl PeerAgents {
         self.refusals.store(any, Relaxed);
     }
 
-    /// Time since the last link ended; `None` while there is one.
+    /// Returns the time since the last link ended; `None` while there is a link.
     pub(crate) fn unlinked_for(&self, now: Time) -> Option<Duration> {
         self.link.is_none().then(|| now.since(self.lost))
     }
 
-    /// The node's agents whose names other agents have in a group.
+    /// Returns the node's agents whose names other agents have in a group.
     pub(crate) fn refused(&self, group: usize) -> Vec<AgentId> {
         let table = self.groups.get(group);
         table.map_or_else(Vec::new, |table| table.refused.keys().cloned().collect())
     }
 
-    /// Number of the node's agents that are members of a group here.
+    /// Returns the number of the node's agents that are members of a group here.
     pub(crate) fn count_members(&self) -> usize {
         let groups = self.groups.iter().filter(|table| !table.is_companion);
         groups.map(|table| table.members.len()).sum()

@@ -24,8 +24,8 @@ use crate::protocol::{AgentId, Term};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermGuard {
     highest: Option<Term>,
-    /// The highest term that each voter has sent among those that were too far ahead. There are at most as many entries
-    /// as voters in this node's own configuration.
+    /// The highest term that each voter has sent, among the terms that were too far ahead for a single peer. There are
+    /// at most as many entries as voters in this node's own configuration.
     words: BTreeMap<AgentId, Term>,
     reach: TermReach,
 }
@@ -37,7 +37,7 @@ pub(crate) enum TermReach {
     /// is.
     #[default]
     Steps,
-    /// Terms follow the wall clock: a term may be up to this term, or one above the highest known term.
+    /// Terms follow the wall clock: a term may be up to the contained term, or one above the highest known term.
     Clock(Term),
     /// As `Clock`, at a node without a voter: it asks no voter, so it never hears a quorum. A term is accepted if
     /// `Steps` or `Clock` allows it.
@@ -62,7 +62,7 @@ impl TermGuard {
         self.highest
     }
 
-    /// Notes a term that is certainly the group's.
+    /// Notes a term that the group has certainly reached.
     pub fn note(&mut self, term: Term) {
         if term > Term::ZERO {
             self.highest = self.highest.max(Some(term));
@@ -101,8 +101,8 @@ impl TermGuard {
         Ok(())
     }
 
-    /// Accepts the term that a voter sends, or notes it for this voter until `quorum` voters have sent terms as high.
-    /// Returns whether the term was accepted. Call it only for voters of this node's own configuration.
+    /// Accepts the term that a voter sends, or notes it for this voter until `quorum` voters have sent terms at least
+    /// as high. Returns whether the term was accepted. Call it only for voters of this node's own configuration.
     ///
     /// # Errors
     /// [`TermFault::Last`]: close the link. Nothing has changed.
@@ -118,8 +118,8 @@ impl TermGuard {
         Ok(self.admit(term).is_ok())
     }
 
-    /// Accepts the term that another agent sends in a group whose voters are known. Returns whether it was accepted.
-    /// This agent does not vouch for a term.
+    /// Accepts the term of an agent that does not vouch, because it is not a voter or the voters are not known. Returns
+    /// whether the term was accepted.
     ///
     /// # Errors
     /// [`TermFault::Last`]: close the link. Nothing has changed.

@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use bully_register::Outlook;
 
-/// The reason why this node has no sentinel. The lease decides, as without the feature.
+/// Reason why this node has no sentinel. As without the feature, its peers wait until its lease has ended.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SentinelError {
@@ -45,7 +45,7 @@ pub enum SentinelError {
 
 debug_is_text!(SentinelError);
 
-/// The advice for a shortage, or else the given advice.
+/// The advice for a shortage of processes, files or space, or else the given advice.
 struct Advice<'a>(&'a io::Error, &'static str);
 
 impl fmt::Display for Advice<'_> {

@@ -137,7 +137,7 @@ for_tests! {
 
 /// A sentinel of this process, for one bridge ([`BridgeBuilder::sentinel`](crate::remote::BridgeBuilder::sentinel)).
 ///
-/// A drop ends the sentinel without a notice. The end of its bridge does the same.
+/// Dropping it, or the end of its bridge, ends the sentinel without a notice.
 #[derive(Debug)]
 pub struct Sentinel {
     driver: Box<dyn SentinelDriver>,
@@ -148,7 +148,7 @@ impl Sentinel {
     /// program, started again with the same arguments, and in that process this call never returns.
     ///
     /// # Errors
-    /// [`SentinelError`]. Then no sentinel runs, and the lease decides.
+    /// [`SentinelError`]. Then no sentinel runs, and peers notice this process's end only when its lease ends.
     pub fn start() -> Result<Self, SentinelError> {
         start()
     }
@@ -161,7 +161,7 @@ impl Sentinel {
         }
     }
 
-    /// Returns the id of its process.
+    /// Returns the process id of the sentinel.
     #[cfg(feature = "testkit")]
     pub fn id(&self) -> u32 {
         self.driver.id()
@@ -199,8 +199,8 @@ pub trait SentinelDriver: Debug + Send {
     /// Gives an order, which replaces the earlier order.
     ///
     /// # Errors
-    /// [`SentinelError::Order`] for an order that the sentinel would not understand, [`SentinelError::Pipe`] if it no
-    /// longer reads.
+    /// [`SentinelError::Order`] for an order that the sentinel would not understand, [`SentinelError::Pipe`] if the
+    /// sentinel does not read orders any more.
     fn order(&mut self, order: &Watched) -> Result<(), SentinelError>;
 
     /// Returns whether the sentinel has ended.

@@ -36,7 +36,7 @@ impl NoticeSecret {
         Self([byte; Self::LEN])
     }
 
-    /// Returns the digest that the peers receive before the end.
+    /// Returns the digest that the peers receive while the node runs.
     #[must_use]
     pub fn digest(&self) -> EndDigest {
         EndDigest(Sha256::digest(self.0).into())
@@ -62,7 +62,7 @@ pub struct EndNotice {
     pub node: NodeId,
     /// The incarnation that has ended. The notice is about no other incarnation.
     pub incarnation: NodeIncarnation,
-    /// The proof.
+    /// The bytes that prove the end.
     pub secret: NoticeSecret,
 }
 

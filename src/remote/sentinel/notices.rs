@@ -62,7 +62,7 @@ impl Notices {
         self.given.insert(node.clone(), given);
     }
 
-    /// Forgets a node that is no longer a peer, or that was linked without a digest.
+    /// Forgets the digest of a node that is no longer a peer, or whose new link brought no digest.
     pub fn forget(&mut self, node: &NodeId) {
         self.given.remove(node);
     }

@@ -104,7 +104,7 @@ impl Orders {
         self.buffer.extend(bytes);
     }
 
-    /// Returns the next whole order.
+    /// Returns the next whole order; `None` if more bytes are needed.
     ///
     /// # Errors
     /// [`OrderError`] if the bytes are not an order. Then the bytes after them cannot be read either.

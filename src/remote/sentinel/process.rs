@@ -50,12 +50,12 @@ pub(super) fn live() -> i32 {
     }
 }
 
-/// Returns whether a node started this process. Otherwise a user has set the variable.
+/// Returns whether a node started this process. If not, a user has set the sentinel's environment variable.
 fn is_pidfd() -> bool {
     read_link("/proc/self/fd/0").is_ok_and(|link| link.to_string_lossy().contains("pidfd"))
 }
 
-/// Waits until there is something to tell; `None` if there is nothing.
+/// Waits for the node's end, and returns the order for its notice; `None` if the sentinel must end without a notice.
 fn wait() -> Option<Watched> {
     let (mut watch, mut orders) = (NodeWatch::default(), Orders::default());
     let mut is_open = true;

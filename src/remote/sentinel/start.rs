@@ -63,7 +63,7 @@ impl SentinelProcess {
         let node = node.map_err(|why| SentinelError::Pidfd(why.into()))?;
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (theirs, pipe) = pipe_with(flags).map_err(|why| SentinelError::Start(why.into()))?;
-        // Through /proc: a newer version may have replaced the file meanwhile.
+        // Started through /proc: a newer version may have replaced the program's file.
         let mut child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")
             // The same arguments: a `main` that reads its arguments before it starts a sentinel has to reach this

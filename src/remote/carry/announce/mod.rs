@@ -27,9 +27,9 @@ pub(crate) struct Announcer {
     names: BTreeMap<u32, AgentId>,
     /// Numbers without an agent, in the order in which they became free.
     free: VecDeque<u32>,
-    /// Number of slots that the other side keeps since the group was opened last; every number below has one.
+    /// Number of slots that the other side has kept since the last opening of the group: one for each lower number.
     places: u32,
-    /// Every number below was given to an agent on this link.
+    /// Every number below this number was given to an agent on this link at some time.
     given: u32,
     /// Agents that have left, and whose last messages are still to be written.
     leaving: BTreeMap<AgentId, u32>,
@@ -40,7 +40,7 @@ pub(crate) struct Announcer {
 #[derive(Debug, Default)]
 pub(crate) struct NamedReceivers<'a> {
     is_all: bool,
-    /// Most messages are for one agent, which needs no list.
+    /// The receiver, if it is the only one, as for most messages: this needs no list.
     one: Option<&'a AgentId>,
     several: Vec<&'a AgentId>,
     /// Number of receivers that have left meanwhile.
@@ -50,7 +50,7 @@ pub(crate) struct NamedReceivers<'a> {
 }
 
 impl<'a> NamedReceivers<'a> {
-    /// The named agents; `None`: all members here.
+    /// Returns the named agents; `None` means all members of this process.
     pub(crate) fn receivers(&self) -> Option<&[&'a AgentId]> {
         match &self.one {
             _ if self.is_all => None,
@@ -63,7 +63,7 @@ impl<'a> NamedReceivers<'a> {
 /// The changes of one group that the other side still has to receive.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RosterUpdate {
-    /// Set if the group begins anew, with other rules, or in another epoch.
+    /// The requirements to send first, if the group is opened at first, or again after a change of its rules or epoch.
     pub(crate) opens: Option<Requirements>,
     /// The part before the waiting messages.
     pub(crate) before: RosterContent,
@@ -71,10 +71,10 @@ pub(crate) struct RosterUpdate {
     pub(crate) after: RosterContent,
 }
 
-/// A new begin of a group.
+/// A first or repeated opening of a group on this link.
 struct RosterOpening {
     requirements: Requirements,
-    /// Whether its agents keep their numbers as far as no number is left out.
+    /// Whether the epoch is new and the rules are not: the agents then keep their numbers, except to fill gaps.
     is_renumbered: bool,
 }
 
@@ -129,8 +129,8 @@ impl Announcer {
         self.names.get(&number)
     }
 
-    /// Returns whether a number was ever given to an agent. The other side may not have heard of that agent's end yet,
-    /// however late its messages are read.
+    /// Returns whether a number was ever given to an agent. If so, the other side may still use it, because it may not
+    /// have received that agent's end yet.
     pub(crate) fn was_given(&self, number: u32) -> bool {
         number < self.given
     }
@@ -150,7 +150,7 @@ impl Announcer {
             .as_ref()
             .is_some_and(|opening| opening.is_renumbered);
         if is_anew {
-            // No number may be left out. Messages on their way name an epoch that is over.
+            // The numbers must have no gap, so none is held back. Late messages contain the former epoch.
             spare = 0;
         }
         announcement.opens = opening.map(|opening| opening.requirements);
@@ -168,9 +168,9 @@ impl Announcer {
             let is_same = |(_, known): &(u32, Member)| known.incarnation == member.incarnation;
             let is_known = !is_anew && was.as_ref().is_some_and(is_same);
             let is_down = member.presence == Presence::Down;
-            // This agent came and went since the last update. Unannounced, its messages would be dropped there as
-            // messages of an ended incarnation. If it has no messages, no member there has to consider it up for a
-            // moment.
+            // This agent came and ended since the last update. If it has messages, it is first announced as up:
+            // otherwise the other side would drop them as messages of an ended incarnation. Without messages only its
+            // end is announced.
             let speaks = is_down && !is_known && has_said(&member);
             if speaks {
                 announcement
@@ -204,7 +204,7 @@ impl Announcer {
                 .members
                 .sort_by_key(|(number, _)| *number);
         }
-        // After the members: a leader that has just come has its number by now.
+        // Set after the members, so that a leader that has just come has a number.
         announcement.before.leader = self.hint(local.leader);
         announcement
     }
@@ -223,7 +223,7 @@ impl Announcer {
         } else {
             // With other rules, all former agents are gone, and the numbers begin anew.
             *self = Self {
-                // A late message with a former number is still no mistake of the other side.
+                // The other side may still send a late message with a former number, which is not a mistake.
                 given: self.given,
                 ..Self::default()
             };
@@ -235,9 +235,9 @@ impl Announcer {
         })
     }
 
-    /// Begins another epoch of the same rules: all agents are announced again, and keep their numbers, since messages
-    /// with these numbers may be on their way. Agents with numbers beyond the last one take the numbers of agents that
-    /// have left: no number is left out.
+    /// Begins another epoch of the same rules. All agents are announced again, and keep their numbers, since messages
+    /// with these numbers may be on their way. Numbers must have no gap, so the agents with the highest numbers take
+    /// the numbers of agents that have left.
     fn renumber(&mut self, members: &[Member]) {
         let is_there = |id: &AgentId| members.binary_search_by(|member| member.id.cmp(id)).is_ok();
         self.known.retain(|id, _| is_there(id));
@@ -286,8 +286,8 @@ impl Announcer {
     }
 }
 
-/// Free numbers that are kept back before one of them is given again: until then as many other agents have left. The
-/// peer keeps a slot for each.
+/// Number of free numbers that are kept unused: a number is given again only after this many other agents have left.
+/// The peer keeps a slot for each of them.
 const RESTING: usize = 64;
 
 /// Returns a member that is down, as it was before its end.

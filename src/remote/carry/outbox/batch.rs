@@ -1,11 +1,11 @@
 //! Messages in the order of sending, each with a number by which it can be removed.
 //!
-//! Decided here: the payloads of all messages are in one block, so that a message needs no memory of its own. A
-//! message that is removed from the middle leaves a gap in the batch and a hole in the block. There are never many
-//! more gaps than messages, nor more holes than payloads.
+//! Decided here: the payloads of all messages are in one block, so that a message needs no memory of its own. A message
+//! that is removed from the middle leaves a gap in the batch and a hole in the block. The number of gaps is limited by
+//! the number of messages, and the bytes of holes by the bytes of payloads.
 //!
-//! A block for each message would be simpler, and was measured: with one shared buffer for each payload a backlog
-//! took a fifth more CPU, with an ordered map instead of gaps half more.
+//! A block for each message would be simpler, but was slower. In a measurement of a backlog, one shared buffer for each
+//! payload took a fifth more CPU, and an ordered map instead of gaps took half more.
 
 use std::{collections::VecDeque, ops::Range};
 
@@ -36,7 +36,7 @@ impl Batch {
         self.entries.len().saturating_sub(self.gaps)
     }
 
-    /// Messages and gaps; bytes and holes.
+    /// Returns the number of messages and gaps, and the number of bytes of payloads and holes.
     #[cfg(test)]
     pub(super) fn room(&self) -> (usize, usize) {
         (self.entries.len(), self.payloads.len())
@@ -58,7 +58,7 @@ impl Batch {
 
     /// Writes the payload of the next message. Returns its range.
     pub(super) fn write<M: Serialize>(&mut self, message: &M) -> Result<Range<usize>, Unencodable> {
-        self.payloads.truncate(self.end); // what a panic may have left
+        self.payloads.truncate(self.end); // removes bytes of a write that panicked
         encode_payload(message, &mut self.payloads)?;
         Ok(self.end..self.payloads.len())
     }
@@ -71,7 +71,8 @@ impl Batch {
     /// Appends the message whose payload was written last. Returns its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Only here: if the queue had no room for the message, the next payload overwrites this one.
+        // Set only here: if the queue had no room for a message, the payload of the next message overwrites its
+        // payload.
         self.end = message.payload.end;
         self.entries.push_back(Some(message));
         self.first.saturating_add(ahead)
@@ -86,7 +87,7 @@ impl Batch {
         Some(message)
     }
 
-    /// Removes the oldest message, with its number.
+    /// Removes the oldest message if `holds` returns `true` for it. Returns its number and the message.
     pub(super) fn take_oldest_if(
         &mut self,
         holds: impl FnOnce(&Queued) -> bool,
@@ -129,7 +130,7 @@ impl Batch {
 
     fn removed(&mut self, message: &Queued) {
         self.holes = self.holes.saturating_add(message.payload.len());
-        // The first entry is asked for the oldest message: a gap there would mean that none waits.
+        // The first entry must be the oldest message: with a gap in its place, the batch would seem empty.
         while let Some(None) = self.entries.front() {
             self.entries.pop_front();
             self.first = self.first.saturating_add(1);
@@ -150,7 +151,7 @@ impl Batch {
         for message in self.entries.iter_mut().flatten() {
             let payload = message.payload.clone();
             let next = end.saturating_add(payload.len());
-            // A range out of bounds would panic here, while the queue is locked.
+            // `copy_within` panics if the range is out of bounds, and the queue is locked here.
             if payload.end <= self.payloads.len() {
                 self.payloads.copy_within(payload, end);
             }
@@ -163,11 +164,11 @@ impl Batch {
     }
 }
 
-/// Number of gaps that are tolerated.
+/// Number of gaps above the number of messages that are tolerated.
 const FEW: usize = 16;
-/// Bytes of holes that are tolerated.
+/// Bytes of holes above the bytes of payloads that are tolerated.
 const FEW_BYTES: usize = 4 * 1024;
 
-/// Room for messages, and for bytes of payload, that is kept.
+/// Capacity that `Batch::clear` keeps, in messages and in bytes of payloads.
 const KEPT_ENTRIES: usize = 1_024;
 const KEPT_BYTES: usize = 64 * 1024;

@@ -48,7 +48,7 @@ pub(crate) struct Outbox {
     /// Whether the peer has to be informed of an earlier process with its name.
     has_twin: AtomicBool,
     lost: AtomicU64,
-    /// Number of lost messages that the peer would not accept, unless they are already counted elsewhere.
+    /// Number of messages that the peer would not accept, since [`Outbox::take_refused`] was last called.
     refused: AtomicU64,
     /// Deepest nesting of a message that this node takes: the types of a cluster are the same at all nodes.
     depth: u8,
@@ -69,7 +69,7 @@ struct OutboxQueue {
     messages: Batch,
     /// Bounds of a message that the peer takes.
     bounds: Bounds,
-    /// The numbers of the repeated messages.
+    /// The numbers of the waiting messages that a newer message may replace.
     repeated: BTreeMap<RepeatKey, u64>,
     bytes: usize,
     state: QueueState,
@@ -77,17 +77,17 @@ struct OutboxQueue {
     by: Option<(LinkId, Instant)>,
     /// Start of the time in which the link waits for the peer to take written bytes.
     stalled: Option<Instant>,
-    /// The last reading of the clock.
+    /// The last reading of the clock, which several messages share.
     now: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum QueueState {
-    /// No link, or none that is ready.
+    /// No link is ready.
     #[default]
     Waiting,
     Linked,
-    /// Over its limit: the link is being closed.
+    /// The queue is over its limit: the link is being closed.
     Overrun,
     /// No link will ever send the messages.
     Closed,
@@ -219,8 +219,8 @@ impl Outbox {
         self.drop_all(&mut queue);
     }
 
-    /// Takes all messages that are not out of date, in the order in which they were sent, and leaves the empty batch in
-    /// their place.
+    /// Takes all messages that are not out of date, in the order in which they were sent, and leaves the batch `empty`
+    /// in their place.
     ///
     /// # Errors
     /// [`Outdated`] if the oldest message has waited too long on this link: the peer is too slow.
@@ -244,8 +244,8 @@ impl Outbox {
         self.judge(&self.lock())
     }
 
-    /// Checks whether the peer is fast enough. Only the time on this link is counted: among many messages at least one
-    /// always grows too old before a new link can take it, so otherwise no link would last.
+    /// Checks whether the peer is fast enough. Only the wait on the present link counts: many messages also grow old
+    /// while there is no link, and each new link would be closed at once because of them.
     fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
         let waits = |(oldest, (_, linked)): (&Queued, _)| oldest.since.max(linked).elapsed();
         let waits = queue.messages.oldest().zip(queue.by).map(waits);
@@ -360,7 +360,7 @@ impl OutboxQueue {
         let Some(key) = message.key().filter(|_| bytes > most) else {
             return bytes <= most;
         };
-        // Heartbeats are repeated, and have more room: a flood of other messages must not make a leader seem silent.
+        // Repeated messages, such as heartbeats, have a quarter more room: in a flood a leader must not seem silent.
         let quarter = most.checked_div(4).unwrap_or_default();
         bytes <= most.saturating_add(quarter) || self.repeated.contains_key(&key)
     }
@@ -420,7 +420,7 @@ pub(crate) struct Outdated;
 /// In a burst, 2 to this power messages share one time stamp, since a reading of the clock takes time.
 const SAME_TIME: u32 = 5;
 
-/// Space so that a message of a whole frame fits.
+/// Bytes that a limit adds to the frame's length, so that a message of a whole frame fits.
 const MARGIN: usize = 1024;
 
 #[cfg(test)]

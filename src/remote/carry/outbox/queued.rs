@@ -12,7 +12,7 @@ use crate::protocol::{AgentId, Incarnation, Member};
 /// acknowledgement cannot replace a heartbeat, although a newer message follows both.
 pub(super) type RepeatKey = (u32, &'static str, AgentId, Receivers);
 
-/// A message that waits.
+/// A message that waits to be sent to another node.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
     /// The number of the group, in the order in which the bridge carries them.
@@ -20,9 +20,9 @@ pub(crate) struct Queued {
     pub(crate) from: AgentId,
     pub(crate) incarnation: Incarnation,
     pub(crate) to: Receivers,
-    /// Position of its payload in its batch.
+    /// Position of the message's payload in its batch.
     pub(super) payload: Range<usize>,
-    /// Its kind, if a newer message of that kind follows anyway.
+    /// The kind of a repeated message, which a newer message of this kind may replace.
     pub(super) repeats: Option<&'static str>,
     pub(super) since: Instant,
 }
@@ -36,7 +36,7 @@ pub(crate) enum Receivers {
 }
 
 impl Queued {
-    /// Returns whether its sender is that member of that group, in its present incarnation.
+    /// Returns whether the sender of this message is the present incarnation of `member` in the group with this number.
     pub(crate) fn is_of(&self, group: usize, member: &Member) -> bool {
         usize::try_from(self.group) == Ok(group)
             && self.from == member.id

@@ -26,7 +26,7 @@ pub(crate) struct GroupSink {
 }
 
 impl GroupSink {
-    /// Makes the sink of the group with that number; `lost` gets names that others have taken.
+    /// Makes the sink of the group with this number. `lost` is called for names that agents of other nodes have taken.
     pub(crate) fn new(group: u32, outbox: Arc<Outbox>, lost: Lost) -> Self {
         Self {
             group,
