@@ -16,7 +16,7 @@ use bully_core::{protocol::After, record::NetworkRecord};
 /// assert_eq!(bad.to_string(), "delay 1ms to 20ms, loss 150, duplication 50, in order");
 /// assert_eq!(
 ///     Conditions::builder().loss(1500).build().unwrap_err().to_string(),
-///     "a loss of 1500 per mille exceeds 1000"
+///     "a loss of 1500 per mille is more than all messages: choose 0 to 1000"
 /// );
 /// # Ok::<(), actix_bully::testkit::faults::ConditionsError>(())
 /// ```
