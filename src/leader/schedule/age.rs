@@ -11,10 +11,10 @@ use crate::clock::WallTime;
 /// [once a day](super::machine).
 pub(super) const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// Precision of the noted time of a question. A question alone is therefore seldom stored.
+/// Precision of the stored time of a leader's question. A question alone therefore seldom changes the store.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Returns the noted time after a leader asks at `now`; `asked` is the time noted before.
+/// Returns the time to store after a leader has asked at `now`; `asked` is the time that was stored before.
 pub(super) fn noted(asked: WallTime, now: WallTime) -> WallTime {
     if now.since(asked) >= DAY { now } else { asked }
 }

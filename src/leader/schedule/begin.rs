@@ -23,7 +23,7 @@ use super::{
     service::{BegunStore, RecordStore, ScheduleService},
 };
 
-/// The settings of users for an agent's schedules.
+/// The application's settings for the schedules of one agent.
 #[derive(Debug, Default)]
 pub(super) struct BeginSettings {
     pub(super) store: Option<RecordStore>,
@@ -39,10 +39,10 @@ pub(super) fn service_of<E: Election>(
     agent.attached(|| start(&agent, keeping, BeginSettings::default()))
 }
 
-/// Begins with these settings.
+/// Begins the agent's part in schedules with these settings.
 ///
 /// # Errors
-/// [`ScheduleError::Begun`] if the agent has begun.
+/// [`ScheduleError::Begun`] if the agent has begun before.
 pub(super) fn begin<E: Election>(
     agent: &ElectionHandle<E>,
     settings: BeginSettings,
@@ -64,12 +64,12 @@ pub(super) fn begin<E: Election>(
 /// The place where the next leader finds the progress of the schedules.
 enum MarkKeeping {
     Agents(Messages),
-    /// The store of the agent's lease. Then the agents of several processes exchange no messages about schedules.
+    /// The store of the agent's lease: the agents then send each other no messages about schedules.
     Store(Arc<Keeper>),
 }
 
 impl MarkKeeping {
-    /// Called before `attached`, because both take the lock of the agent's attachments.
+    /// Call it before `attached`, never in it: both take the lock of the agent's attachments.
     fn of(agent: &AgentReader) -> Result<Self, ScheduleError> {
         let requirements = agent.requirements().ok_or_else(|| ended(agent))?;
         if requirements.rules != LEASE {

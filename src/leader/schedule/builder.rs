@@ -102,8 +102,8 @@ impl<E: Election> ElectionHandle<E> {
         self.scheduled(name, cron.map(|cron| ScheduleTimes::Rule(Box::new(cron))))
     }
 
-    /// Makes the settings of this agent for schedules, if the defaults are not enough: voters on several hosts set a
-    /// store.
+    /// Makes the settings of this agent for schedules. Needed only where the defaults are not enough: voters on several
+    /// hosts must set a store.
     pub fn schedules(&self) -> SchedulesBuilder<E> {
         SchedulesBuilder {
             agent: self.clone(),
@@ -191,7 +191,7 @@ impl<E: Election> ScheduleBuilder<E> {
         let service = service_of(&agent)?;
         let now = service.clock.now();
         let schedule = || name.clone();
-        // The due times of a stream are not known.
+        // The due times of a stream are not known in advance.
         if let ScheduleTimes::Rule(times) = &times
             && next(&**times, now).is_none()
         {
@@ -242,12 +242,12 @@ impl<E: Election> ScheduleBuilder<E> {
 
 fn hand_over<E: Election>(agent: ElectionHandle<E>) -> HandOver {
     Rc::new(move |to| {
-        // An agent that has ended does not lead any more.
+        // An error means that the agent has ended, and then it does not lead any more.
         agent.step_down(Some(to.clone())).ok();
     })
 }
 
-/// Runs a schedule in a task of this thread. It ends with the agent, with its stream, or by a stop.
+/// Runs a schedule in a task of this thread, until the agent or the stream ends, or the schedule is stopped.
 fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option<Feed>) -> Stopper {
     let mut ending = ScheduleEnding {
         name: schedule.rule.name.clone(),
@@ -265,7 +265,7 @@ fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option
         until_done(led, feed).await
     });
     drop(actix::spawn(async move {
-        // Whether it was stopped or not, the led part is dropped by now.
+        // After this, the future that led is dropped, whether the schedule ended or was stopped.
         if let Ok(state) = led.await {
             ending.state = state;
         }
@@ -316,10 +316,10 @@ impl<E: Election> SchedulesBuilder<E> {
         self
     }
 
-    /// Begins to acknowledge ticks, until the agent has left or ended for good.
+    /// Begins to acknowledge the ticks of leaders, until the agent has left or ended for good.
     ///
     /// # Errors
-    /// [`ScheduleError`], and nothing was changed. [`ScheduleError::Begun`] after the first schedule.
+    /// [`ScheduleError`], and nothing was changed. [`ScheduleError::Begun`] if a schedule was started before.
     pub fn start(self) -> Result<(), ScheduleError> {
         if !can_spawn_here() {
             return Err(ScheduleError::NoSystem);

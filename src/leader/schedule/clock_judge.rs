@@ -28,7 +28,7 @@ pub(super) struct KnownClocks {
     /// The clocks of the other contenders.
     pub(super) others: Vec<ContenderClock>,
     pub(super) store: Option<ReadStoreClock>,
-    /// Time for which the rows of the others have been read.
+    /// Time since the rows of the other contenders were first read.
     pub(super) watched: Duration,
 }
 
@@ -40,16 +40,16 @@ pub(super) enum ClockVerdict {
     /// There is no other clock for a comparison.
     Alone,
     Off {
-        /// The clock of the others.
+        /// The time of the other clocks.
         others: WallTime,
         /// Whether `others` is the clock of the store.
         is_store: bool,
-        /// A contender whose clock is right.
+        /// The contender to hand over to, whose clock is right.
         successor: Option<AgentId>,
     },
 }
 
-/// Smallest number of clocks that have a majority.
+/// Smallest number of clocks whose median is used: one wrong clock among three cannot change it much.
 const LEAST: usize = 3;
 
 /// Time within which a living agent has written its row.
@@ -78,7 +78,7 @@ impl KnownClocks {
         }
     }
 
-    /// Returns the median of these clocks and the own clock, if they are enough.
+    /// Returns the median of these clocks and the own clock; `None` if there are fewer than [`LEAST`] clocks.
     fn median<'a>(&self, others: impl Iterator<Item = &'a ContenderClock>) -> Option<ClockSpan> {
         let own = ClockSpan::new(self.own, Duration::ZERO);
         let spans: Vec<_> = others.map(ClockSpan::of).chain([own]).collect();

@@ -37,7 +37,7 @@ use super::{
     register::AHEAD,
 };
 
-/// Time between two readings of the wall clock while a schedule leads.
+/// Time between two readings of the wall clock, while this agent leads with a schedule.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
 /// Longest step of a clock that does not count as set. Slewing moves a clock by less between two readings, and a
@@ -50,7 +50,7 @@ const COMPARES: Duration = Duration::from_secs(10);
 /// Time between two comparisons of a clock that does not fit, or that has not been judged.
 const COMPARES_AGAIN: Duration = Duration::from_secs(1);
 
-/// Time after which a leader whose clock is off tries once more to hand over.
+/// Time after an attempt to hand over until a leader whose clock is still off tries again.
 const HANDS_OVER_AGAIN: Duration = Duration::from_secs(60);
 
 /// Watches one wall clock. See the [module](self).
@@ -62,7 +62,7 @@ pub(super) struct ClockWatch {
     /// Number of schedules that lead.
     leading: AtomicUsize,
     is_watched: AtomicBool,
-    /// The clocks for comparison. Agents that keep the marks themselves refuse a mark by their own clocks.
+    /// The clocks to compare with. Agents that keep marks compare by their refusals, and have none.
     others: Option<OtherClocks>,
     trust: watch::Sender<ClockTrust>,
 }
@@ -80,12 +80,12 @@ struct OtherClocks {
 #[derive(Clone, Copy, Debug)]
 enum ClockTrust {
     Unchecked,
-    /// The clock fitted at that moment; `None` if it is not compared.
+    /// The clock fitted the other clocks at this moment; `None` if there are no clocks to compare with.
     Fits(Option<Now>),
     Off,
 }
 
-/// Hands the leadership over to that contender.
+/// Hands the leadership over to this contender.
 pub(super) type HandOver = Rc<dyn Fn(&AgentId)>;
 
 /// A leading schedule, which counts until this value is dropped.
@@ -95,7 +95,7 @@ pub(super) struct WatchedClock {
 }
 
 impl ClockWatch {
-    /// Makes a watch of a clock that is compared with no other.
+    /// Makes a watch of a clock that is not compared with any other clock.
     pub(super) fn new(clock: Arc<dyn WallClock>) -> Arc<Self> {
         Self::make(clock, None)
     }
@@ -131,7 +131,7 @@ impl ClockWatch {
         })
     }
 
-    /// Watches for one more schedule, in a task of this thread.
+    /// Watches the clock for one more schedule, in a task of this thread.
     pub(super) fn watch(self: &Arc<Self>, hand_over: &HandOver) -> WatchedClock {
         self.leading.fetch_add(1, AcqRel);
         let watched = WatchedClock {
@@ -167,7 +167,7 @@ impl ClockWatch {
                 self.rest();
                 // A swap, because another thread may see a plain store only after this thread has read the next line.
                 self.is_watched.swap(false, AcqRel);
-                // A schedule that began just before that found a watch, and did not start one.
+                // A schedule that began to lead just before the swap found this task, and started no other.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
                     ending.0 = None;
@@ -179,7 +179,7 @@ impl ClockWatch {
         }
     }
 
-    /// Notes that no schedule leads: the next one compares the clock first.
+    /// Notes that no schedule leads: the next schedule that leads waits until the clock was compared.
     fn rest(&self) {
         if let Some(others) = &self.others {
             self.trust.send_replace(ClockTrust::Unchecked);
@@ -290,7 +290,7 @@ impl Compared {
     }
 }
 
-/// Notes that no task watches any more, if the arbiter of the watch ends.
+/// Notes that no task watches the clock, if the task is dropped because its arbiter ends.
 struct WatchEnding(Option<Arc<ClockWatch>>);
 
 impl Drop for WatchEnding {
@@ -302,7 +302,7 @@ impl Drop for WatchEnding {
 }
 
 impl WatchedClock {
-    /// Starts the watch again if it has ended: it ends with the arbiter of the schedule that began it.
+    /// Starts a new watch if the last one has ended: a watch ends with the arbiter of the schedule that began it.
     pub(super) fn ensure(&self) {
         if !self.watch.is_watched.swap(true, AcqRel) {
             let run = Arc::clone(&self.watch).run(Rc::clone(&self.hand_over));
@@ -315,8 +315,8 @@ impl WatchedClock {
         self.watch.set.notified()
     }
 
-    /// Returns the present moment. After a larger step the clock is trusted only once it was compared; until then the
-    /// returned time goes on as before.
+    /// Returns the present moment. After the clock was set, it is trusted only after a comparison; until then the
+    /// returned time continues from the time before.
     pub(super) fn now(&self) -> Now {
         let now = self.watch.read();
         if let ClockTrust::Fits(Some(then)) = *self.watch.trust.borrow() {
@@ -328,7 +328,7 @@ impl WatchedClock {
         now
     }
 
-    /// Waits until schedules may trust the clock.
+    /// Waits until the clock was compared, and schedules may use it.
     pub(super) async fn trusted(&self) {
         let mut trust = self.watch.trust.subscribe();
         while !matches!(*trust.borrow_and_update(), ClockTrust::Fits(_)) {
@@ -337,17 +337,17 @@ impl WatchedClock {
         }
     }
 
-    /// Waits until schedules must not trust the clock. It uses no timer, because ten thousand schedules may wait for
-    /// it.
+    /// Waits until schedules must not use the clock. It uses no timer, because ten thousand schedules may wait for it
+    /// at once.
     pub(super) async fn untrusted(&self) {
         let mut trust = self.watch.trust.subscribe();
         let fits = |trust: &ClockTrust| matches!(trust, ClockTrust::Fits(_));
-        // The watch keeps the sender.
+        // Never fails: the watch keeps the sender.
         while fits(&trust.borrow_and_update()) && trust.changed().await.is_ok() {}
     }
 }
 
-/// Interval at which a schedule that waits for the clock checks that the watch goes on.
+/// Interval at which a schedule that waits for the clock calls [`WatchedClock::ensure`].
 const ENSURES: Duration = Duration::from_secs(5);
 
 impl fmt::Debug for WatchedClock {

@@ -35,7 +35,7 @@ use super::{DueTimes, ScheduleError};
 pub struct Cron<Z: TimeZone = Utc> {
     pattern: croner::Cron,
     zone: Z,
-    /// Whether it names hours. An expression of every hour is also due in the hour after a change by whole hours.
+    /// Whether the expression names hours. If not, it is due in the hour after a change of the clocks, too.
     names_hours: bool,
 }
 
@@ -60,7 +60,7 @@ impl Cron {
         })
     }
 
-    /// Returns the same times of day in a zone, such as `chrono_tz::Europe::Berlin`.
+    /// Returns the same times of day in this zone, such as `chrono_tz::Europe::Berlin`.
     pub fn in_zone<Z: TimeZone>(self, zone: Z) -> Cron<Z> {
         Cron {
             pattern: self.pattern,

@@ -85,7 +85,7 @@ pub(super) fn next(times: &dyn DueTimes, time: WallTime) -> Option<WallTime> {
 
 /// Returns the last due time that is later than `after`, and not later than `now`.
 ///
-/// It halves the span: a schedule of every second that was not read for a year has 31 million due times.
+/// It halves the span instead of going through it: a schedule of every second has 31 million due times in a year.
 pub(super) fn newest(times: &dyn DueTimes, after: WallTime, now: WallTime) -> Option<WallTime> {
     let until_now = |time| next(times, time).filter(|due| *due <= now);
     let mut found = until_now(after)?;

@@ -21,7 +21,7 @@ pub enum ScheduleError {
         "an interval of {interval:?} is too short, too long or not a whole number of milliseconds: choose a whole number of milliseconds, at least 100 ms"
     )]
     Interval {
-        /// The interval.
+        /// The interval that was given.
         interval: Duration,
     },
     /// The rule has no due time after now.
@@ -35,7 +35,7 @@ pub enum ScheduleError {
     /// The expression is invalid.
     #[error("{expression:?} is not a cron expression: {reason}")]
     Cron {
-        /// The expression.
+        /// The expression that was given.
         expression: String,
         /// The error in the expression.
         reason: String,
@@ -45,24 +45,24 @@ pub enum ScheduleError {
         "{schedule} runs on {agent} already: await its `stop()` first, or give this one a name of its own"
     )]
     Taken {
-        /// The name.
+        /// The name that both schedules have.
         schedule: AgentId,
-        /// The agent.
+        /// The agent that runs the other schedule.
         agent: AgentId,
     },
     /// The agent has already begun with schedules: set its store and clock before the first schedule.
     #[error("{agent} has schedules already: set its store and clock before its first schedule")]
     Begun {
-        /// The agent.
+        /// The agent that has begun.
         agent: AgentId,
     },
     /// The agent left or ended for good.
     #[error("the agent {agent} has ended: start it again, and then its schedules")]
     Ended {
-        /// The agent.
+        /// The agent that has ended.
         agent: AgentId,
     },
-    /// The agent's election is a lease: only the store of the lease keeps the progress of its schedules.
+    /// The agent's election is by a lease, so it keeps the progress of schedules in the lease's store, and in no other.
     #[error(
         "{agent} keeps the progress of its schedules in the store of its lease: remove `.store(..)` after `.schedules()`"
     )]
@@ -91,13 +91,13 @@ pub enum ScheduleError {
     /// The store belongs to another agent, or to an agent of another group.
     #[error("the store belongs to {} of group {}: give each agent its own", .owner.node, .owner.group)]
     ForeignStore {
-        /// Its owner.
+        /// The agent that the store belongs to.
         owner: Box<StoreIdentity>,
     },
     /// The store has failed.
     #[error("the store of the schedules does not work: {0}")]
     Store(#[from] StoreError),
-    /// The agent has no messages.
+    /// The agent has no messages of its application.
     #[error(transparent)]
     Messages(MessagesError),
     /// Another type of the application is registered under the name of these messages, `!schedules`.

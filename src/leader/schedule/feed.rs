@@ -40,11 +40,11 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct DueStream {
     window: Mutex<DueWindow>,
-    /// Notified when the stream has given a due time.
+    /// Notified when the stream has given a due time to the window.
     told: Notify,
-    /// Notified when there may be room again.
+    /// Notified when there may be room for due times again.
     room: Notify,
-    /// Notified when nothing is left to run.
+    /// Notified when all due times of the stream are handled.
     done: Notify,
 }
 
@@ -54,7 +54,7 @@ impl DueStream {
         self.told.notified()
     }
 
-    /// Notes the progress of the leader. `is_idle`: the leader waits for nothing.
+    /// Notes the progress of the leader. `is_idle` means that no due time is left to run.
     pub(super) fn lead(&self, frontier: Frontier, is_idle: bool) {
         let mut window = self.window();
         if window.lead(frontier) {
@@ -93,7 +93,7 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// Returns the due times of the stream, as a rule.
+    /// Returns the due times that the stream has given so far, for use in place of a rule.
     pub(super) fn times(&self) -> Box<dyn DueTimes> {
         Box::new(Arc::clone(&self.window))
     }
@@ -191,7 +191,7 @@ enum Rest {
 const BURST: usize = 64;
 
 impl FeedPace {
-    /// Slows down a stream that only repeats due times.
+    /// Notes a due time, and returns the rest before the next: a rest is due after many due times in a row.
     fn read(&mut self, offer: Offer) -> Rest {
         self.read = self.read.saturating_add(1);
         self.misordered = match offer {
@@ -210,7 +210,7 @@ impl FeedPace {
     }
 }
 
-/// Runs the future of a schedule that is led. With a stream it ends when the stream has nothing more.
+/// Runs the future `led` of a schedule. With a stream, it ends when all due times of the stream are handled.
 pub(super) async fn until_done(led: impl Future<Output = ()>, feed: Option<Feed>) -> ScheduleState {
     let led = pin!(led);
     let Some(feed) = feed else {

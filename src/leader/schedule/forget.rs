@@ -31,7 +31,7 @@ const FIRST: Duration = Duration::from_secs(600);
 /// Time between two searches.
 const EVERY: Duration = Duration::from_secs(24 * 3_600);
 
-/// The schedules that run in one place.
+/// The names of the schedules that run at one agent.
 pub(super) type RunningNames = Arc<Mutex<BTreeSet<AgentId>>>;
 
 /// Time of an agent's next search, and the search that runs.

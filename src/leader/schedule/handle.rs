@@ -80,8 +80,8 @@ pub struct ScheduleStatus {
     pub skipped: u64,
     /// Number of ticks whose work panicked, or whose actor was gone.
     pub failed: u64,
-    /// Number of refusals by agents that this host asked: the agent obeys a later leader, a due time is more than 10 s
-    /// ahead of its clock, or it keeps the marks of 256 other schedules.
+    /// Number of refusals by agents that this host asked. An agent refuses if it obeys a later leader, if the due time
+    /// is more than 10 s ahead of its own clock, or if it keeps the marks of 256 other schedules.
     pub refused: u64,
     /// Number of due times that the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) repeated, or
     /// gave after a later one had begun or was skipped: they are not run.
@@ -95,7 +95,7 @@ pub enum ScheduleState {
     /// The agent does not lead.
     #[default]
     Following,
-    /// The agent leads, and too few others have reported the progress of the schedule.
+    /// The agent leads, and waits until enough agents have reported the progress of the schedule.
     Asking,
     /// The agent leads, and waits for the next due time, or for the acknowledgement of a due tick.
     Waiting,
@@ -161,7 +161,7 @@ impl StatusRecord {
         }
     }
 
-    /// Notes the end of the leadership, or of the schedule.
+    /// Notes that the leadership or the schedule has ended.
     pub(super) fn rest(&self, state: ScheduleState) {
         let mut status = self.status();
         status.state = state;

@@ -37,7 +37,7 @@ pub(super) enum ScheduleInput {
         round: Round,
         outcome: PollOutcome,
     },
-    /// The time that `wake` returned has come, or other agents count now.
+    /// The time that `wake` returned has come, or the agents whose answers count have changed.
     Look {
         audience: Audience,
         ballot: LeaderNumber,
@@ -59,7 +59,7 @@ pub(super) enum ScheduleEffect {
         said: ScheduleMessage,
     },
     Run(DueTick),
-    /// Everything is done before the agent hands over.
+    /// The machine has done everything that must be done before the agent hands over.
     Finish,
 }
 

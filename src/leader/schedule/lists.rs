@@ -91,7 +91,7 @@ impl VoterLists {
         is_later
     }
 
-    /// Adds lists that were valid while this agent was down.
+    /// Adds the lists of epochs in which this agent was down.
     pub(super) fn fill(&mut self, others: Vec<(u64, QuorumList)>) {
         let Some(last) = self.lists.keys().next_back().copied() else {
             return;
@@ -109,8 +109,8 @@ impl VoterLists {
         }
     }
 
-    /// Returns the lists that a leader of that term asks. No number of answers is enough while this agent does not know
-    /// that term's list.
+    /// Returns the lists that a leader of the term `term` asks. Without the list of that term's epoch, no number of
+    /// answers is enough.
     pub(super) fn up_to(&self, term: Term) -> Self {
         let Some(epoch) = self.epochs.of(term) else {
             return self.clone();
@@ -145,7 +145,7 @@ impl VoterLists {
         self.lists.values().next_back()
     }
 
-    /// Returns whether enough of the present voters are in `held`, for a write or for a reading.
+    /// Returns whether the present voters in `held` are enough: for a write if `is_write`, otherwise for a reading.
     pub(super) fn is_enough(&self, held: &BTreeSet<AgentId>, is_write: bool) -> bool {
         self.present().is_some_and(|list| {
             let needed = if is_write { list.write } else { list.read };
@@ -153,14 +153,14 @@ impl VoterLists {
         })
     }
 
-    /// Returns whether enough former voters have answered as well: then every mark that was written is known to one of
-    /// them. `written` is the latest term of a leader whose mark an agent holds.
+    /// Returns whether enough former voters have answered too, so that at least one of them knows each mark that was
+    /// written. `written` is the latest term of a leader whose mark an agent holds.
     pub(super) fn is_all_read(&self, held: &BTreeSet<AgentId>, written: Option<Term>) -> bool {
         let from = self.written_in(written);
         let Some(last) = self.lists.keys().next_back() else {
             return true;
         };
-        // Without a mark the first epoch is unknown, so all known lists matter.
+        // Without a mark, its epoch is unknown, so all known lists matter.
         let first = self
             .lists
             .range(from..)
@@ -174,7 +174,7 @@ impl VoterLists {
         is_known && is_whole && matter.all(|(_, list)| list.count(held) >= list.read)
     }
 
-    /// Returns whether the mark of that term's leader was written in the present epoch.
+    /// Returns whether `written`, the term of the leader that wrote a mark, belongs to the present epoch.
     pub(super) fn is_of_present(&self, written: Option<Term>) -> bool {
         let last = self.lists.keys().next_back();
         !self.has_former() || written.is_some() && last == Some(&self.written_in(written))

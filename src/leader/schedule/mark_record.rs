@@ -17,12 +17,12 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MarkRecord {
-    /// Its kind and its format, [`MARK`].
+    /// The kind and the format of the record, always [`MARK`].
     pub(super) record: String,
     pub(super) cluster: AgentId,
     pub(super) group: AgentId,
     pub(super) schedule: AgentId,
-    /// The latest leader that asked: an earlier leader is refused.
+    /// The latest leader that asked for the mark: an earlier leader is refused.
     pub(super) leader: LeaderBallot,
     /// `None` until a leader has written a mark.
     pub(super) mark: Option<Mark>,
@@ -31,7 +31,7 @@ pub(super) struct MarkRecord {
 }
 
 impl MarkRecord {
-    /// Decodes the record of that schedule.
+    /// Decodes the record of the schedule `schedule`.
     ///
     /// # Errors
     /// The reason why it is a different record.

@@ -37,8 +37,8 @@ use super::{
     service::{AnswerRoutes, ScheduleAnswer},
 };
 
-/// Largest number of operations at one time. A renewal of the lease goes to the same store, and waits for at most
-/// these.
+/// Largest number of operations at one time. A renewal of the lease, which goes to the same store, never waits for more
+/// operations than these.
 const MOST_AT_ONCE: usize = 16;
 
 /// Largest number of questions that wait for the task: one for each schedule of a leader with many schedules. A leader
@@ -82,7 +82,7 @@ impl MarkTasks {
         self.keeper.name()
     }
 
-    /// Asks the store on behalf of the agent, which leads. If no answer comes, the agent asks again.
+    /// Sends a question of the agent, which leads, to the store. If no answer comes, the agent asks again.
     pub(super) fn ask(&self, said: ScheduleMessage) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &*running {
@@ -139,7 +139,7 @@ struct MarkTask {
     names: RunningNames,
     asked: Receiver<ScheduleMessage>,
     marks: BTreeMap<AgentId, StoredMark>,
-    /// At most one operation of each schedule.
+    /// Operations that wait to begin, at most one for each schedule.
     waiting: VecDeque<(AgentId, MarkOperation)>,
     running: FuturesUnordered<LocalBoxFuture<'static, (AgentId, StoreDone)>>,
     back_off: BackOff,
@@ -222,7 +222,7 @@ impl MarkTask {
             StoreDone::Swap(swap) => mark.swapped(swap),
         };
         if let MarkStep::Run(operation) = step {
-            // In front, so that the schedule that tries a failing store reaches its write.
+            // Put in front, so that the one schedule that tries a failing store gets to its write.
             self.waiting.push_front((schedule, operation));
             return;
         }
@@ -264,7 +264,7 @@ impl MarkTask {
         }
     }
 
-    /// Begins the operations that may begin now.
+    /// Begins waiting operations, as many as may run now.
     fn begin(&mut self) {
         let (mut most, now) = (MOST_AT_ONCE, self.keeper.now());
         self.pause = None;

@@ -41,7 +41,7 @@ pub(super) struct StoredMark {
     /// The newest question. A leader asks again, so an earlier question needs no answer.
     asked: Option<MarkQuestion>,
     under_way: MarkUnderWay,
-    /// The round of the last question that reads.
+    /// The round of the last question that only reads, for which the record was read.
     read_for: Option<Round>,
 }
 
@@ -77,7 +77,7 @@ pub(super) enum MarkStep {
     Nothing,
     Run(MarkOperation),
     Answer(Round, PollOutcome),
-    /// The record is not of this schedule, for this reason: it is not touched.
+    /// The record is of another schedule or program, for this reason, and is not changed.
     Foreign(String),
 }
 
@@ -103,8 +103,8 @@ impl StoredMark {
         }
     }
 
-    /// Handles a question of the agent as the leader, at that time of its wall clock. Answers of other agents are
-    /// ignored.
+    /// Handles a question of the agent `from`, which leads; `at` is the time of its wall clock. Messages that are not
+    /// questions are ignored.
     pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage, at: WallTime) -> MarkStep {
         let leader = |number| LeaderBallot {
             number,
@@ -128,7 +128,7 @@ impl StoredMark {
                 mark: Some(*mark),
                 at,
             },
-            // There is no list of voters, so no leader asks for one.
+            // A store has no list of voters, so leaders do not send this question.
             ScheduleMessage::Survey(_)
             | ScheduleMessage::Held(_)
             | ScheduleMessage::Refused(_)
@@ -152,7 +152,7 @@ impl StoredMark {
         self.show(shown)
     }
 
-    /// Handles a swap that is done, not done, or of unknown outcome.
+    /// Handles the result of a write: it was done, was not done, or its outcome is unknown.
     pub(super) fn swapped(&mut self, swap: Result<Swap, RegisterError>) -> MarkStep {
         match (
             swap,

@@ -80,11 +80,11 @@ pub(super) struct Refused {
 /// Reason why an agent does not keep a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum MarkRefusal {
-    /// It obeys a later leader.
+    /// The agent obeys a later leader.
     Older,
-    /// The due time is too far ahead of its clock.
+    /// The due time is too far ahead of the agent's clock.
     Early,
-    /// It already keeps the largest number of schedules.
+    /// The agent already keeps the marks of the largest number of schedules.
     Full,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Returns the mark with which all due times up to that time are done.
+    /// Returns a mark that says: all due times up to `time` are done.
     pub(super) const fn at(time: WallTime) -> Self {
         Self {
             begun: time,
@@ -123,7 +123,7 @@ impl Mark {
         }
     }
 
-    /// Combines the knowledge of both marks.
+    /// Returns the mark that knows as much as both marks together.
     pub(super) fn join(self, other: Self) -> Self {
         Self {
             begun: self.begun.max(other.begun),

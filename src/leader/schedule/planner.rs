@@ -14,18 +14,18 @@ use super::due::{DueTimes, count, newest, next};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfire {
-    /// It is not run. "In time" means within a second. The default.
+    /// The tick is not run. "In time" means within a second after its due time. The default.
     #[default]
     Skip,
-    /// It is run late, at most once, if it can begin within this span after its due time. Of several missed ticks the
-    /// last is run, and the others are skipped.
+    /// The tick is run late, at most once, if it can begin within this span after its due time. Of several missed ticks
+    /// only the last is run.
     Late {
         /// The span; less than a second counts as one second.
         within: Duration,
     },
-    /// It is run in any case, at any later time. Several missed ticks are run in their order. A tick that was begun is
-    /// run again if the group does not know that it ended: its work must use [`Tick::key`](super::Tick::key) to find
-    /// out which work was done already.
+    /// The tick is run in any case, at any later time. Several missed ticks are run in their order. A tick that was
+    /// begun is run again if the group does not know that it ended: its work must use [`Tick::key`](super::Tick::key)
+    /// to find out which work was done already.
     AtLeastOnce,
 }
 
@@ -53,16 +53,16 @@ pub(super) const ON_TIME: Duration = Duration::from_secs(1);
 pub(super) struct TickPlan {
     /// Number of due times that the plan skips.
     pub(super) skipped: u64,
-    /// Due times up to this one are settled.
+    /// Due times up to this time need no further plan: they are skipped by this plan, or were settled before.
     pub(super) settled: WallTime,
     pub(super) next: NextTick,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextTick {
-    /// This tick is run now.
+    /// The tick of this due time is run now.
     Now(WallTime),
-    /// This tick is next.
+    /// The tick of this due time is the next, and is not due yet.
     At(WallTime),
     Never,
 }

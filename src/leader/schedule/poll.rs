@@ -32,7 +32,7 @@ impl Audience {
         }
     }
 
-    /// Returns whether the voters have changed, as far as this agent knows.
+    /// Returns whether this agent knows of an earlier list of voters.
     pub(super) fn has_former(&self) -> bool {
         match self {
             Self::Voters(lists) => lists.has_former(),
@@ -40,7 +40,7 @@ impl Audience {
         }
     }
 
-    /// Returns the agents whose answers are awaited only because they can be reached, not because they vote.
+    /// Returns the agents whose answers are awaited because they can be reached, and not for a quorum.
     fn reachable(&self) -> impl Iterator<Item = &AgentId> {
         let members = match self {
             Self::Voters(_) => None,
@@ -60,9 +60,9 @@ pub(super) enum Purpose {
 /// The result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The present voters know all that was written.
+    /// The present voters know all marks that were written.
     Present,
-    /// All that was written is known, and some of it only to former voters.
+    /// All marks that were written are known, but the present voters may not have all of them.
     Former,
     /// Too few of the former voters are left: some marks may be missing.
     Partial,
@@ -83,7 +83,7 @@ pub(super) struct Poll {
     /// Agents that can be reached, and are asked without a wait for their answers.
     silent: BTreeSet<AgentId>,
     held: BTreeSet<AgentId>,
-    /// Agents by whose clocks the due time is too far ahead.
+    /// Agents that refused the due time because it is too far ahead of their clocks.
     early: BTreeSet<AgentId>,
     pub(super) best: Option<Mark>,
     /// The latest term of a leader that wrote about this schedule, as far as the answers say.
@@ -113,7 +113,7 @@ impl From<Option<Mark>> for Known {
 /// Time after which a question is sent again to agents that have not acknowledged it.
 pub(super) const AGAIN: Duration = Duration::from_millis(200);
 
-/// Longest wait for an agent in the available mode: it may have no part in schedules.
+/// Longest wait for the answer of an agent in the available mode, which may have no part in schedules.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Longest wait for the voters of former epochs. They may be gone for good; then `machine/` makes up for the marks that
@@ -121,7 +121,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {
-    /// Begins a question. A write reaches the own agent last.
+    /// Begins a question. If it is a write, the own agent is asked last.
     pub(super) fn new(
         round: Round,
         purpose: Purpose,
@@ -187,7 +187,7 @@ impl Poll {
                 let all = members
                     .iter()
                     .all(|id| is_here(id) || self.silent.contains(id));
-                // If two clocks differ, the leader's clock decides.
+                // At least as many clocks must accept the time as refuse it: of two clocks, the leader's decides.
                 let is_believed = heard(members) >= early.max(1);
                 is_believed && (all || now.since(self.began) >= PATIENCE)
             }
@@ -215,7 +215,7 @@ impl Poll {
         audience.reachable().filter(move |id| !is_heard(id))
     }
 
-    /// Returns the own agent, once only its acknowledgement may be missing.
+    /// Returns the own agent, once the question lacks no other acknowledgement.
     fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
         let own = self.own.as_ref()?;
         let mut held = self.held.clone();
@@ -225,7 +225,7 @@ impl Poll {
             .take_if(|own| is_next && audience.asked(self.purpose).contains(own))
     }
 
-    /// Returns the time until the next look.
+    /// Returns the time until the question is sent again.
     pub(super) fn look_in(&self, now: Time) -> Duration {
         self.said.after(AGAIN).since(now)
     }

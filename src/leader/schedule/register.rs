@@ -51,7 +51,7 @@ pub(super) const MOST: usize = 256;
 pub(crate) const AHEAD: Duration = Duration::from_secs(10);
 
 impl ScheduleRecord {
-    /// Answers a leader's question for a mark.
+    /// Answers the question of a leader that reads a mark.
     pub(super) fn read(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
         let ballot = LeaderBallot {
             number: read.ballot,
@@ -70,7 +70,7 @@ impl ScheduleRecord {
         }
     }
 
-    /// Answers the same question after a change of the voters. The answer has the term in which the mark was written.
+    /// Answers a leader that reads after a change of the voters, with the term of the mark's last write.
     pub(super) fn survey(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
         match self.read(from, read) {
             ScheduleMessage::Held(held) => ScheduleMessage::Surveyed(Surveyed {
@@ -86,7 +86,7 @@ impl ScheduleRecord {
         }
     }
 
-    /// Keeps a leader's mark.
+    /// Answers a leader that writes a mark: keeps the mark, or refuses it.
     pub(super) fn write(
         &mut self,
         from: &AgentId,
@@ -138,7 +138,7 @@ impl ScheduleRecord {
         Ok(mark)
     }
 
-    /// Returns the present time according to the marks. A wrong clock of one host alone cannot make a mark old.
+    /// Returns the present time according to the marks: by it, one wrong clock alone cannot make a mark old.
     fn newest(&self) -> WallTime {
         let begun = self.marks.values().map(|mark| mark.begun);
         begun.max().unwrap_or_default()
@@ -158,7 +158,7 @@ impl ScheduleRecord {
         asked.unwrap_or_default().max(mark.begun)
     }
 
-    /// Forgets the mark with the oldest question of a leader, if that is old enough.
+    /// Forgets the mark that leaders have not asked for the longest, if this time is long enough.
     fn make_room(&mut self, begun: WallTime) -> Result<(), MarkRefusal> {
         let now = self.newest().max(begun);
         let asked = self.marks.iter();

@@ -13,7 +13,7 @@ use super::{lists::QuorumList, message::ScheduleMessage, register::ScheduleRecor
 #[derive(Debug, Default)]
 pub(super) struct Replica {
     record: ScheduleRecord,
-    /// The known content of the store.
+    /// The record as the store has it, as far as is known.
     stored: ScheduleRecord,
     /// The record that is being stored, and the answers that may be sent after that.
     saving: Option<(ScheduleRecord, Vec<Reply>)>,
@@ -65,7 +65,7 @@ impl Replica {
         self.step()
     }
 
-    /// Notes other lists of voters. No answer waits for them, but a restarted agent must know them.
+    /// Notes the present lists of voters. No answer waits until they are stored, but a restarted agent must know them.
     pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, QuorumList>) -> ReplicaStep {
         self.record.lists.clone_from(lists);
         self.step()

@@ -50,7 +50,7 @@ pub(super) struct Schedule {
     pub(super) service: Arc<ScheduleService>,
     pub(super) record: Arc<StatusRecord>,
     pub(super) hand_over: HandOver,
-    /// The mark ahead of the clock that was last logged.
+    /// The due time of the last log line about a mark ahead of the clock, so that each mark is logged once.
     pub(super) told_ahead: Cell<Option<WallTime>>,
 }
 
@@ -61,7 +61,7 @@ struct ScheduleTenure<'a> {
     watched: &'a WatchedClock,
     machine: ScheduleMachine<'a>,
     questions: LeaderQuestions,
-    /// Agents that keep too many marks.
+    /// Agents that refused a mark because they keep too many.
     full: BTreeSet<AgentId>,
     /// Whether the group has acknowledged the leader, and the mark was compared with the clock.
     is_compared: bool,
@@ -71,7 +71,7 @@ struct ScheduleTenure<'a> {
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
 
-/// Notes the end of a leadership for any reason.
+/// Notes, when it is dropped, that the leadership has ended.
 struct Resting<'a>(&'a Schedule);
 
 impl Drop for Resting<'_> {
@@ -129,7 +129,7 @@ impl Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TenureEnd {
     HandsOver,
-    /// The schedule begins again: the clock is not trusted any more, or the mark is read again.
+    /// The schedule begins anew in this leadership: its clock is not trusted, or its mark is read again.
     Again,
 }
 
@@ -170,7 +170,7 @@ impl ScheduleTenure<'_> {
         let mut effects = Vec::new();
         loop {
             watched.ensure();
-            // Before the clock is read: a change of the clock from now on is noticed.
+            // Requested before the clock is read, so that a change of the clock from now on is noticed.
             let set = watched.set();
             let now = watched.now();
             self.machine.handle(now, input, &mut effects);
@@ -218,7 +218,7 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Carries out an effect. Breaks when nothing is left to do.
+    /// Carries out an effect. Returns `Break` if the schedule has finished before a hand-over.
     fn follow(&mut self, effect: ScheduleEffect) -> ControlFlow<()> {
         match effect {
             ScheduleEffect::Say { to, said } => self.schedule.service.say(&to, &said),
@@ -228,7 +228,7 @@ impl ScheduleTenure<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Notes the agents that keep no mark because they keep too many.
+    /// Notes whether the agent that answered refused the mark because it keeps too many marks.
     fn note_full(&mut self, answer: &ScheduleAnswer) {
         let has_changed = if answer.outcome == Err(MarkRefusal::Full) {
             self.full.insert(answer.from.clone())
@@ -250,7 +250,7 @@ impl ScheduleTenure<'_> {
         })
     }
 
-    /// Notes the finding about the schedule: first the one for which nothing runs.
+    /// Reports the finding about the schedule: a mark ahead of the clock first, because then no tick is run.
     fn note(&self) {
         let found = self.ahead.clone().or_else(|| self.marks_full());
         let schedule = &self.schedule.rule.name;
@@ -322,7 +322,7 @@ impl ScheduleTenure<'_> {
             Err(reason) => Err(reason),
         };
         let ended = self.running.take();
-        // Dropping the data of the work may panic: that is a panic of the work as well.
+        // Dropping the work's future may panic, which counts as a panic of the work.
         let end = polled.and_then(|end| contain(|| drop(ended)).map(|()| end));
         Some(end.unwrap_or_else(|reason| {
             self.panicked(&reason);

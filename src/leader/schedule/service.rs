@@ -52,7 +52,7 @@ pub(super) struct ScheduleService {
     id: AgentId,
     /// Weak, because the agent keeps this service.
     agent: WeakAgentReader,
-    /// Incarnation of the agent's endpoint for messages. It is later than in any former process.
+    /// Incarnation of the agent's endpoint for messages. It is higher than in each earlier process.
     asker: Incarnation,
     answerers: Answerers,
     routes: Arc<AnswerRoutes>,
@@ -68,7 +68,7 @@ enum Answerers {
         /// The marks of this agent.
         marks: Arc<Mutex<Replica>>,
     },
-    /// The store of the lease: the agent asks only for itself.
+    /// The store of the lease, in which each agent finds and keeps the marks itself.
     Store(MarkTasks),
 }
 
@@ -80,7 +80,7 @@ pub(super) struct ScheduleAnswer {
     pub(super) outcome: PollOutcome,
 }
 
-/// The routes of answers: each leadership of a schedule asks under numbers of its own.
+/// The routes by which answers reach schedules: each leadership of a schedule numbers its questions separately.
 #[derive(Debug, Default)]
 pub(super) struct AnswerRoutes(Mutex<RouteTable>);
 
@@ -90,8 +90,8 @@ struct RouteTable {
     open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
 }
 
-/// Bits that count the questions of one leadership of a schedule. They last for one question per millisecond for 50
-/// days, before its numbers would be those of the next leadership.
+/// Number of low bits of a question's number that count within one leadership of a schedule. With a question each
+/// millisecond, they are used up after 50 days; then numbers of the next leadership would follow.
 const NUMBERS: u32 = 32;
 
 /// Largest number of answers that wait for a schedule. A leader asks again if an answer finds no room.
@@ -151,7 +151,7 @@ impl ScheduleService {
     /// Begins to answer, on this thread, until the agent has left or ended for good.
     ///
     /// # Errors
-    /// [`ScheduleError`], and nothing is kept.
+    /// [`ScheduleError`], and no service was started.
     pub(super) fn start(
         agent: &AgentReader,
         messages: &Messages,
@@ -210,7 +210,7 @@ impl ScheduleService {
             clock,
             id: agent.id().clone(),
             agent: agent.downgrade(),
-            // Only its own process receives the answers.
+            // The answers of the store never leave this process.
             asker: Incarnation::default(),
             answerers: Answerers::Store(marks),
             routes,
@@ -261,7 +261,7 @@ impl ScheduleService {
                     channel.send_to(to, said).ok();
                 }
             }
-            // The store answers for the only agent that asks.
+            // With a store the only receiver is this agent, and the store answers in its place.
             Answerers::Store(marks) => to.iter().for_each(|_| marks.ask(said.clone())),
         }
     }
@@ -282,7 +282,7 @@ impl ScheduleService {
         }
     }
 
-    /// Returns whether the agents keep one more mark, as far as this agent knows.
+    /// Returns whether the agents can keep the mark of one more schedule, as far as this agent knows.
     pub(super) fn has_room(&self, name: &AgentId) -> bool {
         match &self.answerers {
             Answerers::Agents { marks, .. } => {
@@ -311,7 +311,7 @@ fn locked(replica: &Mutex<Replica>) -> MutexGuard<'_, Replica> {
     replica.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store that was begun, and its record.
+/// A store that has begun, and the record in it.
 pub(super) struct BegunStore {
     store: RecordStore,
     generation: Generation,
@@ -330,7 +330,7 @@ impl BegunStore {
     }
 }
 
-/// Answers for one agent. It ends when the agent's endpoint drops its address.
+/// Answers leaders for one agent. It ends when the agent's endpoint drops its address.
 struct ServiceActor {
     agent: AgentId,
     reader: WeakAgentReader,
@@ -348,7 +348,7 @@ impl Actor for ServiceActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        // Each list is noted while it is valid: a later leader asks its voters.
+        // Each list of voters is noted while it is valid, because a later leader has to ask its voters.
         if let Some(agent) = self.reader.upgrade() {
             ctx.add_stream(agent.changes());
         }
@@ -361,7 +361,7 @@ impl StreamHandler<Status> for ServiceActor {
         self.note_voters(ctx);
     }
 
-    /// The endpoint ends this actor.
+    /// Nothing to do: the endpoint ends this actor.
     fn finished(&mut self, _: &mut Context<Self>) {}
 }
 
@@ -410,7 +410,7 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             said @ (ScheduleMessage::Read(_)
             | ScheduleMessage::Survey(_)
             | ScheduleMessage::Write(_)) => {
-                // No other agent leads in the quorum mode.
+                // In the quorum mode only a voter can lead, so no other agent gets an answer.
                 if self.voters.may_lead(&from) {
                     let step = locked(&self.replica).ask(from, &said, self.clock.now());
                     self.follow(step, ctx);
@@ -430,7 +430,7 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
             }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
-        // An answer to a former process of this agent, on this or another node, is dropped.
+        // An answer to a question of a former process of this agent, on this or another node, is dropped.
         if round.incarnation == self.asker {
             self.routes.pass(ScheduleAnswer {
                 from,

@@ -10,11 +10,11 @@ use super::{message::Mark, poll::Poll};
 pub(super) enum ScheduleStage {
     Reading(Poll),
     Founding(Poll, Mark),
-    /// The next due time, if there is one.
+    /// The leader waits for this due time; `None` if no further time is due.
     Waiting(Option<WallTime>),
     Claiming(Poll, TickClaim),
     Running(WallTime),
-    /// The work failed, and is tried again at that time.
+    /// The work failed, and is tried again at this time.
     Pausing(Time),
     Finished,
 }

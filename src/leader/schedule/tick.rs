@@ -17,14 +17,14 @@ use crate::{
 pub struct Tick {
     /// The schedule's name.
     pub schedule: AgentId,
-    /// The time at which it was due.
+    /// The time at which the tick was due.
     pub due: WallTime,
-    /// Whether it begins more than a second after that time.
+    /// Whether the tick begins more than a second after its due time.
     pub is_late: bool,
-    /// Whether it may have been run before, by this leader or another one. Only with
+    /// Whether the tick may have been run before, by this leader or another one. Only with
     /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce).
     pub is_repeat: bool,
-    /// The leadership in which it runs.
+    /// The leadership in which the tick runs.
     pub leader: LeaderGuard,
 }
 

@@ -18,7 +18,7 @@ use super::{
     poll::Audience,
 };
 
-/// The lists of voters. Clones share them.
+/// The lists of voters; `None` in the available mode. Clones share the lists.
 #[derive(Clone, Debug)]
 pub(super) struct Voters(Option<Arc<Mutex<VoterLists>>>);
 
@@ -43,7 +43,7 @@ impl Voters {
         }
     }
 
-    /// Returns the agents that a leader of that term asks; `None` in the available mode.
+    /// Returns the agents that a leader of the term `term` asks; `None` in the available mode.
     pub(super) fn audience(&self, term: Term) -> Option<Audience> {
         self.lists(|lists| Audience::Voters(lists.up_to(term)))
     }
@@ -54,7 +54,7 @@ impl Voters {
             .unwrap_or(true)
     }
 
-    /// Calls `of` with the lists, if there are any.
+    /// Calls `of` with the lists; returns `None` in the available mode, which has no lists.
     pub(super) fn lists<T>(&self, of: impl FnOnce(&mut VoterLists) -> T) -> Option<T> {
         let lists = self.0.as_ref()?;
         // Each change under the lock is complete, so a panic leaves no half-made change.

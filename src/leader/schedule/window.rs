@@ -21,7 +21,7 @@ pub(super) struct DueWindow {
     has_ended: bool,
 }
 
-/// The progress of a leader with a schedule.
+/// The progress of a schedule at the leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frontier {
     /// All due times up to this one are done, in the whole group.
@@ -44,9 +44,9 @@ enum WindowLeads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     Taken,
-    /// The group is further than the stream: another leader has run it, or a later due time.
+    /// The group has passed this time: another leader has run it, or has run a later due time.
     Passed,
-    /// It was given before, or comes after a later due time that has begun or was skipped.
+    /// The stream gave this time before, or gave it after a later due time had begun or was skipped.
     Misordered,
 }
 
@@ -74,7 +74,7 @@ impl DueWindow {
         self.has_ended = true;
     }
 
-    /// Notes the progress of the leading agent. Returns whether that makes room.
+    /// Notes the progress of the own agent, which leads. Returns whether the window was full before.
     pub(super) fn lead(&mut self, frontier: Frontier) -> bool {
         let was_full = self.is_full();
         self.frontier = frontier;
@@ -83,7 +83,7 @@ impl DueWindow {
         was_full
     }
 
-    /// Notes that the agent does not lead any more. The progress of the others is unknown, but it never goes back.
+    /// Notes that the agent does not lead any more. The progress of other leaders is unknown, but it never goes back.
     pub(super) fn follow(&mut self) {
         self.leads = WindowLeads::No;
         self.frontier.settled = self.frontier.known;
@@ -94,9 +94,9 @@ impl DueWindow {
     pub(super) fn has_room(&mut self, misfire: Misfire, now: WallTime) -> bool {
         if self.is_full() {
             match (self.leads, misfire) {
-                // Skipped due times are forgotten, even if the clock is set back later.
+                // Due times that the leader skipped are forgotten, even if the clock is set back later.
                 (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
-                // Perhaps none of them was run: reading continues when the group reports its progress.
+                // Perhaps none of them was run: reading continues when this agent leads and learns that.
                 (WindowLeads::No, Misfire::AtLeastOnce) => {}
                 // Of the missed due times, only the last is ever run.
                 (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {
@@ -108,7 +108,7 @@ impl DueWindow {
         !self.is_full()
     }
 
-    /// Returns the due times, as a rule.
+    /// Returns the due times, for use in place of a rule.
     pub(super) const fn times(&self) -> &BTreeSet<WallTime> {
         &self.times
     }

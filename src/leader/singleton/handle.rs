@@ -57,8 +57,8 @@ impl<A: Actor<Context = Context<A>>> SingletonHandle<A> {
     /// Ends the singleton on this host. A running actor is dropped before its next message, as after the loss of a
     /// leadership, and no actor is started again. The returned future ends when the actor is dropped.
     ///
-    /// The agent continues, and may lead without an actor of this singleton. The singleton of another host starts its
-    /// actor when that host's agent leads. To end in order, let the agent
+    /// The agent continues, and may lead without an actor of this singleton. On another host the actor starts when that
+    /// host's agent leads. To end in order, let the agent
     /// [`leave`](crate::agent::ElectionHandle::leave), or [withdraw its
     /// score](crate::agent::ElectionHandle::withdraw_score) and wait until it does not lead any more.
     pub fn stop(&self) -> Stopped {

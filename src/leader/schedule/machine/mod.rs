@@ -58,20 +58,20 @@ pub(super) struct ScheduleMachine<'a> {
     confirming: Option<Poll>,
     /// The known mark of the group, with the additions of this leader.
     mark: Mark,
-    /// Due times up to this one are not considered again.
+    /// Due times up to this time are not considered again.
     settled: WallTime,
-    /// Whether an agent obeys a later leader.
+    /// Whether an agent has refused this leader because it obeys a later leader.
     is_refused: bool,
     is_stepping_down: bool,
     is_established: bool,
     failures: u32,
-    /// Time of the last question.
+    /// Time at which the machine last asked for the mark.
     asked_at: Time,
     counts: TickCounts,
 }
 
 impl<'a> ScheduleMachine<'a> {
-    /// Makes the machine. `rounds` is the last question that was asked in this process, `counts` has the counts so far.
+    /// Makes the machine. `rounds` numbers the last question of this process; `counts` has the counts so far.
     pub(super) fn new(
         rule: &'a Rule,
         own: AgentId,
@@ -166,7 +166,7 @@ impl<'a> ScheduleMachine<'a> {
         self.settle(now, out);
     }
 
-    /// Handles a claimed tick that is too late.
+    /// Handles a tick that the group has not acknowledged in time.
     fn give_up(&mut self, now: Now, plan: TickPlan, out: &mut Vec<ScheduleEffect>) {
         if self.is_stepping_down {
             self.counts.skipped = self.counts.skipped.saturating_add(1);
@@ -175,7 +175,7 @@ impl<'a> ScheduleMachine<'a> {
         self.follow(now, plan, out);
     }
 
-    /// Asks for the mark daily: if no leader asks for a mark, the mark of another schedule may replace it.
+    /// Asks for the mark at least once a day: a full agent may replace a mark that no leader has asked for.
     fn ask_daily(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         let is_waiting = matches!(self.stage, ScheduleStage::Waiting(_));
         let is_quiet = self.is_established && self.confirming.is_none() && !self.is_stepping_down;
@@ -202,7 +202,7 @@ impl<'a> ScheduleMachine<'a> {
         }
     }
 
-    /// Continues after a question or a wait that is complete.
+    /// Handles a question that enough agents have answered, or a wait that has ended.
     fn settle(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         if let Some((poll, _)) = self.stage.asked()
             && poll.is_carried(&self.audience, now.time)
@@ -223,7 +223,7 @@ impl<'a> ScheduleMachine<'a> {
                         self.found(now, best.unwrap_or(is_here), out);
                     }
                     (Reading::Partial, best) => {
-                        // A lost tick was due by some clock that most agents believed.
+                        // Marks may be lost, but no lost tick was due later: most clocks would have refused it.
                         let begun = now.wall.after(AHEAD);
                         let known = best.unwrap_or(is_here);
                         self.found(now, Mark { begun, ..known }.join(known), out);
@@ -260,8 +260,8 @@ impl<'a> ScheduleMachine<'a> {
         self.stage = ScheduleStage::Reading(poll);
     }
 
-    /// Writes a first mark. If no agent knows the schedule, it begins now, for all later leaders. After a change of the
-    /// voters, a quorum of the new voters must learn the mark of the former voters before any tick begins.
+    /// Writes the first mark of this leader. If no agent knows the schedule, it begins now, for all later leaders.
+    /// After a change of the voters, no tick begins before a quorum of the new voters knows the mark of the former.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Founding(poll, mark);
@@ -285,7 +285,7 @@ impl<'a> ScheduleMachine<'a> {
     /// Waits for the next due time, or claims the due tick.
     fn go_on(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         if self.is_stepping_down {
-            // Without this mark the successor would repeat a tick that is done.
+            // Without the mark of this question, the successor would repeat a tick that is done.
             if self.confirming.is_none() {
                 self.finish(out);
             } else {
@@ -298,7 +298,7 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn plan(&mut self, now: Now) -> TickPlan {
-        // A clock was ahead and was set back: due times that were skipped by it were not missed.
+        // The clock was ahead and was set back: due times that were skipped because of it were not missed.
         if now.wall < self.settled {
             self.settled = self.known();
         }
@@ -322,7 +322,7 @@ impl<'a> ScheduleMachine<'a> {
             Misfire::Skip | Misfire::Late { .. } => begun,
         };
         let mark = self.mark.join(Mark { begun, done });
-        // The claim includes the mark of the former question.
+        // The claim includes the mark of the question that is still unanswered.
         self.confirming = None;
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Claiming(poll, TickClaim { due, mark });
@@ -334,7 +334,7 @@ impl<'a> ScheduleMachine<'a> {
         let is_repeat = due <= self.mark.begun;
         self.mark = self.mark.join(mark);
         let is_once = self.rule.misfire != Misfire::AtLeastOnce;
-        // In the available mode another leader may have begun later ticks.
+        // In the available mode another leader may have begun later ticks: this tick is then skipped.
         if is_once && (known.begun > due || !self.rule.misfire.admits(due, now.wall)) {
             self.counts.skipped = self.counts.skipped.saturating_add(1);
             return self.establish(now, known, out);
@@ -384,7 +384,7 @@ impl<'a> ScheduleMachine<'a> {
         out.push(ScheduleEffect::Finish);
     }
 
-    /// Asks all agents that count: to report their mark, or to keep this mark.
+    /// Asks all agents that count: with `mark` to keep that mark, without it to report the mark that they have.
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
         self.asked_at = now.time;
         self.rounds.counter = self.rounds.counter.saturating_add(1);

@@ -20,7 +20,7 @@ impl ScheduleMachine<'_> {
         self.counts
     }
 
-    /// Returns the last known due time that was begun.
+    /// Returns the latest due time that was begun, as far as is known.
     pub(in crate::leader::schedule) const fn last(&self) -> WallTime {
         self.mark.begun
     }
@@ -46,7 +46,7 @@ impl ScheduleMachine<'_> {
         matches!(self.stage, ScheduleStage::Running(_))
     }
 
-    /// Returns the progress of the schedule, for the source of its due times.
+    /// Returns the progress of the schedule, by which its stream can drop due times.
     pub(in crate::leader::schedule) fn frontier(&self) -> Frontier {
         Frontier {
             known: self.known(),
@@ -55,7 +55,7 @@ impl ScheduleMachine<'_> {
         }
     }
 
-    /// Returns whether no tick is due, now or later, and the group knows of all former ticks.
+    /// Returns whether no further tick is due, and the group knows that all ticks so far have ended.
     pub(in crate::leader::schedule) fn is_idle(&self) -> bool {
         matches!(self.stage, ScheduleStage::Waiting(None))
             && self.is_established

@@ -71,8 +71,7 @@ impl Batch {
     /// Appends the message whose payload was written last. Returns its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Set only here: if the queue had no room for a message, the payload of the next message overwrites its
-        // payload.
+        // Set only here, so that the next payload overwrites that of a message without room in the queue.
         self.end = message.payload.end;
         self.entries.push_back(Some(message));
         self.first.saturating_add(ahead)
