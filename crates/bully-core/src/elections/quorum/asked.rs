@@ -23,7 +23,7 @@ impl QuorumConfig {
 }
 
 impl Core {
-    /// Answers the change for which this agent was asked, if the present list has the change.
+    /// Answers the change that this agent was asked to make, if the present list of voters already has it.
     pub(super) fn answer_if_done(&mut self, out: &mut Out) {
         let config = Arc::clone(&self.config);
         if let Some(change) = self.asked.take_if(|change| config.has_done(change)) {

@@ -30,7 +30,7 @@ pub(super) struct Asking {
     consents: BTreeSet<AgentId>,
     /// The agents that answered this round, including this agent.
     pub(super) replied: BTreeSet<AgentId>,
-    /// The longest wait in a refusal.
+    /// The longest wait that a voter has reported in a refusal of this round.
     retry: Duration,
     pub(super) due: Time,
     pub(super) before: Option<Predecessor>,
@@ -139,12 +139,12 @@ impl Asking {
             }
             return Next::Stay;
         };
-        // `ask-after-start`: its own vote has to wait for the first answer, which comes with the consents.
+        // `ask-after-start`: its own vote has to wait for the first answer to `Recall`, which comes with the consents.
         if !is_late && !core.voter.awaits(now).is_zero() {
             return Next::Stay;
         }
-        // A voter that has not answered may be about to object. If this agent claimed earlier, the lower-ranked agent
-        // would be elected, and a takeover would follow.
+        // A higher-ranked voter that has not answered may be about to object. If this agent claimed before that answer,
+        // it would be elected, and the other agent would then take over from it.
         let before = self.before.as_ref();
         let is_awaited =
             |id: &AgentId| !self.replied.contains(id) && core.precedes(own, id, before);
@@ -195,7 +195,7 @@ impl Asking {
 pub(super) struct Claiming {
     term: Term,
     votes: BTreeSet<AgentId>,
-    /// The longest wait in a refusal.
+    /// The longest wait that a voter has reported in a refusal of this claim.
     retry: Duration,
     due: Time,
     before: Option<Predecessor>,

@@ -45,7 +45,7 @@ impl QuorumConfig {
         }
     }
 
-    /// Checks that this list can follow the present one. A list that cannot follow comes from a defect or an
+    /// Checks that this list may become the next list of voters. A list that fails the check comes from a defect or an
     /// attacker.
     pub(super) fn check_decree(&self, decree: &Decree) -> Result<(), ChangeError> {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -206,20 +206,20 @@ impl QuorumBully {
 }
 
 impl Leading {
-    /// Notes a member that could become a voter. The notes are never more than the members.
+    /// Notes a member that could become a voter, and forgets the members that are no longer up.
     fn note_learner(&mut self, core: &Core, now: Time, id: &AgentId) {
         self.learners.retain(|id, _| core.me.is_up(id));
         self.learners.insert(id.clone(), now);
     }
 
-    /// `enlist-before-vote`: returns whether this agent has sent `Enlist` within the promise P, the time for which a
-    /// voter's message counts.
+    /// `enlist-before-vote`: returns whether the agent `id` has sent `Enlist` within the promise P, the time for which
+    /// a voter's message counts.
     pub(super) fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
         let heard = self.learners.get(id);
         heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())
     }
 
-    /// `lose-before-seal`: lets the work end first, as in a step-down.
+    /// `lose-before-seal`: asks the application to end its work before the epoch is sealed, as in a step-down.
     fn drain_for(&mut self, core: &Core, now: Time, next: Box<Decree>, out: &mut Out) {
         let limit = core.config.drain();
         self.leaving = Some(Leaving {
@@ -230,7 +230,7 @@ impl Leading {
     }
 
     /// Returns whether the change is under way: the next list has the change, and the present list does not. Two
-    /// successive lists differ by one change, so no other change leads to the same list.
+    /// successive lists differ by one change, so that is the change between these two.
     fn brings(&self, core: &Core, change: &VoterChange) -> bool {
         let leaving = self.leaving.as_ref();
         let next = leaving.and_then(|leaving| leaving.next.as_deref());

@@ -22,7 +22,7 @@ enum Why {
     Consented,
     /// The leader of a term has resigned, and its `Resign` has this agent as the successor.
     Named,
-    /// This agent had the list of the epoch decided, and claims the first election of the epoch.
+    /// This agent collected the seals that decided the epoch's list, and claims the first election of the epoch.
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
@@ -53,8 +53,8 @@ impl Reason {
         (may && successor == Some(&core.me.id)).then_some(Self(Why::Named))
     }
 
-    /// Returns the reason of the agent that had the list of its epoch decided. `from` is the agent that sent the
-    /// list; `None` if this agent had it decided.
+    /// Returns the reason of the agent that collected the seals for the list of its epoch. `from` is the agent that
+    /// sent the list; `None` if this agent itself collected the seals.
     pub(super) fn first_of_epoch(core: &Core, from: Option<&AgentId>) -> Option<Self> {
         let record = &core.voter.record;
         let list = record.installed();
@@ -76,7 +76,7 @@ impl Reason {
     /// Returns the claim of `term` for this reason.
     pub(super) fn claim(&self, core: &Core, term: Term, score: Score) -> Claim {
         let (released, successor) = match &self.0 {
-            // The leader's own lease depends on these promises, so they must not be released.
+            // The leader's own lease depends on the promises of its voters, so this claim must not release them.
             Why::Raise => (None, None),
             Why::Ahead(to) => (None, Some(to.clone())),
             Why::Consented | Why::Named | Why::FirstOfEpoch => (core.voter.resigned.clone(), None),

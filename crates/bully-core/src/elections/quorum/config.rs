@@ -33,33 +33,33 @@ use crate::{
 pub struct QuorumConfig {
     /// The voters, in any order, with distinct names.
     pub voters: Vec<AgentId>,
-    /// Qv: number of votes that elect a leader; 2 Qv > n. Default: a majority.
+    /// Qv: number of votes that elect a leader; 2 Qv must exceed the number of voters. Default: a majority.
     pub vote_quorum: Option<usize>,
-    /// Ql: number of acknowledgements that uphold a lease, the leader's own included; Qv + Ql > n. Default: a
-    /// majority.
+    /// Ql: number of acknowledgements that uphold a lease, the leader's own included. Together with `vote_quorum` it
+    /// must exceed the number of voters. Default: a majority.
     pub lease_quorum: Option<usize>,
     /// The waiting times. Default: [`Timings::default`]; they need a failure detector.
     pub timings: Timings,
-    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s; the time must exceed the
-    /// promise P.
+    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s; the time must be longer
+    /// than [`Timings::promise`].
     pub preemption: Preemption,
     /// Least difference by which a better agent's score must exceed the leader's score. Default: any difference;
     /// between equal scores the name decides.
     pub margin: Option<Score>,
-    /// Longest time between the step-down of a leader and the end of its work. Default: D - 2 d, so that the work
-    /// ends within the lease even if the leader is cut off meanwhile (`drain-within-lease`). With a longer time the
-    /// leader continues to renew its lease, and its work must stop if the lease is lost. The work must also stop at
-    /// the end of the lease if other voters have shorter timings, because the lease is then shorter than the leader's
-    /// own D.
+    /// Longest time between the step-down of a leader and the end of its work. Default: the [lease](Timings::lease)
+    /// minus two [delay bounds](Timings::delay_bound), so that the work ends within the lease even if the leader is cut
+    /// off meanwhile (`drain-within-lease`). With a longer time the leader continues to renew its lease, and its work
+    /// must stop if the lease is lost. The work must also stop at the end of the lease if other voters have shorter
+    /// timings, because the lease is then shorter than by the leader's own timings.
     pub drain: Option<Duration>,
     /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
     /// agent's score is set or the agent is told to campaign. Default: 60 s.
     ///
-    /// Such an agent still has a slot, eight slots later than its rank would give it, because it may be the only
-    /// agent left. So a cool-down delays the next leader by at most 8 S (8 d after a confirmed end).
+    /// It still has a slot, because it may be the only agent left. So the next leader comes later by at most eight
+    /// [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
     pub cooldown: Duration,
-    /// W: time for which an agent that defers to another one waits for its announcement; at least 2 E + 4 d, the
-    /// default.
+    /// W: time for which an agent that defers to another one waits for its announcement. Default and minimum: two
+    /// [rounds](Timings::round) and four [delay bounds](Timings::delay_bound).
     pub wait: Option<Duration>,
     /// Number of this choice of voters. A member ignores members of another [epoch](super::epoch); that page
     /// describes how to change the voters. Default: 0; at most 16,777,215. Every change of voters or quorums needs a
@@ -162,14 +162,14 @@ impl QuorumConfig {
         asked.unwrap_or_else(|| majority(&self.voters))
     }
 
-    /// `wait-covers-rounds`: W is at least 2 E + 4 d.
+    /// `wait-covers-rounds`: returns the smallest allowed W: two rounds and four delay bounds.
     fn least_wait(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(4);
         let rounds = self.timings.round().saturating_mul(2);
         rounds.saturating_add(delays)
     }
 
-    /// Checks that 2 Qv > n and Qv + Ql > n, and that neither quorum is larger than n.
+    /// Checks the quorums Qv (of votes) and Ql (of a lease) of n voters: 2 Qv > n, Qv + Ql > n, Qv ≤ n, Ql ≤ n.
     fn check_quorums(&self) -> Result<(), QuorumError> {
         let (voters, majority) = (self.voters.len(), majority(&self.voters));
         let votes = self.vote_quorum.unwrap_or(majority);
@@ -235,30 +235,30 @@ pub enum QuorumError {
         /// The name.
         id: AgentId,
     },
-    /// 2 Qv > n does not hold (an even split would elect two leaders), or Qv exceeds the number of voters.
+    /// The vote quorum is at most half of the voters (an even split could elect two leaders), or more than all voters.
     #[error(
         "a vote quorum of {votes} of {voters} voters is out of range, because both sides of a partition could elect, or no side could: choose {majority} to {voters}"
     )]
     VoteQuorum {
-        /// Qv.
+        /// The configured vote quorum.
         votes: usize,
-        /// n.
+        /// The number of voters.
         voters: usize,
-        /// The smallest valid Qv.
+        /// The smallest valid vote quorum.
         majority: usize,
     },
-    /// Qv + Ql > n does not hold, or Ql exceeds the number of voters.
+    /// The two quorums together do not exceed the number of voters, or the lease quorum alone exceeds it.
     #[error(
         "a lease quorum of {lease} of {voters} voters is out of range, because {votes} votes elect: choose {least} to {voters}"
     )]
     LeaseQuorum {
-        /// Ql.
+        /// The configured lease quorum.
         lease: usize,
-        /// Qv.
+        /// The vote quorum.
         votes: usize,
-        /// n.
+        /// The number of voters.
         voters: usize,
-        /// The smallest valid Ql.
+        /// The smallest valid lease quorum.
         least: usize,
     },
     /// The configuration asks for a learner, but a list of voters without disks cannot change while the group runs.
@@ -271,24 +271,24 @@ pub enum QuorumError {
         "these timings have no failure detector, and the lease of a quorum needs one: choose other timings, such as Timings::default()"
     )]
     NoHeartbeat,
-    /// `wait-covers-rounds`, W >= 2 E + 4 d, does not hold.
+    /// The configured wait is shorter than two rounds and four delay bounds (`wait-covers-rounds`).
     #[error(
         "a wait of {wait:?} for an agent of higher rank is too short: make it at least {least:?}"
     )]
     Wait {
-        /// W.
+        /// The configured wait.
         wait: Duration,
-        /// 2 E + 4 d.
+        /// The smallest valid wait.
         least: Duration,
     },
-    /// `grace-outlasts-promise`, `after` > P, does not hold.
+    /// A better agent would not wait for longer than a promise (`grace-outlasts-promise`).
     #[error(
         "preemption after {after:?} must come after the end of the promise of {promise:?}: give `preemption` a longer time, or set it to never"
     )]
     Preemption {
         /// Time for which a better agent must be heard without a gap.
         after: Duration,
-        /// P.
+        /// The length of a promise.
         promise: Duration,
     },
     /// A part of the margin is negative.

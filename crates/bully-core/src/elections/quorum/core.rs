@@ -210,8 +210,8 @@ impl Core {
         }
     }
 
-    /// Returns whether this agent binds itself to a leader. Only a voter does, and only after it has recovered its
-    /// memory.
+    /// Returns whether this agent may promise its support to a leader: it is a voter, and its memory is not being
+    /// recovered.
     pub(super) fn binds(&self) -> bool {
         self.me.is_voter() && self.voter.recovery.is_none()
     }
@@ -241,8 +241,8 @@ impl Core {
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))
     }
 
-    /// Returns whether this voter may be up, and outranks this agent by its last known score. `own` is this agent's
-    /// score.
+    /// Returns whether this voter may be up, outranks this agent by its last known score, and is not the former leader
+    /// `before`. `own` is this agent's score.
     pub(super) fn precedes(&self, own: Score, id: &AgentId, before: Option<&Predecessor>) -> bool {
         let Some(theirs) = self.score_of(id) else {
             return false;

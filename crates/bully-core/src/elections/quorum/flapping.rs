@@ -38,8 +38,8 @@ impl Losses {
 }
 
 impl Flapping {
-    /// Notes that an agent leads in `term`. `grace` is the time for which a leader makes a better agent wait, if
-    /// leaders hand over to better agents at all.
+    /// Notes that an agent leads in `term`. `grace` is the time for which a leader makes a better agent wait; `None` if
+    /// leaders do not hand over to better agents.
     pub(super) fn note_leader(
         &mut self,
         now: Time,
@@ -71,7 +71,7 @@ impl Flapping {
         last.is_some_and(|last| last.id == *id && last.term == term)
     }
 
-    /// Returns the time for which this agent has to wait if other agents wait for `grace`.
+    /// Returns the time for which the agent `id` has to wait, if an agent that has lost nothing waits for `grace`.
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));

@@ -33,7 +33,7 @@ pub(super) struct Following {
     /// Time of the last announcement.
     last: Time,
     takeover: TakeoverAttempt,
-    /// `vote-ahead`: the term in which this voter has voted for the leader's successor, at its request.
+    /// `vote-ahead`: the term in which this voter has voted for the leader's successor, at the leader's request.
     pub(super) ahead: Option<Term>,
 }
 
@@ -271,13 +271,13 @@ impl Following {
         own.is_some_and(|own| core.is_better(own, (self.score, &self.leader.id)))
     }
 
-    /// Returns the time until which the leader leads, if its last announcement that arrived here was its last one: its lease counts
-    /// from the sending, at most one lease before that time. The lease is that of this agent's own timings.
+    /// Returns the time until which the leader may lead if it has sent no later announcement: one lease after the last
+    /// one arrived. (The leader counts from the earlier sending.) The lease is that of this agent's own timings.
     pub(super) fn leads_until(&self, core: &Core) -> Time {
         self.last.after(core.config.timings.lease())
     }
 
-    /// Returns the earliest time at which this agent asks for the leadership, if it outranks its leader.
+    /// Returns the earliest time at which this agent, if it ranks higher, asks its leader; `None` if it never asks.
     pub(super) fn takes_over_at(&self, core: &Core) -> Option<Time> {
         let Preemption::After(grace) = core.config.preemption else {
             return None;
@@ -378,10 +378,10 @@ fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     }
 }
 
-/// Longest time between two announcements that counts as contact without a gap: 3 H, or a longer time if the leader's
-/// timings are longer and it adapts its heartbeats to this promise (`lease-within-promise`). By the leader's clock
-/// that interval is a third of the longest lease that this promise allows. By this agent's clock the interval may be
-/// longer by the difference of the two clocks, so a third of the promise is used.
+/// Longest time between two announcements that counts as contact without a gap: three heartbeat intervals of this
+/// agent's timings, or longer for a leader with longer timings. Such a leader may send a heartbeat every third of the
+/// lease that this agent's promise allows (`lease-within-promise`). By this agent's clock, which may be faster, that is
+/// at most a third of the promise.
 fn gap(config: &QuorumConfig) -> Duration {
     let t = &config.timings;
     let slow = (t.promise() / 3).saturating_add(t.delay_bound().saturating_mul(2));

@@ -62,9 +62,9 @@ impl QuorumBully {
         true
     }
 
-    /// `answer-earlier-epoch`: answers with the list of this epoch. An agent that sends an earlier list also gets
-    /// this answer; otherwise it would send its list for ever. Returns whether there is a decided list. A list that
-    /// is only configured is not sent.
+    /// `answer-earlier-epoch`: sends the list of this epoch, if it was decided and not only configured. An agent that
+    /// sends an earlier list also gets this answer; otherwise it would send its list for ever. Returns whether this
+    /// agent has such a list.
     fn answers_with_list(&self, from: &AgentId, out: &mut Out) -> bool {
         let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
             return false;
@@ -75,7 +75,7 @@ impl QuorumBully {
     }
 }
 
-/// Enters the epoch of this list. `from` is the agent that sent the list; `None` for the agent that had it decided.
+/// Enters the epoch of this list. `from` sent the list; `None` if this agent collected the seals that decided it.
 pub(super) fn enter(
     core: &mut Core,
     now: Time,

@@ -270,7 +270,7 @@ impl Leading {
         out.send_all(self.heartbeat_at(now));
     }
 
-    /// `ask-after-start`: sends a heartbeat to a voter that has started, so that it need not wait for the next one.
+    /// `ask-after-start`: sends a heartbeat at once to a voter that has started, so that this voter need not wait.
     pub(super) fn tell_of_itself(&self, now: Time, to: &AgentId, out: &mut Out) {
         out.send(to, self.heartbeat_at(now));
     }
@@ -283,9 +283,9 @@ impl Leading {
         }
     }
 
-    /// Returns the time between two heartbeats: H, or a third of the shortest time for which an acknowledgement
-    /// counts, if that is shorter. If H fits long promises and the voters give short ones, H alone would hardly be
-    /// enough to renew the lease in time.
+    /// Returns the time between two heartbeats: H, or a third of the shortest time for which an acknowledgement counts,
+    /// if that is shorter. Voters with shorter timings give shorter promises, so an interval of H could be too long to
+    /// renew the lease in time.
     fn interval(&self, core: &Core, now: Time) -> Duration {
         let lease = core.config.timings.lease();
         let shortest = self.supporters.shortest(now, lease).unwrap_or(lease);

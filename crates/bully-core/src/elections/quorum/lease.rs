@@ -34,8 +34,8 @@ pub(super) struct Contact {
 }
 
 impl Supporters {
-    /// Notes an acknowledgement of a message that was sent at `echo`. It counts for `span` from that time. If it
-    /// comes more than `gap` after the last one, the contact begins anew.
+    /// Notes an acknowledgement of a message that was sent at `echo`. It counts for `span` from that time. If it comes
+    /// more than `gap` after the former acknowledgement, the time without a gap starts again.
     pub(super) fn note(
         &mut self,
         now: Time,
@@ -73,7 +73,7 @@ impl Supporters {
         }
     }
 
-    /// Returns the time until which `quorum` voters support this leader. The leader's own support lasts until `own`.
+    /// Returns when the support of a quorum ends, with the leader's own support until `own`; `None` without a quorum.
     pub(super) fn until(&mut self, own: Time, quorum: usize) -> Option<Time> {
         // The leader itself belongs to the quorum, and positions count from 0.
         let Some(position) = quorum.checked_sub(2) else {
@@ -98,7 +98,7 @@ impl Supporters {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }
 
-    /// Returns the longest time that a voter has been in contact.
+    /// Returns for how long the voter in the longest contact without a gap has been heard; zero without a voter.
     pub(super) fn oldest(&self, now: Time) -> Duration {
         let spans = self.contacts.values().map(|c| now.since(c.since));
         spans.max().unwrap_or_default()

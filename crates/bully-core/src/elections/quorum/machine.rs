@@ -51,8 +51,8 @@ impl QuorumBully {
         }
     }
 
-    /// `lease-ends-by-clock`: ends an expired lease. Every step begins with this check, so a former leader has no
-    /// effect.
+    /// `lease-ends-by-clock`: ends an expired lease. Every step begins with this check, so an agent whose lease has
+    /// ended does nothing as leader.
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && leading.has_lease()

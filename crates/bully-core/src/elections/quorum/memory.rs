@@ -79,7 +79,7 @@ pub(super) struct Memory {
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Time since which a part of the memory of the others is not written.
     pub(super) unwritten: Option<Time>,
-    /// The agents about whose other store this agent has reported.
+    /// The agents that had another store than before, if this agent has reported that.
     pub(super) told: BTreeSet<AgentId>,
     /// `older-than-remembered`: this agent no longer takes part.
     pub(super) is_over: bool,
@@ -88,10 +88,10 @@ pub(super) struct Memory {
 /// Whether a voter abstains when it hears of a later election than the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Late {
-    /// It does not: its record is of an earlier election, it took part in the first one, it was excused, or it has
-    /// abstained.
+    /// It does not abstain: its record is of an earlier election, it took part in the first one, it was excused, or it
+    /// has abstained already.
     No,
-    /// It does, unless all others excuse it. So far no answer knows of an earlier incarnation or of a later election.
+    /// It abstains unless all others excuse it. So far no answer knows an earlier incarnation or a later election.
     UnlessUnknown,
     Yes,
 }

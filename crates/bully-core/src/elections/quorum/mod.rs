@@ -250,8 +250,8 @@ impl Election for QuorumBully {
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 
-    /// `None` states that no record was ever written under this name: never pass it for a record that was lost. A
-    /// voter that is not in the configured list takes part as an observer.
+    /// `None` states that no record was ever written under this name: never pass `None` for a lost record. A voter that
+    /// is not in the configured list takes part as an observer.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
         let typed = (config.epoch, config.electorate());

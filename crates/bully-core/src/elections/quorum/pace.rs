@@ -21,9 +21,9 @@ const CALM: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct RoundPace {
     doublings: u8,
-    /// Whether an answer came late since the last round of questions began.
+    /// Whether rounds were made longer since the last round of questions began.
     has_doubled: bool,
-    /// The last round of questions since there was a leader that ended without success.
+    /// The last round of questions that ended without success; `None` if there was none since an agent led.
     ran_out: Option<u64>,
 }
 

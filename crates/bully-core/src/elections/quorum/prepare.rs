@@ -84,9 +84,9 @@ impl Ahead {
 
 impl Leading {
     /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. It leads meanwhile,
-    /// so a busy disk delays no work. A wait of E would be too short for many disks, and the election after it would
-    /// wait for the same disk without a leader. The leader waits for half a lease at most. The other half is time in
-    /// which the work can end, if the voters have ended as well and no lease is renewed.
+    /// so a busy disk delays no work. A wait of one round would be too short for many disks, and the election after it
+    /// would wait for the same disk without a leader. The leader waits for half a lease at most. In the other half the
+    /// work can end, even if the voters have ended as well and do not renew the lease.
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,
@@ -194,7 +194,7 @@ impl Leading {
         });
     }
 
-    /// Handles the timer of a preparation. Returns whether one was under way.
+    /// Handles the timer of a preparation. Returns whether the leader was preparing a hand-over.
     pub(super) fn on_preparing_due(&mut self, core: &Core, now: Time, out: &mut Out) -> bool {
         let Some(due) = self.preparing.as_ref().map(|preparing| preparing.due) else {
             return false;
@@ -237,7 +237,7 @@ pub(super) fn may_vote_ahead(
     // A voter has one vote in a term, and none below a term in which it has taken part.
     let is_free = claim.term > core.voter.record.term
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
-    // An earlier incarnation may have given a promise to another leader.
+    // An earlier incarnation of this voter may have given a promise to another leader.
     let voter = &core.voter;
     let abstains = !voter
         .blocked(&core.config, now, (from, incarnation), None)

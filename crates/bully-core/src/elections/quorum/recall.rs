@@ -124,7 +124,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks a voter that has sent a message but no answer, at most once in E.
+    /// `ask-after-start`: asks a voter that has sent a message but no answer, at most once in a round.
     pub(super) fn recall_from(&mut self, now: Time, from: &AgentId, out: &mut Out) {
         if self.voter.memory.open.is_empty() || !self.me.is_voter() {
             return;
@@ -139,7 +139,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks the voters that have just appeared, so that no starting voter has to wait for E.
+    /// `ask-after-start`: asks the voters that have just appeared, so that a starting voter need not wait for a round.
     pub(super) fn recall_from_new(&mut self, now: Time, out: &mut Out) {
         let members = &self.me.members;
         let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);

@@ -24,8 +24,8 @@ use crate::{
 };
 
 impl Leading {
-    /// Returns the remaining time for which this leader does not hand over to this agent; `None` if it may hand over
-    /// now.
+    /// Returns the remaining time for which this leader does not hand over to the agent `from`; `None` if it may hand
+    /// over now.
     pub(super) fn grace(
         &self,
         core: &Core,
@@ -46,7 +46,7 @@ impl Leading {
         let grace = core.flapping.grace_for(now, from, grace);
         let fresh = core.config.heartbeat().saturating_mul(2);
         let contact = self.supporters.contact(from);
-        // An agent that was not heard a short time ago could not hold the leadership.
+        // An agent without a recent message could not keep the leadership, so it has to wait for the whole time.
         let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
             return Some(grace);
         };
@@ -177,8 +177,8 @@ impl Leading {
     }
 
     /// Returns the agent to which this leader hands over: the wanted agent if it was heard a short time ago, else the
-    /// highest-ranked voter that was. Voters that are not slow come first (`slow-waits`). The snapshot of the members
-    /// is not used, because it may contain agents that this leader cannot reach.
+    /// highest-ranked of the voters that were heard. Voters that are not slow come first (`slow-waits`). The snapshot
+    /// of the members is not used, because it may contain agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {

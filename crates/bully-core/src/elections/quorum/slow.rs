@@ -60,7 +60,7 @@ impl Core {
         }
     }
 
-    /// Returns the median time of a write, if it is longer than E.
+    /// Returns the median time of a write; `None` if it is not longer than a round E.
     pub(super) fn slow_writes(&self) -> Option<Duration> {
         let median = self.writes.as_ref().map(|writes| writes.median());
         median.filter(|median| !median.is_zero())

@@ -91,7 +91,7 @@ pub(super) enum Start {
         term: Term,
         next: Box<Decree>,
     },
-    /// This list was decided. `from` sent it; `None` if this agent had it decided.
+    /// This list was decided. `from` sent it; `None` if this agent collected the seals that decided it.
     Enter {
         decree: Box<Decree>,
         from: Option<AgentId>,
@@ -111,7 +111,7 @@ impl Next {
     }
 }
 
-/// The former leader, and the certainty of its end. This agent does not wait for it.
+/// The former leader, and the certainty of its end. An agent's slot does not wait for this leader, whatever its rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Predecessor {
     pub(super) id: AgentId,

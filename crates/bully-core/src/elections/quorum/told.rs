@@ -100,7 +100,7 @@ impl QuorumBully {
         }
     }
 
-    /// Tells a second leader of a term that this term already has a leader.
+    /// Reports to a second leader of a term that this term already has a leader.
     fn refuse_another(
         &self,
         (from, incarnation): SenderIncarnation<'_>,
@@ -115,7 +115,7 @@ impl QuorumBully {
                 incarnation,
             },
         );
-        // Without disks this may happen, because voters may have forgotten terms.
+        // Without disks a term may get two leaders, because voters may have forgotten terms. That is no error.
         if self.core.config.diskless().is_none() {
             error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");
         }

@@ -82,7 +82,7 @@ impl Vacant {
             return Self::until(core, now, Posture::OwnSlot, after, before, out);
         }
         let retry = match before.as_ref().map(|before| before.certainty) {
-            // A voter whose refusal contained a longer time may not have learned of the confirmed end yet.
+            // A voter that refused for longer may not have known the confirmed end yet, so one round is enough.
             Some(Certainty::Confirmed) => retry.min(round),
             Some(Certainty::Suspected) | None => retry,
         };
@@ -90,7 +90,7 @@ impl Vacant {
         Self::until(core, now, Posture::OwnSlot, after, before, out)
     }
 
-    /// Defers: the agent waits W for the announcement of another agent.
+    /// Defers: the agent waits for the announcement of another agent, for the time W (`QuorumConfig::wait`).
     pub(super) fn defer(
         core: &mut Core,
         now: Time,
@@ -150,8 +150,8 @@ impl Vacant {
         Next::Stay
     }
 
-    /// Only an agent that becomes eligible, or stops being eligible, gets another slot. With another score the next
-    /// round asks anyway.
+    /// Only an agent that becomes eligible, or stops being eligible, gets another slot. An agent whose score changes
+    /// keeps its slot, and then asks with the new score.
     pub(super) fn on_set_score(before: Option<Score>, score: Option<Score>) -> Next {
         if before.is_some() && score.is_some() {
             return Next::Stay;

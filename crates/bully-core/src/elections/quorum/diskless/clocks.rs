@@ -85,7 +85,7 @@ impl Core {
         })
     }
 
-    /// `refuse-by-the-clock`: refuses a claim that is too far ahead, and reports this voter's clock to its candidate.
+    /// `refuse-by-the-clock`: refuses a claim that is too far ahead, and reports this voter's clock to the candidate.
     pub(in crate::elections::quorum) fn refuse_by_clock(
         &self,
         now: Time,

@@ -27,8 +27,8 @@ impl Core {
 }
 
 impl Voter {
-    /// `bound-to-one-life`: returns whether a promise to another incarnation still binds this voter. A higher term in
-    /// the announcement does not end it: it may be the term of a forgotten election, announced long ago.
+    /// `bound-to-one-life`: returns whether, without disks, a promise to another agent or incarnation still binds this
+    /// voter. A higher announced term does not end the promise: that term may be of a forgotten election.
     pub(in crate::elections::quorum) fn is_bound_elsewhere(
         &self,
         config: &QuorumConfig,

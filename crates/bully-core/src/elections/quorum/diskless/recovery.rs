@@ -30,9 +30,9 @@ pub(in crate::elections::quorum) struct Recovery {
     /// The other voters that remember, with the terms in their answers. Such an answer counts until this incarnation
     /// takes part.
     remember: BTreeMap<AgentId, Term>,
-    /// The other voters that recover themselves, as they answered in the last round.
+    /// The other voters that answered in the last round that they recover, too.
     recover: Forgetful,
-    /// The same for the round before the last one. It is only displayed, until the answers to the last round arrive.
+    /// The voters that answered so in the round before. Displayed until the answers to the last round arrive.
     recovered_before: Vec<AgentId>,
     /// The highest term in any answer.
     highest: Term,
@@ -60,8 +60,8 @@ impl QuorumConfig {
     /// Longest time from the start of the last voter of a majority until a voter of that majority leads. `above` is
     /// the number of voters that outrank the last voter and are down.
     ///
-    /// ((P + E) (1 + r) / (1 - r) + max(E, H)) / (1 - r) + S × `above` + J + 2 E + 5 d without disks, for the clock-rate error
-    /// r = 11 %; with disks the first part is P / (1 - r).
+    /// Without disks: ((P + E) (1 + r) / (1 - r) + max(E, H)) / (1 - r) + S × `above` + J + 2 E + 5 d; with disks, the
+    /// first part is P / (1 - r). [`Timings`] explains the letters. The error of a clock's rate is r = 11 %.
     ///
     /// ```
     /// use std::time::Duration;

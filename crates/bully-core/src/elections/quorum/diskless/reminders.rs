@@ -58,7 +58,7 @@ impl QuorumBully {
 }
 
 impl Core {
-    /// Answers a question. The question changes only one thing: its sender has read its clock again.
+    /// Answers a question. The question changes one thing: a clock read by an earlier incarnation is forgotten.
     fn remind(&mut self, now: Time, from: &AgentId, question: &Recover, out: &mut Out) {
         self.forget_clock(from, Some(question.round.incarnation));
         let answer = Recovered {
