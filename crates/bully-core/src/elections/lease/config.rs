@@ -33,8 +33,8 @@ pub struct LeaseConfig {
     /// Least difference by which a better agent's score must exceed the leader's score. Default: none; between equal
     /// scores the name decides.
     pub margin: Option<Score>,
-    /// Longest time between the step-down of a leader and the end of its work. Default: D - 2 d, so that the work
-    /// ends within the lease even if the store does not answer meanwhile.
+    /// Longest time between the step-down of a leader and the end of its work. Default: the [lease](Timings::lease)
+    /// minus two [delay bounds](Timings::delay_bound), so that the work ends even if the store does not answer.
     pub drain: Option<Duration>,
     /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
     /// agent's score is set or the agent is told to campaign. Default: 60 s.
