@@ -261,7 +261,7 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     /// Writes the first mark of this leader. If no agent knows the schedule, it begins now, for all later leaders.
-    /// After a change of the voters, no tick begins before a quorum of the new voters knows the mark of the former.
+    /// After a change of the voters, no tick begins before a quorum of the new voters knows the former voters' mark.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Founding(poll, mark);
