@@ -9,7 +9,7 @@ use super::{
 };
 use bully_core::protocol::{Incarnation, Time};
 
-/// Answers "are you there?". The answer is always yes.
+/// Answers `AreYouThere`, "are you up?". The answer is always yes.
 pub(super) fn are_you_there(
     core: &mut Core,
     state: &State,
@@ -27,7 +27,7 @@ pub(super) fn are_you_there(
     let there = There {
         coordinates: state.coordinates(election),
         election: election.clone(),
-        // `None` while this agent cools down: it is up, but the asker need not wait for it.
+        // `None` also while this agent cools down after a step-down: it is up, but the asker need not wait for it.
         score: core.candidate_score(now),
         seen: core.numbers.seen,
     };
@@ -42,8 +42,8 @@ pub(super) fn are_you_there(
     Next::Stay
 }
 
-/// Answers "do you work under me?". The answer is "yes" if this agent has accepted the asker as its coordinator, in
-/// the election that the question names.
+/// Answers `AreYouNormal`, "do you work under me?". The answer is "yes" if this agent has accepted the asker as its
+/// coordinator, in the election that the question names.
 pub(super) fn are_you_normal(
     core: &mut Core,
     state: &mut State,
@@ -74,7 +74,7 @@ pub(super) fn are_you_normal(
     }
 }
 
-/// Takes the task. It is accepted only from the coordinator, and only by the election by which it coordinates.
+/// Takes the task. Only the coordinator may give it, and only in the election by which it coordinates.
 pub(super) fn ready(
     core: &Core,
     state: &mut State,

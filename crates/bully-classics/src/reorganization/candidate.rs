@@ -24,7 +24,7 @@ pub(super) struct Candidacy {
     /// The score with which this agent holds the election.
     pub score: Score,
     phase: Phase,
-    /// The members that were asked at the beginning: all that ranked above as far as was known.
+    /// The members that were asked at the beginning: all that were known to rank above this agent.
     asked: BTreeSet<AgentId>,
     /// The members that were called in this phase and have not answered.
     pending: BTreeSet<AgentId>,
@@ -35,8 +35,8 @@ pub(super) struct Candidacy {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// The agent waits for answers. An agent above may have answered already, and another agent may have halted this
-    /// one.
+    /// The agent waits for answers of the agents above it. One of them may have answered already (`superior`), and
+    /// another agent may have halted this agent (`halter`).
     Asking {
         superior: Option<Rank>,
         halter: Option<Halter>,
@@ -74,7 +74,7 @@ impl Candidacy {
         (candidacy, next)
     }
 
-    /// Calls the pending members, and waits for their answers.
+    /// Sends a call to the pending members, and waits for their answers.
     fn call(
         &mut self,
         core: &mut Core,
@@ -104,12 +104,12 @@ impl Candidacy {
                 Some(above) => defer_to(core, above),
                 None => self.halt_others(core, now, out),
             },
-            // `make-coordinator-known`: all members that are up have stopped their work.
+            // `make-coordinator-known`: the members that acknowledged the halt have stopped their work.
             Phase::Halting => {
                 self.enter(Phase::Reorganizing);
                 self.call(core, now, NewCoordinator { election }, out)
             }
-            // `hand-out-task`: observers receive the task as well, but the candidate does not wait for them.
+            // `hand-out-task`: observers receive the task as well, but the candidate does not wait for their answers.
             Phase::Reorganizing => {
                 self.enter(Phase::Readying);
                 let task = core.config.task;
@@ -128,7 +128,7 @@ impl Candidacy {
         }
     }
 
-    /// Enters the next phase, which calls the agents that obeyed in the phase before.
+    /// Enters the next phase. Its call goes to the agents in `up`, which acknowledged the halt.
     fn enter(&mut self, phase: Phase) {
         self.phase = phase;
         self.pending.clone_from(&self.up);
@@ -137,7 +137,7 @@ impl Candidacy {
     /// `halt-all-others`: no agent above is up, so all other agents have to stop their work.
     fn halt_others(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if !core.others(self.score, true).is_subset(&self.asked) {
-            return ELECT; // an agent has risen above this one since, and was not asked
+            return ELECT; // an agent that was not asked ranks above this agent by now
         }
         self.phase = Phase::Halting;
         self.pending = core.others(self.score, false);
@@ -149,7 +149,7 @@ impl Candidacy {
 
     // ---- answers ----------------------------------------------------------------------------
 
-    /// Handles an answer to the first question. If its sender turns out to rank below, this agent does not defer.
+    /// Handles an answer to `AreYouThere`. If its sender turns out to rank below, this agent does not defer to it.
     pub(super) fn on_there(
         &mut self,
         core: &mut Core,
@@ -199,8 +199,8 @@ impl Candidacy {
         Next::Stay
     }
 
-    /// Handles a refusal: a member is up and does not obey. This agent begins a new election, after the agents above
-    /// had their slot.
+    /// Handles a refusal: a member is up and does not obey. This agent begins a new election after a pause, in which
+    /// the agents above it may begin theirs.
     pub(super) fn on_nack(&self, core: &Core, from: &AgentId, nack: &Nack) -> Next {
         if !self.calls(nack.call, &nack.election) || !self.pending.contains(from) {
             return Next::Ignore("an answer to an earlier call");
@@ -219,14 +219,14 @@ impl Candidacy {
         current == Some(call) && self.election == *election
     }
 
-    /// Called when T has passed: the members that did not answer are dead.
+    /// Handles the end of the wait for answers (T, the deadline): the members that did not answer count as dead.
     pub(super) fn on_answer_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(ReorganizationTimer::Answer, self.due.since(now));
             return Next::Stay;
         }
-        // Before any member knows the coordinator, missing answers do no harm. Afterwards the group differs from the
-        // halted group, and a new election begins.
+        // Before any member knows the coordinator, missing answers do no harm. Later they do: the agents that work
+        // would not be the agents that were halted, so a new election begins.
         if self.is_made_known() {
             return ELECT;
         }
@@ -253,8 +253,8 @@ impl Candidacy {
 
     // ---- halters ----------------------------------------------------------------------------
 
-    /// Notes that another agent has halted this one while agents above that halter may still be up. The highest of
-    /// such halters is answered later, the others are refused at once.
+    /// Notes that another agent has halted this agent, while agents above that halter may still be up. If there are
+    /// several halters, the highest of them is answered later, and the others are refused at once.
     pub(super) fn keep_waiting(&mut self, core: &Core, now: Time, new: Halter, out: &mut Out) {
         let Phase::Asking { halter, .. } = &mut self.phase else {
             return;
@@ -265,7 +265,7 @@ impl Candidacy {
                 Some(new)
             }
             old => {
-                // An older halt of the same agent needs no refusal, because that agent has begun a later election.
+                // An old halt of the same agent needs no refusal, because that agent has begun a later election.
                 let other = old.filter(|old| old.by.id != new.by.id);
                 *halter = Some(new);
                 other
@@ -276,7 +276,7 @@ impl Candidacy {
         }
     }
 
-    /// Obeys the halter if no awaited agent ranks above it any more.
+    /// Decides about the halter that waits, once no agent above the halter may still answer.
     fn reconsider_halter(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         match &self.phase {
             Phase::Asking {

@@ -34,9 +34,9 @@ pub struct ReorganizationConfig {
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
     /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
     ///
-    /// An agent that cools down also has a slot, the last one. It waits for `takeover` and until its slot, eight
-    /// slots
-    /// after the others. Then it holds an election, because perhaps all remaining
+    /// An agent that cools down first waits for [`takeover`](Self::takeover), and then for its slot. Agents act in order
+    /// of rank, in slots of one [step](Timings::step); an agent that cools down acts eight slots later than it would
+    /// otherwise. Then it holds an election, because perhaps all remaining
     /// agents cool down. So a cool-down delays the next leader by at most the takeover, sixteen steps
     /// and a jitter, whichever agents remain.
     pub cooldown: Duration,
@@ -70,8 +70,8 @@ impl ReorganizationConfig {
         }
     }
 
-    /// Checks that the timings have a failure detector. The relations between durations hold already, for example a
-    /// deadline of more than two delay bounds.
+    /// Checks that the timings have a failure detector. `Timings` has checked the relations between durations, for
+    /// example that the deadline is more than two delay bounds.
     ///
     /// # Errors
     /// [`ReorganizationError`] with the missing part.
@@ -86,15 +86,14 @@ impl ReorganizationConfig {
         detector_of(&self.timings)
     }
 
-    /// Time for which an agent waits for an agent above it: 2.5 T (T is the deadline). That is longer than the T and
-    /// two delay bounds between an acknowledged halt and the coordinator's announcement.
+    /// Time for which an agent waits for an agent above it: 2.5 T (T is the deadline). That is longer than T and two
+    /// delay bounds, the longest time from an acknowledged halt to the coordinator's announcement.
     pub fn takeover(&self) -> Duration {
         self.timings.victory_wait()
     }
 
-    /// Time for which an agent waits for the next incarnation of a member that is known to be down: three delay
-    /// bounds, but at most the deadline. It cannot be zero, because a new incarnation may be up that no agent knows
-    /// yet.
+    /// Time for which an agent waits for an answer of members that are known to be down: three delay bounds, but at
+    /// most the deadline. It cannot be zero, because a new incarnation may be up that no agent knows yet.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
@@ -108,7 +107,7 @@ impl ReorganizationConfig {
         t.deadline().saturating_add(calls)
     }
 
-    /// The same time if some agents below are dead and no agent knows it: two deadlines and four delay bounds.
+    /// The same time if agents below are dead and no agent knows it: two deadlines and four delay bounds.
     pub fn worst_case_election_with_losses(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(4);

@@ -47,7 +47,7 @@ impl Core {
 
     // ---- this agent -------------------------------------------------------------------------
 
-    /// Returns the score with which this agent can be elected now; `None` also while the agent defers to others.
+    /// Returns the score with which this agent can be elected now; `None` also while the agent cools down.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
@@ -74,7 +74,7 @@ impl Core {
         let t = &self.config.timings;
         let delay = slot::delay(t.step(), slot::behind(ahead, defers));
         let (cause, wait) = if defers {
-            // All others act first, and the wait includes the time of an election.
+            // All others act first: the wait includes the time of their election.
             (
                 WaitCause::Cooldown,
                 self.config.takeover().saturating_add(delay),
@@ -115,8 +115,7 @@ impl Core {
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// Returns the other voters that rank above this agent with this score if `above`, else the other voters that do
-    /// not.
+    /// Returns the other voters that rank above this agent with the score `score` if `above`, otherwise the others.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters
@@ -131,7 +130,7 @@ impl Core {
         observers.map(|m| m.id.clone()).collect()
     }
 
-    /// Returns whether this agent is a member and is not known to be down.
+    /// Returns whether the agent `id` is a member and is not known to be down.
     pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)
@@ -151,14 +150,14 @@ impl Core {
 
     pub(super) fn ack(&self, to: &AgentId, call: Call, election: &ElectionId, out: &mut Out) {
         let election = election.clone();
-        // A candidate waits only for voters.
+        // A candidate waits only for voters, so an observer sends no answer.
         if self.me.is_voter() {
             out.send(to, Ack { call, election });
         }
     }
 
-    /// Sends a refusal with its reason. By the original rules an ignored call succeeds, and a candidate whose members
-    /// were halted meanwhile considers itself the winner.
+    /// Sends a refusal with its reason. By the original rules, which have no refusal, an ignored call succeeds, and a
+    /// candidate whose members were halted by another agent considers itself the winner.
     pub(super) fn nack(
         &self,
         now: Time,

@@ -20,9 +20,9 @@ enum HaltAnswer {
     Obeys,
     /// The agent has already obeyed this halt.
     Obeyed,
-    /// The halt belongs to an older election, or to an agent below the obeyed one.
+    /// The halt belongs to an older election, or to an agent that ranks below the agent that this one obeys.
     Refuses,
-    /// An agent above the caller may be up: the agent waits for its answer.
+    /// An agent above the caller may be up: this agent waits for the answer of that agent.
     Waits,
     /// The caller ranks below this agent.
     Outranks,
@@ -36,7 +36,7 @@ pub(super) fn on_halt(
     halt: &Halt,
     out: &mut Out,
 ) -> Next {
-    // This also holds for a refused halt: the agent's own next election has to be a later one.
+    // The count is noted even if the halt is refused: the agent's own next election must have a higher count.
     core.numbers.hear(halt.election.count);
     core.learn(&by.id, Some(halt.score));
     let election = halt.election.clone();
@@ -59,7 +59,7 @@ pub(super) fn on_halt(
 }
 
 fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltAnswer {
-    // Checked first, because the promised election itself counts as older.
+    // Checked first: the election that was promised counts as older, and must not be refused.
     if state.halter(&halt.election).is_some() {
         return HaltAnswer::Obeyed;
     }
@@ -78,7 +78,7 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltA
         },
         State::Idle | State::Member(_) | State::Leader(_) => None,
     };
-    // The obeyed agent may halt again, and its score may have fallen.
+    // The agent that this one obeys may halt it again, even if its score has fallen.
     if obeyed.is_some_and(|above| above.id != by.id && above > by) {
         return HaltAnswer::Refuses;
     }

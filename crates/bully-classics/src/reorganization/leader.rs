@@ -18,7 +18,7 @@ use bully_core::protocol::{LostReason, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub election: ElectionId,
-    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
+    /// The score with which it leads. A leader without a score of its own keeps this score while it drains (ends its
     /// work).
     score: Score,
     /// Time of the next check.

@@ -44,7 +44,7 @@ impl Reorganization {
         let has_begun = self.stepped.is_some();
         let next = match input {
             Input::Start(members) if !has_begun => {
-                // `recover-on-start`: the first start is a recovery as well.
+                // `recover-on-start`: the first start counts as a recovery as well.
                 core.numbers.hear(members.term());
                 core.me.members = members;
                 ELECT
@@ -248,7 +248,7 @@ impl Reorganization {
     fn on_set_score(&mut self, now: Time, score: Option<Score>, out: &mut Out) -> Next {
         let core = &mut self.core;
         let before = mem::replace(&mut core.me.score, score);
-        // If the application sets a score, the agent is ready to lead again.
+        // The application sets a score when the agent is ready to lead again, so this ends the cool-down.
         let has_cooled_down = score.is_some() && core.end_cooldown(out);
         if !core.me.is_voter() || (before == score && !has_cooled_down) {
             return Next::Stay;

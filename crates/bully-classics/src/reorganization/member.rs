@@ -102,7 +102,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
-        // In that case the agent does not answer: the silence has no effect, and a halt follows.
+        // Then the agent does not answer: its silence has no effect, and its halt follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }
@@ -152,7 +152,7 @@ impl Membership {
     }
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // A second question would delay the deadline of the first one.
+        // A second question would set a new deadline for the answer to the first question.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }
@@ -179,8 +179,8 @@ impl Membership {
         if !is_asked || self.election != there.election {
             return Next::Ignore("an answer to an earlier question");
         }
-        // A coordinator that does not know its election counts as silent. After a quick restart it is up, and without
-        // this rule its members would work on without a coordinator.
+        // A coordinator that does not know its election counts as silent. After a quick restart it is up, but no longer
+        // coordinates: without this rule its members would work on without a coordinator.
         if !there.coordinates {
             return ELECT;
         }
@@ -211,7 +211,7 @@ pub(super) fn on_new_coordinator(
 ) -> Next {
     let election = &message.election;
     if state.member_of(election).is_some() {
-        // A message may arrive twice. A refusal of the second copy could begin another election.
+        // A message may arrive twice: a refusal of the second copy could begin another election.
         core.ack(from, Call::NewCoordinator, election, out);
         return Next::Stay;
     }

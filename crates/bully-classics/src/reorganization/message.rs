@@ -37,7 +37,7 @@ pub struct AreYouThere {
 pub struct There {
     /// The election in the question.
     pub election: ElectionId,
-    /// The sender's present score; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or cools down and lets others lead.
     pub score: Option<Score>,
     /// Whether the sender coordinates by this election.
     pub coordinates: bool,
@@ -116,7 +116,7 @@ pub enum Call {
     Ready,
 }
 
-/// The answer to a call: it is done.
+/// The answer to a call that the sender of the answer has carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ack {
@@ -126,7 +126,7 @@ pub struct Ack {
     pub election: ElectionId,
 }
 
-/// The answer to a call: it is refused, with the reason.
+/// The answer to a call that the sender of the answer refuses, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
@@ -136,11 +136,11 @@ pub struct Nack {
     pub election: ElectionId,
     /// The highest count that the sender has seen.
     pub seen: Term,
-    /// The sender's present score; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or cools down and lets others lead.
     pub score: Option<Score>,
 }
 
-/// "I no longer coordinate": the leadership has ended before this is sent.
+/// "I no longer coordinate." The sender has ended its leadership before it sends this.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
@@ -212,7 +212,7 @@ impl PeerMessage for ReorganizationMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer sends this if it already knows a later election than the announced one.
+            // An observer sends this if it already knows a later election than the one by which a coordinator calls it.
             Self::NotNormal(_) => MinimumRole::Observer,
             Self::There(m) if m.coordinates => MinimumRole::Leader,
             Self::AreYouThere(_)
@@ -232,7 +232,7 @@ impl PeerMessage for ReorganizationMessage {
         Some(self.term())
     }
 
-    /// Returns whether the message is repeated: the check never ends.
+    /// Returns whether the message is repeated for ever: `AreYouNormal` and its answer `Normal` are.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
     }

@@ -206,7 +206,7 @@ impl Election for Reorganization {
             // reorganizes itself under its own coordinator.
             leaders: Leaders::PerSide,
             storage: Storage::of_voters(kind),
-            // A pause breaks the promise, whichever clock is used.
+            // A pause of an agent breaks the promise, whichever clock the agent uses.
             clock: ClockKind::Any,
             ..Requirements::new(RULES)
         })
@@ -255,7 +255,7 @@ impl Reorganization {
             .map_or(PaperStatus::Down, |_| self.state.status())
     }
 
-    /// The paper's S(i).c: the coordinator, in *Reorganization* and *Normal*.
+    /// The paper's S(i).c: the coordinator; `None` unless the status is *Reorganization* or *Normal*.
     pub fn coordinator(&self) -> Option<&AgentId> {
         match (self.state.status(), &self.state) {
             (PaperStatus::Down | PaperStatus::Election, _) => None,
@@ -266,7 +266,7 @@ impl Reorganization {
 }
 
 impl Reorganization {
-    /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
+    /// The paper's S(i).d: the task; `None` unless the status is *Normal*. An observer need not know the task.
     pub fn task(&self) -> Option<Task> {
         match &self.state {
             State::Leader(_) => Some(self.core.config.task),

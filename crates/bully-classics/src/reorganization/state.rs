@@ -37,7 +37,7 @@ impl State {
             Self::Candidate(candidacy) if candidacy.has_superior() => Role::Waiting,
             Self::Candidate(_) => Role::Candidate,
             Self::Waiting(wait) => match wait.cause {
-                WaitCause::Cooldown => Role::Follower, // no agent has told it to wait
+                WaitCause::Cooldown => Role::Follower, // no other agent has told this agent to wait
                 WaitCause::Superior(_) | WaitCause::Halted(_) | WaitCause::Pause => Role::Waiting,
             },
             Self::Member(membership) if membership.is_normal() => Role::Follower,
@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Returns whether this agent only lets others lead first.
+    /// Returns whether this agent waits only because it cools down after a step-down.
     pub(super) const fn is_cooling_down(&self) -> bool {
         match self {
             Self::Idle => true,
@@ -119,9 +119,9 @@ pub(super) struct Halter {
 /// The reason for a wait.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WaitCause {
-    /// An agent above this one is up.
+    /// An agent above this agent is up, and should lead.
     Superior(Rank),
-    /// An agent has halted this one.
+    /// Another agent has halted this agent.
     Halted(Halter),
     /// This agent's own election has failed, or its slot has not come.
     Pause,
@@ -135,15 +135,15 @@ pub(super) enum Next {
     Stay,
     /// The input changes nothing, for this reason.
     Ignore(&'static str),
-    /// Hold an election. A leadership ends for this reason.
+    /// Hold an election. If this agent leads, its leadership ends for this reason.
     Elect(LostReason),
-    /// Hold an election, although the snapshot shows this agent as up: it is known to be gone.
+    /// Hold an election without the contained agent: it is gone, although the snapshot may show it as up.
     ElectWithout(AgentId),
-    /// Hold an election in order of rank.
+    /// Hold an election in the agent's slot, a time in order of rank.
     WaitForSlot,
-    /// Wait for this time, for the event of the cause.
+    /// Wait at most for this time, until the event of the cause.
     Defer(WaitCause, After),
-    /// Obey the agent that has halted this one.
+    /// Obey the agent that has halted this agent.
     Obey(Halter),
     /// Join the coordinator that has halted this agent.
     Join(Leader, ElectionId, Score),

@@ -79,7 +79,7 @@ impl Reorganization {
         self.leave(reason, out);
         let core = &mut self.core;
         let Some(score) = core.candidate_score(now) else {
-            return core.wait_for_slot(now); // an agent that cools down has the last slot
+            return core.wait_for_slot(now); // the slot of an agent that cools down is the last one
         };
         let Some(count) = core.numbers.next() else {
             return Next::Ignore("the counts have come to their end");
@@ -112,7 +112,7 @@ impl Reorganization {
             return Next::Stay;
         };
         let election = leading.election.clone();
-        // The successor that was chosen when the work began to end may be gone by now.
+        // The successor was chosen when the leader began to end its work, and may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -123,11 +123,11 @@ impl Reorganization {
             election,
             successor,
         });
-        Next::WaitForSlot // the last slot, or at once if no other agent is up
+        Next::WaitForSlot // in the last slot, or at once if no other agent is up
     }
 
-    /// Leaves the present state. If the application knows of a leadership or membership, it ends here, and the
-    /// application is told.
+    /// Leaves the present state. If the application was told of a leadership or membership in this state, it is told
+    /// now that this has ended.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => {}

@@ -23,7 +23,7 @@ impl Wait {
             return Next::Stay;
         }
         match &self.cause {
-            // The snapshot may still show that agent as up, but an agent that cools down need not defer to it.
+            // The snapshot may show this agent as up, but it did not lead in time: no cool-down waits for it.
             WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. }) => {
                 Next::ElectWithout(by.id.clone())
             }
@@ -43,7 +43,7 @@ impl Wait {
             {
                 ELECT
             }
-            // No other agent is left that could lead first.
+            // A score shows that this agent need not defer: no other agent is left that could lead first.
             WaitCause::Cooldown if core.candidate_score(now).is_some() => ELECT,
             WaitCause::Superior(_)
             | WaitCause::Halted(_)
