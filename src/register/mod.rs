@@ -26,9 +26,9 @@
 //! these rounds.
 //!
 //! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
-//! two kills. The holder's process then sends nothing more to the store, and the time ends when another agent leads. In
-//! the first two rows an agent stops beside other agents of its process, which learn of the stop and do not wait for
-//! the end of the lease.
+//! two kills. After the kill, the holder's process sends nothing more to the store, and the time ends when another
+//! agent leads. In the first two rows an agent stops beside other agents of its process, which learn of the stop and do
+//! not wait for the end of the lease.
 //!
 //! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|

@@ -151,7 +151,7 @@ const VALUE: [u8; 256] = [b' '; 256];
 
 const FEWEST: usize = 3;
 
-/// Pause between two operations. Agents use a store even less often.
+/// Pause between two operations. An agent pauses even longer.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::protocol::Time;
 /// Limits the pace of the operations of one part of a group, such as the marks of its schedules.
 #[derive(Debug, Default)]
 pub(crate) struct BackOff {
-    /// The kind of operation that fails. For example, a store that became read-only still answers reads.
+    /// The kind of operation that fails. Others may succeed: a store that became read-only still answers reads.
     failing: Option<Access>,
     /// Number of failures in a row.
     failures: u32,
@@ -31,15 +31,15 @@ impl BackOff {
         }
     }
 
-    /// Returns the time at which the next operation may begin, if the store fails. While it fails, only one operation
-    /// may try the store at a time.
+    /// Returns the earliest time of the next operation; `None` if the store does not fail. While it fails, only one
+    /// operation may try the store at a time.
     pub(crate) fn not_before(&self) -> Option<Time> {
         self.failing.map(|_| self.not_before)
     }
 }
 
-/// Returns the time from the beginning of an operation to the next operation of its kind, after `failures` failures in
-/// a row.
+/// Returns the time from the beginning of an operation to the beginning of the next operation of its kind, after
+/// `failures` failures in a row.
 pub(crate) fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
@@ -47,7 +47,7 @@ pub(crate) fn pause(failures: u32) -> Duration {
 /// Shortest time between two reads: the store is read at most a hundred times a second, for any number of questions.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Largest number of doublings of the pause: a failing store is tried every 640 ms.
+/// Largest number of doublings of the pause: a store that goes on failing is tried every 640 ms.
 const MOST_DOUBLINGS: u32 = 6;
 
 #[cfg(test)]

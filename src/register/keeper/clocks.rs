@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct ReadStoreClock {
     /// The time that the clock showed.
     pub(crate) wall: WallTime,
-    /// Duration of the answer. When the answer arrived, the clock showed at most this much more.
+    /// Time from the question to the answer. The clock's time at the answer is later than `wall` by at most this time.
     pub(crate) within: Duration,
 }
 

@@ -14,8 +14,8 @@ use crate::{
 pub(super) struct Content<R> {
     name: LeaseName,
     seen: SeenContent<R>,
-    /// The schedule of operations (in this process) to which the number belongs. Numbers of an earlier schedule have no
-    /// meaning in this one.
+    /// The number of the schedule of operations (in this process) that counts the changes. The count of an earlier
+    /// schedule has no meaning in this one.
     schedule: u64,
     number: u64,
 }
@@ -41,8 +41,8 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Notes the result of a read. Returns whether the content is different; an error means that the content is
-    /// unknown.
+    /// Notes the result of a read. Returns whether the content differs from the known content. After an error the
+    /// content is unknown.
     pub(super) fn note(
         &mut self,
         read: Result<Option<Entry>, RegisterError>,
@@ -54,7 +54,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Notes the stored entry. Returns whether the content is different.
+    /// Notes the stored entry. Returns whether the content differs from the known content.
     pub(super) fn show(&mut self, entry: Option<Entry>) -> bool {
         let seen = match entry {
             None => SeenContent::Nothing,
@@ -134,14 +134,14 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         }
     }
 
-    /// Returns the reason why the content is not a record of this group, if it is none.
+    /// Returns the reason why the content is not a record of this group; `None` if it is a record of this group.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.cell()?.content.err()
     }
 }
 
 impl Content<LeaseRecord> {
-    /// Returns whether the entry is the same leadership as the known record, renewed by its holder.
+    /// Returns whether the entry is the same leadership as the known record, and was only renewed by the holder.
     pub(super) fn is_renewed_by(&self, entry: &Entry) -> bool {
         let (Some(known), Ok(renewed)) = (self.record(), self.decode(entry)) else {
             return false;

@@ -39,7 +39,7 @@ struct Fault {
     reason: String,
 }
 
-/// A kind of operation: on the records of the lease, or on the marks of schedules. In this order a write is after a
+/// A kind of operation: on the records of the lease, or on the marks of schedules. The order has each write after its
 /// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
@@ -56,11 +56,11 @@ pub(crate) enum Access {
 pub(crate) struct StoreState {
     /// Time for which every read has failed, and the reason of the last failure.
     pub(crate) reads: Option<(Duration, String)>,
-    /// The same for writes.
+    /// As `reads`, for writes.
     pub(crate) writes: Option<(Duration, String)>,
-    /// The same for lists. While lists fail, the present agents are unknown.
+    /// As `reads`, for lists. While lists fail, the present agents are unknown.
     pub(crate) lists: Option<(Duration, String)>,
-    /// The same for the marks of schedules, for reads or writes.
+    /// As `reads`, for reads and writes of the marks of schedules.
     pub(crate) marks: Option<(Duration, String)>,
     /// Reason why the store's content is not a record of this group.
     pub(crate) refused: Option<String>,
@@ -99,7 +99,7 @@ impl Health {
         }
     }
 
-    /// Notes that the store's content is a record of this group, or the reason why it is none.
+    /// Notes that the store's content is a record of this group, or the reason why it is not.
     pub(super) fn holds(&self, store: &str, refused: Option<RecordError>) {
         let mut known = self.known();
         if let Some(reason) = refused.as_ref().filter(|_| known.refused != refused) {
@@ -127,7 +127,7 @@ impl Health {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownFaults> {
-        // No code that runs under the lock can panic half-way.
+        // A panic cannot interrupt the code under this lock half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

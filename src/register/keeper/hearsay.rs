@@ -21,17 +21,17 @@ pub(super) struct Hearsay {
     is_only: bool,
     /// The announced change of the lease that the next read must show.
     announced: Option<Change>,
-    /// An observation that no agent has received yet: from a read whose other half failed, or from a swap that found
-    /// another record than it expected.
+    /// An observation that no agent has received yet. It comes from a read of which one of two records failed, or from
+    /// a swap that found another record than it expected.
     pub(super) untold: UntoldSight,
 }
 
-/// An observation that the next complete read reports.
+/// An observation that the next read of both records reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UntoldSight {
     /// Whether a record is different from the record that the agents know.
     pub(super) is_changed: bool,
-    /// Whether another lease may have existed in between.
+    /// Whether other leases may have existed between the known lease and the present one.
     pub(super) is_broken: bool,
 }
 
@@ -58,7 +58,7 @@ impl KeeperSchedule {
         let is_under_way = !matches!(self.under_way, OperationUnderWay::Nothing);
         match (which, change) {
             (WhichRecord::Claim, _) | (_, Change::Unknown) => self.is_told = true,
-            // It may be a write of an agent of this process. The answer to that write will show it.
+            // The change may be a write of an agent of this process. The answer to that write will show it.
             (WhichRecord::Lease, change) if is_under_way => {
                 if self.hearsay.told.len() < MOST_TOLD {
                     self.hearsay.told.push(change);
@@ -87,8 +87,8 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // The agents do not know the lease that is renewed. The read that shows them this lease will show the renewal
-        // too.
+        // The agents do not know the lease that is renewed here. The read that shows them this lease will also show the
+        // renewal.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
@@ -110,7 +110,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns whether another lease may have existed before the lease of this read: see [`Self::breaks_the_chain`].
+    /// Returns whether another lease may have existed before the lease that was read: see [`Self::breaks_the_chain`].
     pub(super) fn is_broken_by(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
         match lease {
             Ok(found) => self.breaks_the_chain(found.as_ref()),

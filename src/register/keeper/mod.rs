@@ -85,7 +85,7 @@ pub(crate) struct Keeper {
 #[rtype(result = "()")]
 pub(crate) struct StoreAnswer<T: 'static>(pub(crate) T);
 
-/// The keys of the two records, and the common prefix of the keys of the present agents' rows.
+/// The keys of the lease and of the claim, and the common prefix of the keys of the present agents' rows.
 #[derive(Debug)]
 struct RegisterKeys {
     lease: RegisterKey,
@@ -126,8 +126,8 @@ pub enum AttachError {
 debug_is_text!(AttachError);
 
 impl Keeper {
-    /// Notes that the group's agents will keep a lease in a register. The incarnations of other processes are unknown.
-    /// So each incarnation that begins in this process from now on differs from all incarnations of other processes.
+    /// Notes that the group's agents will keep a lease in a register. The incarnations of other processes are unknown,
+    /// so each later incarnation of this process is chosen to differ from all of them.
     pub(crate) fn precede(group: &Group<AnyMessage>) {
         if Self::of(group.kept()).is_none() {
             group.begin_after(unlike_others());
@@ -180,7 +180,7 @@ impl Keeper {
     }
 
     /// Notes the end of an operation on the lease or on a mark, with its failures. Returns whether the store has
-    /// failed. A record that belongs to another program is shown as such; it is not a failure.
+    /// failed. A record of another program is noted, but is not a failure of the store.
     pub(crate) fn note(&self, access: Access, failures: [Option<&RegisterError>; 2]) -> bool {
         let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
         let failure = failures.into_iter().flatten().find(is_failure);
@@ -196,7 +196,7 @@ impl Keeper {
         self.settings.clock.now()
     }
 
-    /// Returns the name of the store and its recent state, as the agent `id` is concerned by it.
+    /// Returns the name of the store, and its recent state as far as it concerns the agent `id`.
     pub(crate) fn state(&self, id: &AgentId) -> (String, StoreState) {
         let health = self.health.read(self.settings.clock.now());
         let state = StoreState {
@@ -213,7 +213,7 @@ impl Keeper {
     }
 
     fn hearers(&self) -> MutexGuard<'_, BTreeMap<AgentId, AnswersTo>> {
-        // No code that runs under the lock can panic half-way.
+        // A panic cannot interrupt the code under this lock half-way.
         self.hearers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

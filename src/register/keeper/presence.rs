@@ -65,7 +65,7 @@ impl StoreContenders {
 type Listed = Vec<(RegisterKey, Entry)>;
 
 impl Keeper {
-    /// Returns the contenders as of the last round.
+    /// Returns the contenders that the last round has read.
     pub(crate) fn contenders(&self) -> StoreContenders {
         let now = self.settings.clock.now();
         let present = self.roster().present(now);
@@ -79,7 +79,7 @@ impl Keeper {
         self.contenders()
     }
 
-    /// Sends each agent of this process the agent of another process to which it would hand over.
+    /// Tells each agent of this process to which agent of another process it would hand over.
     fn tell_contender(&self, now: Time) {
         let newest = self.group.upgrade().map(|group| group.newest());
         // A process knows its own members better than the rows do.
@@ -108,7 +108,7 @@ impl Keeper {
         }
     }
 
-    /// Returns the incarnation of an agent of another process that has the name of this agent.
+    /// Returns the incarnation of another process's agent that has the name `id`; `None` if there is none.
     pub(super) fn other_of(&self, id: &AgentId) -> Option<Incarnation> {
         self.roster().other_of(id)
     }
@@ -144,7 +144,7 @@ impl Keeper {
             }
             Err(error) => {
                 self.health.fails(Access::Lists, now, self.name(), &error);
-                self.tell_contender(now); // rows that are too old count no more
+                self.tell_contender(now); // by now a row may be too old to count
                 None
             }
         }
@@ -177,7 +177,7 @@ impl Keeper {
     }
 
     pub(super) fn roster(&self) -> MutexGuard<'_, PresentRoster> {
-        // No code that runs under the lock can panic half-way.
+        // A panic cannot interrupt the code under this lock half-way.
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

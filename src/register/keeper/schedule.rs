@@ -39,9 +39,9 @@ pub(super) struct KeeperSchedule {
     pub(super) hearsay: Hearsay,
     /// Time at which the last read began.
     pub(super) read_at: Option<Time>,
-    /// Time at which the present operation began, or else the last operation.
+    /// Time at which the present operation began, or the last operation if none runs now.
     began: Time,
-    /// Time at which the operation began that was the last to show the lease.
+    /// Time at which an operation began, the last one that has shown the lease.
     pub(super) lease_at: Time,
     /// Number of reads in a row that have failed.
     failures: u32,
@@ -90,7 +90,7 @@ pub(super) struct WaitingReader {
     heard: Time,
 }
 
-/// One of the two records.
+/// One of the two records of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhichRecord {
     Lease,
@@ -125,7 +125,7 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// An answer without a question, to all agents except `but`. The operation that showed it began at the time `at`.
+    /// An answer to no question, for all agents except `but`. The operation that showed it began at the time `at`.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,
@@ -174,7 +174,7 @@ impl KeeperSchedule {
                     Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
                 };
                 let request = swap.request;
-                // Only the newest attempt of an agent is worth a write. A dropped attempt is not answered.
+                // Only the newest swap of an agent is worth a write. An earlier swap is dropped without an answer.
                 self.swaps
                     .retain(|other| other.by.id != from || other.which != which);
                 self.swaps.push_back(Wanted {
@@ -246,7 +246,7 @@ impl KeeperSchedule {
         self.hearsay.untold.is_changed |= is_changed(&lease) || is_changed(&claim);
         let (Ok(_), Ok(_)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
-            // Otherwise no agent might ask again, although one half of the read may have shown a change.
+            // A read follows even if no agent asks again: one half of this read may have shown a change.
             self.is_told |= is_told || self.hearsay.untold.is_changed;
             let failures = readers.into_iter();
             out.extend(failures.map(|(id, reader)| failed(id, reader.request)));
@@ -280,7 +280,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Handles a swap that is done, not done, or of unknown outcome.
+    /// Handles the result of a swap: it was done, was not done, or its outcome is unknown.
     pub(super) fn swapped(
         &mut self,
         swap: Result<Swap, RegisterError>,
@@ -298,8 +298,8 @@ impl KeeperSchedule {
             Ok(Swap::Conflict(entry)) => {
                 let is_lease = which == WhichRecord::Lease;
                 self.hearsay.untold.is_broken |= is_lease && self.breaks_the_chain(entry.as_ref());
-                // A read will report it to all agents: they must receive both records, and whether other leases may
-                // have existed in between.
+                // The next read reports the change to all agents, because they must receive both records, and learn
+                // whether other leases may have existed in between.
                 let is_changed = self.note(which, entry);
                 self.hearsay.untold.is_changed |= is_changed;
                 self.is_told |= is_changed;
@@ -387,7 +387,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns the reason why one of the records is not of this group, if there is one.
+    /// Returns the reason why one of the two records is not of this group; `None` if both are.
     pub(super) fn refused(&self) -> Option<RecordError> {
         self.lease.refused().or_else(|| self.claim.refused())
     }
@@ -398,7 +398,7 @@ impl KeeperSchedule {
         Some(Answer::Holds { lease, claim })
     }
 
-    /// Returns the time from which a write may begin: now, if the last write succeeded.
+    /// Returns the time from which a write may begin, which is later than `now` only after a failed write.
     fn may_write_at(&self, now: Time) -> Time {
         match self.wrote_at {
             Some(at) if self.failed_writes > 0 => at.after(pause(self.failed_writes)),

@@ -72,7 +72,7 @@ impl KeeperTask {
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
-            // If a notice already waits, another notice is not needed.
+            // If an earlier notice still waits, this notice is not needed.
             change.try_send(()).ok();
         });
         let register = &keeper.settings.register;
@@ -237,7 +237,7 @@ impl KeeperTask {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<KeeperEvent> {
-        // The result of the operation is handled first, because it decides the next operation.
+        // The result of the operation is handled before new questions, because it decides the next operation.
         if let Some(operation) = &mut self.operation
             && let Poll::Ready(done) = operation.as_mut().poll(cx)
         {

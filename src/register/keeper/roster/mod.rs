@@ -41,11 +41,11 @@ pub(crate) struct StoreContender {
 pub(crate) struct ContenderClock {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// The present time of the clock in milliseconds since 1970, if the row was read at the moment of its write.
+    /// The clock's present time in milliseconds since 1970, if the row was read when it was written.
     pub(crate) wall: u64,
-    /// Longest time from the write of the row to its reading: the clock may show at most this much more.
+    /// Longest time from the write of the row to its reading: the clock is ahead of `wall` by at most this time.
     pub(crate) within: Duration,
-    /// Whether this process has seen a change of the row. A row that existed at the first reading may belong to an
+    /// Whether this process has seen the row change. A row that never changed since the first reading may belong to an
     /// agent that is gone.
     pub(crate) is_alive: bool,
 }
@@ -72,8 +72,8 @@ pub(super) struct PresentRoster {
     rows: BTreeMap<AgentId, SeenRow>,
     /// The incarnations of agents of this process for which a row has been written.
     written: BTreeMap<AgentId, Incarnation>,
-    /// The incarnation of another process that was seen in the row of an agent of this process, and the time at which
-    /// it was seen.
+    /// The other incarnation that was seen in the row of an agent of this process, and the time at which it was seen:
+    /// another process uses the agent's name.
     twice: BTreeMap<AgentId, (Incarnation, Time)>,
     /// Time of the last reading of the rows.
     read_at: Option<Time>,
@@ -92,7 +92,7 @@ struct SeenRow {
 #[derive(Clone, Copy, Debug)]
 struct SeenStamp {
     at: Time,
-    /// Longest time between the write of the row and `at`; `None` for a row that existed at the first reading.
+    /// Longest time between the write of the row and `at`; `None` for a row that existed when rows were first read.
     within: Option<Duration>,
 }
 
