@@ -67,7 +67,7 @@ impl EarlierRun {
 }
 
 impl RunPart {
-    /// Returns the part of a run until then, with no more than that number of commands.
+    /// Returns the part of a run until the time `until`, with at most `most` commands.
     fn of(run: RecordedRun, until: Time, most: u64) -> Result<Self, Untold> {
         let all = run.commands.as_ref().unwrap_or(&run.whole);
         if let forgotten @ 1.. = all.header().forgotten {
@@ -79,8 +79,8 @@ impl RunPart {
     }
 }
 
-/// Returns the commands until then, and no more than that number of them. A `settle` that did not end by then is left
-/// out: the new run would wait for its end.
+/// Returns the commands until the time `until`, but at most `most` commands. A `settle` that had not ended at that time
+/// is left out: the new run would wait for its end.
 fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
     let steps = run.entries().iter().filter(|entry| {
         entry.at <= until && matches!(entry.what, What::Command(_) | What::Settled { .. })
@@ -106,7 +106,7 @@ fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
 }
 
 impl Player<'_> {
-    /// Begins the present run again, up to this moment of it.
+    /// Begins the present run anew, to be played until the moment `moment` of it.
     pub(super) fn go_on_from(&mut self, moment: &RunMoment) -> Result<EarlierRun, StageError> {
         self.must_be_virtual()?;
         let (at, now) = (moment.at_ms, self.first.now());
@@ -127,7 +127,7 @@ impl Player<'_> {
         Ok(run)
     }
 
-    /// Begins a recorded run again, or lets the caller of the stage begin the agents for it.
+    /// Begins a recorded run anew, or asks the caller of the stage to begin the agents for it.
     pub(super) fn go_on(&mut self, whole: Recording, at: Time, reply: GoesOnReply) -> AfterCommand {
         let run = EarlierRun::of_recording(whole, at);
         match self.go_on_here(&run) {
@@ -146,7 +146,7 @@ impl Player<'_> {
         }
     }
 
-    /// Begins a recorded run again. Returns the agents that are needed, if they are others than the present ones.
+    /// Begins a recorded run anew. If it needs other agents than the present ones, returns the agents that it needs.
     fn go_on_here(&mut self, run: &EarlierRun) -> Result<Option<Chosen>, StageError> {
         self.must_be_virtual()?;
         let (Some(recorded), [part]) = (&run.recorded, &*run.parts) else {
@@ -186,7 +186,7 @@ impl Player<'_> {
         is_begun.then_some(run)
     }
 
-    /// Replaces all agents by new ones, which begin as those of the run did. After an error nothing has changed.
+    /// Replaces all agents by new agents, which begin as the agents of the run did. After an error nothing has changed.
     fn begin_again(&mut self, run: &EarlierRun) -> Result<(), StageError> {
         let recorded = run.recorded.as_ref();
         let first = self.first.begin_again(recorded)?;
@@ -197,7 +197,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Plays the run again up to its moment, or until a viewer lets it go on from where it is.
+    /// Plays the run again until its moment, or until a viewer asks to go on live from the time that is reached.
     pub(super) async fn play_again(&mut self, run: EarlierRun) -> Result<(), NoPage> {
         (self.stage.scenario, self.waits) = (None, None);
         self.stage.scenes.clear();
@@ -206,7 +206,7 @@ impl Player<'_> {
         let (clock, number) = (self.stage.pace.facts(), self.stage.run);
         let given = self.given();
         for (panel, part) in self.panels().zip(&run.parts) {
-            // Later than the chosen moment, if an agent was leaving.
+            // This is later than the chosen moment if an agent was leaving.
             let now = panel.now();
             let again = panel.run(RecordedClock::Virtual).whole;
             let differs = || first_difference(&part.whole, &again, now.min(run.until));
@@ -220,7 +220,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Gives the commands, and answers other requests after each slice. Returns the error of a command that was refused.
+    /// Gives the commands of the run, and answers other requests after each slice. Returns the error of a refusal.
     async fn repeat(&mut self, run: &EarlierRun) -> Result<Option<String>, NoPage> {
         let Self {
             stage,
@@ -230,7 +230,7 @@ impl Player<'_> {
         } = self;
         let begun = actix::clock::Instant::now();
         let panels = iter::once(first).chain(beside);
-        // Both at once, as both were played: a command of one may take a while.
+        // Both elections are played at the same time, as in the earlier run: a command of one may take a while.
         let repeats = panels.zip(&run.parts);
         let mut repeats =
             join_all(repeats.map(|(panel, part)| panel.repeat(&part.commands, run.until)));
@@ -294,12 +294,12 @@ impl Stage {
     }
 }
 
-/// A caller that has gone needs no answer.
+/// An error only means that the caller has gone, and needs no answer.
 fn answer(reply: oneshot::Sender<Result<StageAnswer, StageError>>, told: Result<(), StageError>) {
     reply.send(told.map(|()| StageAnswer::done())).ok();
 }
 
-/// Returns the first difference of what happened to the agents before that time, where both runs remember it.
+/// Returns the first difference between the two runs before the time `until`, in the time that both runs remember.
 fn first_difference(before: &Recording, again: &Recording, until: Time) -> Option<String> {
     let remembered = |run: &Recording| {
         let first = run.entries().first().filter(|_| run.header().forgotten > 0);
@@ -340,7 +340,7 @@ const fn is_compared(what: &What) -> bool {
     }
 }
 
-/// Time of the agents between two looks at the clock of the viewers, and the longest time of theirs without an answer.
+/// The time of the agents between two looks at the real clock, and the longest real time without an answer to a viewer.
 const CHUNK: Duration = Duration::from_millis(250);
 const SLICE: Duration = Duration::from_millis(50);
 

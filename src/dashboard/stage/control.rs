@@ -21,9 +21,9 @@ pub(crate) enum Control {
     Pause,
     Play,
     Step,
-    /// Seconds of virtual time that pass in a second.
+    /// Seconds of virtual time that pass in a second of real time.
     Speed(f64),
-    /// Goes on live from this moment of the run: what came later is dropped.
+    /// Goes on live from this moment of the run: the commands after it are dropped.
     GoOnFrom(RunMoment),
     /// Starts another election with new agents.
     Election(String),
@@ -31,7 +31,7 @@ pub(crate) enum Control {
     Beside(Option<String>),
 }
 
-/// A moment of the run that is shown.
+/// A moment of the run that the page shows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunMoment {

@@ -72,8 +72,8 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     }
 }
 
-/// Returns the obstacle that keeps the leadership from being settled. "Not settled" means that something of an election
-/// is under way. `is_over` means that the last election has ended: then messages under way are not an obstacle.
+/// Returns the obstacle that keeps the leadership from being settled: a part of an election is still under way.
+/// `is_over` means that the last election has ended: then messages that are under way are not an obstacle.
 pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Option<Reason> {
     let obstacle = cluster.settled_now().err()?;
     let is_shown = !(is_over && is_traffic(&obstacle));
@@ -124,7 +124,7 @@ const fn is_traffic(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Busy | Obstacle::UnderWay { .. })
 }
 
-/// Corrects an agent's finding with a fact that only the page knows: a higher agent cannot take over.
+/// Corrects an agent's finding by a fact that only the page knows: a higher agent cannot take over.
 fn correct(finding: &mut Finding, cut: &Separations, away: &BTreeSet<AgentId>) {
     let Finding::Outranked {
         leader,

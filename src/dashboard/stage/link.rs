@@ -31,7 +31,7 @@ pub(crate) struct StageLink(SyncSender<StageRequest>);
 #[derive(Debug)]
 pub(crate) enum StageRequest {
     Command(Control, oneshot::Sender<Result<StageAnswer, StageError>>),
-    /// Asks for the run so far, of the first election or of the second.
+    /// Asks for the run so far: of the first election, or of the second if `beside`.
     Run {
         beside: bool,
         reply: oneshot::Sender<Result<RecordedRun, StageError>>,
@@ -51,7 +51,7 @@ pub(crate) type GoesOnReply = oneshot::Sender<Result<StageAnswer, StageError>>;
 #[derive(Debug, Serialize)]
 pub(crate) struct StageAnswer {
     message: &'static str,
-    /// The election that refused the command, if only one of two did.
+    /// The election that refused the command, if only one of two elections refused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -156,7 +156,7 @@ impl StageLink {
             .await?
     }
 
-    /// Returns the run so far, of the first election or of the second.
+    /// Returns the run so far: of the first election, or of the second if `beside`.
     pub(crate) async fn run(&self, beside: bool) -> Result<RecordedRun, StageError> {
         self.answered(|reply| StageRequest::Run { beside, reply })
             .await?

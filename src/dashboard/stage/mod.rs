@@ -84,7 +84,7 @@ pub struct Stage {
     story: Option<Story>,
     /// Number of the present run.
     run: u64,
-    /// The run from which the next cluster goes on.
+    /// The earlier run from which the next cluster goes on.
     next_run: Option<NextRun>,
 }
 
@@ -226,10 +226,10 @@ pub struct Chosen {
     pub election: String,
     /// The election beside it, if one was chosen.
     pub beside: Option<String>,
-    /// The agents with which the cluster has to begin, if they are those of a recording from which the page goes on.
-    /// The stage replaces them by others of the same names and scores, with the seed and the network of the recording.
+    /// The agents with which the cluster has to begin, if the page goes on from a recording. The stage then replaces
+    /// them by agents of the same names and scores, with the seed and the network of the recording.
     pub agents: Option<Vec<RecordedAgent>>,
 }
 
-/// Slow enough to see a message, fast enough to see a lease end.
+/// At this speed viewers can see each message, and need not wait long for the end of a lease.
 const SPEED: f64 = 0.2;

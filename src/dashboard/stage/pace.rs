@@ -78,7 +78,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Longest frame that is counted. A frame on a busy host may take longer.
+/// Longest real time that counts for one frame. A frame on a busy host may take longer.
 const LONGEST: Duration = Duration::from_millis(250);
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ use crate::{
 
 /// A cluster of any election, as the stage uses it.
 pub(super) trait StagePanel {
-    /// Puts its agents and its election on the board that shows it. Without an election, the board keeps the present
+    /// Shows the cluster's agents and its election on the board. If `election` is `None`, the board keeps the present
     /// name.
     fn appear(&mut self, board: &Arc<Board>, election: Option<String>, run: u64);
 
@@ -48,7 +48,7 @@ pub(super) trait StagePanel {
         command: &'a RecordedCommand,
     ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
-    /// Records that the leadership is settled, if it is and the record does not say so yet.
+    /// Records that the leadership is settled, if that is so and was not recorded yet.
     fn settle(&mut self) -> LocalBoxFuture<'_, ()>;
 
     /// Returns the time of its agents.
@@ -57,13 +57,13 @@ pub(super) trait StagePanel {
     /// Returns a counter that grows with every event that may belong to an election.
     fn activity(&self) -> u64;
 
-    /// Whether the leadership is settled at this moment.
+    /// Returns whether the leadership is settled at this moment.
     fn is_settled(&self) -> bool;
 
     /// Returns the agents that may lead, the highest first.
     fn ranked(&self) -> Vec<AgentId>;
 
-    /// Whether it has a list of voters that can be changed.
+    /// Returns whether the election has a list of voters that can be changed.
     fn has_voters(&self) -> bool;
 
     /// Returns the number of commands so far.
@@ -72,11 +72,11 @@ pub(super) trait StagePanel {
     /// Returns the run so far.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
-    /// Begins again as a recorded run did, or, without a header, as its own did: returns a panel with new agents, which
-    /// its board does not show yet.
+    /// Returns a panel with new agents, which its board does not show yet. They begin as the agents of a recorded run
+    /// did or, without a header, as the agents of this run did.
     fn begin_again(&self, recorded: Option<&Header>) -> Result<Box<dyn StagePanel>, StageError>;
 
-    /// Gives the commands of an earlier run, each at its moment, and ends at this moment.
+    /// Gives the commands of an earlier run, each at its moment, and ends at the time `until`.
     fn repeat<'a>(
         &'a mut self,
         commands: &'a [TraceEntry],
@@ -100,11 +100,11 @@ pub(super) struct ClusterPanel<E: Election> {
     next_entry: u64,
     commands: RunCommands,
     causes: Vec<String>,
-    /// Duration and messages of the election that was over before the page began.
+    /// Duration and messages of the election that had ended before the page was shown.
     before: Option<(Duration, u64)>,
-    /// The last change of leaders for which the log has an election.
+    /// The time of the last change of leaders that the log has shown as an election.
     told: Option<Time>,
-    /// The last change of leaders that the recording calls settled.
+    /// The time of the last change of leaders after which the recording has noted a settled leadership.
     recorded: Option<Time>,
     why: Vec<Reason>,
     /// The obstacle to a settlement, and the activity at which it was found.
@@ -112,7 +112,7 @@ pub(super) struct ClusterPanel<E: Election> {
     unsettled_at: Option<u64>,
     why_at: (u64, Instant),
     wall: WallBegin,
-    /// The log of a run that is played again.
+    /// The page's log of a run that is being played again.
     again: PageLog,
 }
 
@@ -159,7 +159,7 @@ impl<E: Election> ClusterPanel<E> {
         told
     }
 
-    /// Reads the entries since the last call, of a run that is played again.
+    /// Reads the entries since the last call, while a run is played again.
     fn read_again(&mut self) {
         let mut told = Told::default();
         let (commands, causes) = (&mut self.commands, &mut self.causes);
@@ -170,7 +170,7 @@ impl<E: Election> ClusterPanel<E> {
         self.again.add(told.said);
     }
 
-    /// Lets time pass until then. The trace is read meanwhile, because it forgets its oldest entries.
+    /// Lets time pass until `at`. The trace is read meanwhile, because it forgets its oldest entries.
     async fn pass_until(&mut self, at: Time) {
         loop {
             let next = self.cluster.now().after(READ_EACH);
@@ -184,7 +184,7 @@ impl<E: Election> ClusterPanel<E> {
 
     /// Checks that its agents began as those of a recorded run.
     fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
-        // Timings first: with other agents, the caller of the stage begins a cluster of the same timings.
+        // Checked first: if only the agents differ, the caller of the stage can begin a cluster with the same timings.
         let checks = [
             ("timings", self.begun.timings_ns == recorded.timings_ns),
             ("agents", self.begun.agents == recorded.agents),
@@ -196,7 +196,7 @@ impl<E: Election> ClusterPanel<E> {
     fn moment(&mut self, clock: ClockFacts, given: &[u64]) -> PageMoment {
         let at = self.cluster.now().since(Time::ZERO);
         PageMoment {
-            // Virtual time has no time of day.
+            // A run in virtual time has no time of day.
             began_unix_ms: (!clock.is_virtual).then(|| self.wall.look(at)),
             clock,
             why: self.why(clock.paused),
@@ -230,7 +230,7 @@ impl<E: Election> ClusterPanel<E> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH && (last != activity || !is_paused);
-        // An election may be shorter than the interval.
+        // Looked at after each activity too, because an election may be shorter than the interval.
         if is_due || self.unsettled_at != Some(activity) {
             let is_over = self.told == Some(self.cluster.believed());
             self.unsettled = facts::unsettled(&self.cluster, is_over);
@@ -267,7 +267,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
             if self.recorded == Some(believed) || self.cluster.settled_now().is_err() {
                 return;
             }
-            // Recorded as in a test of the cluster: a test that is made of the run asserts the leaders here.
+            // Recorded as in a test of the cluster: a test that is made of this run asserts the leaders here.
             if self.cluster.settle().await.is_ok() {
                 self.recorded = Some(believed);
             }
@@ -377,7 +377,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
     }
 }
 
-/// Time of the agents between two looks at the trace of a run that is played again.
+/// Longest time of the agents between two readings of the trace, while a run is played again.
 const READ_EACH: Duration = Duration::from_secs(1);
-/// Interval at which explanations are renewed even if nothing happened: a diagnosis has spans of time in it.
+/// Interval at which explanations are renewed even if nothing happened, because a diagnosis contains durations.
 const WHY_EACH: Duration = Duration::from_millis(500);

@@ -44,7 +44,7 @@ pub(super) struct Player<'a> {
 pub(super) struct SceneWait {
     until: Until,
     since: Time,
-    /// Time at which the condition was met. The next scene follows later, so that people can see the result.
+    /// Time at which the condition was met. The next scene follows later, so that viewers can see the result.
     met: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct SceneWait {
 pub(super) enum AfterCommand {
     Goes,
     Chosen(Chosen),
-    /// An earlier run is played again. Its agents have begun.
+    /// An earlier run is played again. The agents for it have begun.
     Again(EarlierRun),
 }
 
@@ -88,7 +88,7 @@ impl<'a> Player<'a> {
                     last = now();
                 }
             }
-            // A story begins only with a viewer, who would otherwise miss its start.
+            // A story waits for the first viewer, who would otherwise miss its start.
             if self.stage.board.has_viewers()
                 && let Some(story) = story.take()
                 && self.begin(story).is_ok()
@@ -121,14 +121,14 @@ impl<'a> Player<'a> {
         iter::once(&mut self.first).chain(&mut self.beside)
     }
 
-    /// Executes a request; without a request, waits for the length of a frame.
+    /// Executes a request, if one comes within the length of a frame.
     async fn obey(&mut self) -> Result<AfterCommand, NoPage> {
         if !self.stage.pace.is_virtual() {
             sleep(FRAME).await;
             return self.obey_waiting().await;
         }
-        // Blocks the thread of the cluster: its time stands still. No task of the agents runs between two frames, so
-        // that a command is the first event of its instant. A run that is played again gives it at the same place.
+        // Blocks the thread of the cluster: its time stands still. No task of the agents runs between two frames, so a
+        // command is the first event of its instant, also when the run is played again.
         match self.stage.asked.recv_timeout(FRAME) {
             Ok(asked) => Ok(self.answer(asked).await),
             Err(RecvTimeoutError::Timeout) => Ok(AfterCommand::Goes),
@@ -189,7 +189,7 @@ impl<'a> Player<'a> {
             }
             Control::Scenario(name) => self.begin(*name)?,
             Control::Election(name) | Control::Beside(Some(name)) => self.must_be_known(name)?,
-            // Not here: it replaces the agents.
+            // Handled elsewhere, because it replaces the agents.
             Control::Beside(None) | Control::GoOnFrom(_) => {}
             Control::Command(command) => {
                 self.must_go_on_for(command)?;
@@ -199,14 +199,14 @@ impl<'a> Player<'a> {
         Ok(StageAnswer::done())
     }
 
-    /// Gives a command to both elections at the same moment. One election may do a command that the other refuses:
-    /// they may have different leaders.
+    /// Gives a command to both elections at the same moment. One election may refuse a command that the other executes,
+    /// because they may have different leaders.
     async fn give(&mut self, command: &RecordedCommand) -> Result<StageAnswer, StageError> {
         let Some(beside) = &mut self.beside else {
             self.first.apply(command).await?;
             return Ok(StageAnswer::done());
         };
-        // Both are given it before any agent runs, as when the run is played again.
+        // Both get the command before any agent runs, as when the run is played again.
         match join(self.first.apply(command), beside.apply(command)).await {
             (Ok(()), Ok(())) => Ok(StageAnswer::done()),
             (Ok(()), Err(wrong)) => {
@@ -286,7 +286,7 @@ impl<'a> Player<'a> {
 
     // ---- scenes ------------------------------------------------------------------------------
 
-    /// Begins a scenario. A scenario that is played ends at once.
+    /// Begins a scenario. The scenario that is being played, if any, ends at once.
     fn begin(&mut self, scenario: Story) -> Result<(), StageError> {
         if scenario == Story::RollingChange && !self.panels().any(|panel| panel.has_voters()) {
             return Err(ClusterError::NoVoters.into());
@@ -306,7 +306,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Plays the next scene, if the scene before it is over.
+    /// Plays the next scene, if its condition is met.
     async fn scene(&mut self) {
         if self.stage.scenario.is_none() || self.stage.pace.facts().paused || !self.is_its_turn() {
             return;
@@ -362,7 +362,7 @@ impl<'a> Player<'a> {
         Ok(panel.run(clock))
     }
 
-    /// Records a settled leadership if nothing has happened for a frame: the record takes the agents' time.
+    /// Records a settled leadership after a frame without any event, because the record takes the agents' time.
     async fn settle_when_quiet(&mut self) {
         let activity = self.activity();
         if std::mem::replace(&mut self.activity, activity) == activity {
@@ -383,7 +383,7 @@ impl<'a> Player<'a> {
 }
 
 impl Stage {
-    /// Returns the next request that waits, if one does.
+    /// Returns the next waiting request, or `None`.
     pub(super) fn asked_meanwhile(&mut self) -> Result<Option<StageRequest>, NoPage> {
         match self.asked.try_recv() {
             Ok(asked) => Ok(Some(asked)),
@@ -399,8 +399,8 @@ pub(super) struct NoPage;
 const FRAME: Duration = Duration::from_millis(25);
 /// Longest step, in milliseconds.
 const LONGEST_STEP: u32 = 5_000;
-/// Shortest and longest wait for a settled leadership. The effect of a scene begins within the first, and is over
-/// within the second, if ever.
+/// Shortest and longest wait for a settled leadership after a scene. The effect of a scene begins within the shortest
+/// wait, and ends within the longest, if ever.
 const AT_LEAST: Duration = Duration::from_millis(50);
 const AT_MOST: Duration = Duration::from_secs(15);
 /// Time for people to see the result of a scene.

@@ -55,8 +55,8 @@ impl RunCommands {
     }
 }
 
-/// Whether the entry is a command that changes something. A `settle` is not counted, since a run that goes on from its
-/// middle has none.
+/// Returns whether the entry is a command that changes something. A `settle` is not counted, since a run that goes on
+/// from its middle has none.
 pub(super) fn is_given(entry: &TraceEntry) -> bool {
     matches!(&entry.what, What::Command(command) if *command != RecordedCommand::Settle)
 }

@@ -20,7 +20,7 @@ pub(crate) struct Scene {
     pub(crate) then: Until,
 }
 
-/// The condition for the next scene.
+/// The condition that must be met before the next scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// The leadership is settled, or the time for that has run out.
@@ -36,7 +36,7 @@ pub(crate) enum Until {
 pub enum Story {
     /// The story of ASTRA: the lowest agent calls an election, the highest agent wins, ends, and comes back.
     Astra,
-    /// The story of the Go program: the leader crashes, recovers, and crashes together with the next.
+    /// The story of the Go program: the leader crashes, recovers, and crashes together with the next-ranked agent.
     Go,
     /// Each agent reaches only its neighbours, then all links heal.
     Chain,
@@ -46,7 +46,7 @@ pub enum Story {
     QuorumLoss,
     /// The highest agent crashes and comes back, three times.
     Flapping,
-    /// The next agent does not receive the leader's messages, but the leader receives its messages.
+    /// The second-ranked agent does not receive the leader's messages, but the leader receives its messages.
     OneWay,
     /// Each agent ends and comes back, one after the other and the leader last, as in an upgrade.
     Rolling,
@@ -182,7 +182,7 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
     })
 }
 
-/// Ends agents one after the other, one agent more than a majority can spare; then all come back.
+/// Ends more than half of the agents, one after the other; then all of them come back.
 fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     let many = ranked.iter().take(ranked.len() / 2 + 1);
     let ends = many
@@ -225,7 +225,7 @@ fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
         .collect()
 }
 
-/// Cuts the links between the agents at these places, all at one moment, and heals them.
+/// Cuts all links between agents for whose ranks `is_cut` is true, at one moment, and then heals them.
 fn cut_and_heal(ranked: &[AgentId], is_cut: impl Fn(usize, usize) -> bool) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (one, from) in ranked.iter().enumerate() {
@@ -256,9 +256,9 @@ const fn passed(command: RecordedCommand, millis: u64) -> Scene {
     }
 }
 
-/// Fewest agents with which a scenario makes sense.
+/// Smallest number of agents with which a scenario makes sense.
 const LEAST: usize = 3;
-/// Most agents for a scenario that cuts links. A picture of more agents would show only links.
+/// Largest number of agents for a scenario that cuts links. A picture of more agents would show only links.
 const MOST_LINKED: usize = 30;
 
 #[cfg(test)]
