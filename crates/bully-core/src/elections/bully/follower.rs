@@ -132,11 +132,11 @@ impl Vacant {
         let timings = &step.core.config.timings;
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(slot.due) > slack;
-        // The slot of an agent that cools down comes after all others. All other slots have passed by now.
+        // This agent's slot has come. If it cools down, all other slots have passed, so its cool-down ends.
         step.end_cooldown();
         Next::Become(match slot.attempt {
             Attempt::Announce if !is_late => Change::Lead,
-            // The agent woke late in its slot, so another agent may lead by now.
+            // A late agent asks first, because another agent may have acted in its own slot and lead by now.
             Attempt::Announce | Attempt::Ask => Change::ask_voters(),
         })
     }
@@ -271,7 +271,7 @@ impl Following {
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(self.0.due) > slack;
-        // This agent itself slept, so heartbeats may be in its mailbox.
+        // This agent itself was late, so heartbeats may wait in its mailbox: it watches for a second time, once.
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);

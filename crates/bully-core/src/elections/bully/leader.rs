@@ -231,7 +231,7 @@ impl Tenure {
         step.out.send_all(Resign::plain(term, successor));
         let attempt = Attempt::Ask;
         if !is_left {
-            // No other agent is up, so this one leads again, in the last slot.
+            // No other agent is up, so this agent waits for the last slot, and leads again if no agent appears before.
             return Next::Become(Change::TakeSlot {
                 attempt,
                 gone: None,
@@ -314,7 +314,7 @@ impl Tenure {
 
     /// Hands over to a challenger that has been up for long enough.
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
-        // The leadership must not go to an agent that may be gone by now.
+        // Challengers that may be gone by now are no longer due: the leadership must not go to them.
         self.drop_unsteady(step);
         let due = self.challengers.take_due(step.now);
         self.challengers.set_timer(step);

@@ -269,7 +269,7 @@ impl State {
         step.core.note_term(ok.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
-            // A peer that has followed a higher term would ignore this leader's announcements as stale.
+            // If the sender has followed a higher term, it ignores this leader's announcements as stale.
             Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
                 step.ignore("an answer to another round");
