@@ -40,8 +40,8 @@ pub struct LeaseConfig {
     /// agent's score is set or the agent is told to campaign. Default: 60 s.
     pub cooldown: Duration,
     /// Time for which an agent that does not lead waits for an update of the register before it reads again. Default
-    /// and minimum: H + 2 d + J. A longer poll costs the store less, and delays the detection of a silent end by the
-    /// same amount.
+    /// and minimum: H + 2 d + J, by the letters of [`Timings`]. With a longer poll the store has less work, and the
+    /// silent end of a leader is detected later by the same amount.
     ///
     /// Some registers report each write, with the version that it replaced. Such a register is read every 30 s while
     /// the holder renews, whatever the value of this field is.
@@ -100,10 +100,10 @@ impl LeaseConfig {
     /// next leader. `ahead` is the number of other agents that rank above the winner and have died without any agent
     /// knowing it.
     ///
-    /// The last renewal is seen after poll + 2 d. Then the lease has to end by every clock, the winner's slot comes,
-    /// the winner writes (2 d), and the others read. The time is longer while answers of the store take more than
-    /// H / 2. If agents have seen a longer lease in the store than their own, the time grows by 1.25 times the
-    /// difference.
+    /// After the silent death, the last renewal is seen within one poll and 2 d (d is the delay bound). Then the lease
+    /// has to end by every clock, the winner's slot comes, the winner writes (2 d), and the others read. The time is
+    /// longer while answers of the store take more than half a renewal interval. If agents have seen a longer lease in
+    /// the store than their own, the time grows by 1.25 times the difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
         let slots = self.poll().saturating_mul(ahead.min(8));
