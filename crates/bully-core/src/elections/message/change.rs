@@ -55,8 +55,8 @@ pub struct Enlist {
     pub term: Term,
 }
 
-/// The leader's answer to a request: the change is done already, or the reason why it is refused. A change that
-/// begins is answered by [`Install`].
+/// The leader's answer to an [`AskChange`]: the list already has the change, or the reason why the change is refused.
+/// If the leader begins the change, the answer is the later [`Install`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeAnswer {

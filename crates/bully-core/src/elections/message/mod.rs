@@ -267,8 +267,8 @@ pub struct Ack {
     /// Whether the voter usually needs longer than a [`round`](crate::protocol::Timings::round) to write its record.
     /// Then the leader chooses another successor if there is one.
     pub slow: bool,
-    /// Time for which the voter supports no other agent, by its own clock, counted from the receipt of the message
-    /// that this answers. A lease must not count on a longer time. Rounded down.
+    /// Time for which the voter supports no other agent, by its own clock, counted from the receipt of the message that
+    /// this answers. Rounded down, because the leader's lease must not depend on a longer time.
     pub promise: Micros,
     /// The incarnation of the leader to which this is an answer.
     pub incarnation: Incarnation,
