@@ -116,7 +116,7 @@ impl Asking {
             None => Next::Become(Start::Defer {
                 before: self.before.take(),
             }),
-            // The answer contained the higher term, so the next round can ask for a term above it.
+            // The refusal contained the voter's higher term, so the next round can ask for a term above it.
             Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
             Some(Refusal::NotFree { retry }) => {
                 self.retry = self.retry.max((*retry).into());
@@ -171,7 +171,7 @@ impl Asking {
             && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
     }
 
-    /// Asks again with the new score, because a round belongs to one score.
+    /// Asks again with the new score, because a round belongs to one score. Without a score it stops asking.
     pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
         out.cancel_timer(BullyTimer::Round);
         match score {
@@ -229,14 +229,14 @@ impl Claiming {
         out: &mut Out,
     ) -> Result<State, Next> {
         core.voter.hear_of_election(&core.config, now, term);
-        // Checked again, because the questions took time: this agent may have given a promise meanwhile.
+        // Checked again: while the questions were under way, this agent may have given a promise.
         let voter = &core.voter;
         let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
         let blocked = blocked.max(voter.awaits(now));
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };
-        // Since it asked, the agent may have voted in that term or in a later one.
+        // While the questions were under way, the agent may have voted in that term or in a later one.
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }

@@ -132,7 +132,7 @@ impl QuorumConfig {
         }
     }
 
-    /// Number of voters that may be down while the others can still elect and uphold a leader. It is 0 with
+    /// Number of voters that may be down while the others can still elect a leader and uphold its lease. It is 0 with
     /// two voters: add a third, which may be a witness (a voter without a score).
     #[cfg(any(test, feature = "testkit"))]
     pub fn tolerated(&self) -> usize {

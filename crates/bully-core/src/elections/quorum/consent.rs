@@ -87,8 +87,8 @@ pub(super) fn on_elect(
 }
 
 impl Core {
-    /// Returns this voter's verdict on an agent that campaigns, while this voter holds no lease. `may_object` says
-    /// whether the role of this voter allows an objection.
+    /// Returns this voter's answer to an agent that campaigns, while this voter holds no lease. `may_object` says
+    /// whether a voter in its role may object to an agent.
     pub(super) fn judge(
         &self,
         now: Time,

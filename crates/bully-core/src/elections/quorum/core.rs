@@ -115,7 +115,7 @@ impl Core {
         self.me.members = members;
         let first = self.config.first_term();
         if self.me.is_voter() && self.voter.record.term < first {
-            // From this write on the record belongs to its epoch, and agents of an earlier epoch refuse it.
+            // The record now belongs to this epoch: an agent with an earlier configured epoch refuses it.
             self.voter.write(&self.config, now, first, None, out);
         }
         let mut quarantine = self.voter.begin(&self.config, now);
@@ -175,8 +175,8 @@ impl Core {
         self.voter.record.term == term && voted_for.is_some_and(|voted| self.is_candidate(voted))
     }
 
-    /// Acknowledges a leader. The promise is written first. Otherwise an acknowledgement that arrives after a crash
-    /// could extend a lease of which the next incarnation knows nothing.
+    /// Acknowledges a leader. The promise is written first. Otherwise, after a crash, the acknowledgement could still
+    /// arrive and extend the leader's lease, although this voter's next incarnation does not know the promise.
     pub(super) fn acknowledge(&mut self, now: Time, leader: &Leader, echo: Time, out: &mut Out) {
         if !self.binds() {
             self.voter.stop_telling(&self.config, now, out);
@@ -257,8 +257,8 @@ impl Core {
     pub(super) fn slot(&self, now: Time, before: Option<&Predecessor>) -> (Duration, Duration) {
         let timings = &self.config.timings;
         let (step, jitter) = match before.map(|before| before.certainty) {
-            // All agents learn of a confirmed end at about the same time, so one message delay is enough between two
-            // slots.
+            // All agents learn of a confirmed end at about the same time, so a slot may follow the slot before it after
+            // one message delay.
             Some(Certainty::Confirmed) => (timings.delay_bound(), timings.delay_bound()),
             Some(Certainty::Suspected) | None => (timings.step(), timings.jitter()),
         };

@@ -75,7 +75,7 @@ impl Flapping {
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));
-        // The wait is at most sixteen times as long. A higher count only takes more time to halve.
+        // The wait is at most 16 times `grace`. A count above 4 does not make it longer, but takes more time to halve.
         grace.saturating_mul(1 << losses.min(4))
     }
 }

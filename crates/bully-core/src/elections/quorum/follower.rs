@@ -311,7 +311,7 @@ impl Following {
         if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
             return;
         }
-        // If the leader agrees, its work has to end first. This agent does not ask again in that time.
+        // If the leader agrees, its application has to end its work first. In that time this agent does not ask again.
         self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
         out.cancel_timer(BullyTimer::Round);
         let term = self.leader.term;
@@ -388,8 +388,8 @@ fn gap(config: &QuorumConfig) -> Duration {
     config.heartbeat().saturating_mul(3).max(slow)
 }
 
-/// Longest silence of a leader that an observer accepts: P, or three times the gap before the last announcement, if
-/// that is longer. The leader does not know the observer's P, so its heartbeats may fit longer promises.
+/// Longest silence of a leader that an observer accepts: three times the gap before the last announcement, but from P
+/// to 16 P. The leader does not know this observer's promise length P, so its heartbeats may fit longer promises.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)

@@ -181,7 +181,7 @@ impl Leading {
         ack: &Ack,
         out: &mut Out,
     ) {
-        // Only a forged message can contain a time that has not come yet. It would give a lease of any length.
+        // An honest voter repeats a time that has passed. A forged later time would give a lease of any length.
         if ack.term != self.term || ack.echo > now {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
@@ -293,7 +293,7 @@ impl Leading {
         core.config.heartbeat().min(often)
     }
 
-    /// Makes the next heartbeat due earlier, if a voter gave a shorter promise than before.
+    /// Makes the next heartbeat due earlier, if a voter has given a shorter promise than the voters did before.
     fn keep_pace(&mut self, core: &Core, now: Time, out: &mut Out) {
         let due = now.after(self.interval(core, now));
         if due < self.heartbeat {

@@ -75,7 +75,7 @@ impl Supporters {
 
     /// Returns when the support of a quorum ends, with the leader's own support until `own`; `None` without a quorum.
     pub(super) fn until(&mut self, own: Time, quorum: usize) -> Option<Time> {
-        // The leader itself belongs to the quorum, and positions count from 0.
+        // The leader is one of the quorum, and positions count from 0: so the last needed voter is at `quorum - 2`.
         let Some(position) = quorum.checked_sub(2) else {
             return Some(own);
         };

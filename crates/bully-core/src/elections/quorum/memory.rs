@@ -70,14 +70,14 @@ pub(super) struct Memory {
     pub(super) began: (Option<Incarnation>, Term),
     /// `abstain-when-late`
     late: Late,
-    /// `ask-after-start`: time until which this voter waits for the first answer.
+    /// `ask-after-start`: time until which this voter waits for the first answer to its `Recall`.
     pub(super) waits: Option<Time>,
     /// The other voters that have not answered, each with the time of the last question; `None` if the voter was not
     /// asked since it appeared.
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
     /// Earlier incarnations of each other voter that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
-    /// Time since which a part of the memory of the others is not written.
+    /// Time since which a part of the memory of the others is not in the durable record; `None` if all of it is.
     pub(super) unwritten: Option<Time>,
     /// The agents that had another store than before, if this agent has reported that.
     pub(super) told: BTreeSet<AgentId>,

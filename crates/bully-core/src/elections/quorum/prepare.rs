@@ -58,14 +58,14 @@ use crate::{
 pub(super) struct Preparing {
     to: Option<AgentId>,
     cooldown: Duration,
-    /// Latest time at which the application is asked to end its work.
+    /// Time at which the application is asked to end its work, even if votes are still missing.
     due: Time,
 }
 
 /// The votes for a successor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ahead {
-    /// The term in which the leader asked for the votes. The votes are useless when the leader leads in another term.
+    /// The term in which the leader asked for the votes. If the leader has another term by now, the votes are useless.
     led: Term,
     term: Term,
     pub(super) to: Candidate,
@@ -164,8 +164,8 @@ impl Leading {
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, sender, reply, out);
         };
-        // If the voter reports a seal, no agent may lead by its vote. A voter that has taken part in a higher term
-        // can give no vote.
+        // If the voter reports a seal, no agent may lead by its vote. A voter that has taken part in a higher term can
+        // give no vote. In both cases the leader hands over without votes.
         if reply.granted && reply.seal.is_none() {
             ahead.votes.insert(sender.0.clone());
         } else {

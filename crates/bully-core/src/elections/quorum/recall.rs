@@ -23,7 +23,7 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
 
-/// `written-within-a-minute`: longest time for which a part of this memory may stay unwritten.
+/// `written-within-a-minute`: longest time for which a change of this memory may stay out of the durable record.
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
 
 // ---- the memory of the others ----------------------------------------------------------------

@@ -157,7 +157,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let term = self.term;
-        // Chosen again, because the agent that was chosen first may have become silent while the work ended.
+        // Chosen again, because the first chosen successor may have become silent while the application ended its work.
         let successor = self.successor(core, now, to);
         let given = self.given(core, successor.as_ref());
         let resign = Resign {
@@ -259,7 +259,7 @@ pub(super) fn on_resign(
             reason,
             before,
         }),
-        // The record has a term of a later election, so this agent needs consent, and asks for it at once.
+        // This agent has taken part in a later election, so it needs the consent of a quorum, and asks for it at once.
         None => Next::Become(Start::Ask { before }),
     }
 }

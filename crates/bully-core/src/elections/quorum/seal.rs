@@ -215,8 +215,8 @@ impl QuorumBully {
         };
         let record = &self.core.voter.record;
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
-            // The answer was lost, so it is sent again. This voter's own slot does not change: a sealing agent that
-            // reaches too few voters must not prevent this voter's campaign.
+            // The first answer was lost, so it is sent again. This voter's own slot does not change: a sealing agent
+            // that reaches too few voters must not prevent this voter from campaigning.
             self.core.voter.write_promise(&self.core.config, now, out);
             out.send(from, sealed);
             return Next::Stay;

@@ -164,8 +164,8 @@ impl QuorumBully {
         }
     }
 
-    /// Returns the agent whose end is confirmed and releases this agent: the holder of its promise, or the leader
-    /// that it follows.
+    /// Returns the agent whose end is confirmed and releases this agent: the holder of its promise, or the leader that
+    /// it follows. Returns `None` if neither has ended.
     fn ended_leader(&self) -> Option<(AgentId, Incarnation)> {
         let promise = self.core.voter.promise.as_ref();
         let promised = promise.map(|p| (&p.holder, p.incarnation));

@@ -42,7 +42,7 @@ impl Vacant {
         before: None,
     };
 
-    /// Campaigns after `wait` and the agent's slot, or at once if no agent could campaign earlier.
+    /// Campaigns after `wait` and the agent's slot; an eligible agent at once, if no other could be earlier.
     pub(super) fn own_slot(
         core: &Core,
         now: Time,

@@ -299,8 +299,8 @@ impl Voter {
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
 
-    /// Returns the time after which to ask again, if the claim gets no vote; `None` if it gets the vote. `lease` is
-    /// the end of this agent's own lease, if it leads.
+    /// Returns the time after which the candidate should ask again, if the claim gets no vote; `None` if it gets this
+    /// voter's vote. `lease` is the end of this agent's own lease, if it leads.
     pub(super) fn refuses(
         &self,
         config: &QuorumConfig,
