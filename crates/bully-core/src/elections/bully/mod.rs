@@ -40,14 +40,14 @@
 //! | `decide-early` | a candidate wins when every voter that is not certainly down has yielded, or at the deadline T | `candidate.rs` |
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
 //! | `stale-is-ignored` | an announcement with an older (term, rank) than the leader's changes nothing; if the term of an announcement has ended, its sender learns which term it has to exceed | `rules.rs` |
-//! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, and does not follow it; that leader's policy decides when it stops | `rules.rs`, `leader.rs` |
-//! | `renew-above` | a leader that hears of a higher term takes a term above it and leads on, so that its followers accept it | `leader.rs` |
+//! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, and does not follow this leader; the leader's policy decides when the leader stops | `rules.rs`, `leader.rs` |
+//! | `renew-above` | a leader that hears of a higher term continues to lead in a term above that one, so that its followers accept it | `leader.rs` |
 //! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself without asking | `follower.rs`, `change.rs` |
-//! | `rank-staggered-slots` | an agent that ranks below k others waits min(k, 8) steps, and 8 more while it cools down | `slot`, `follower.rs` |
+//! | `rank-staggered-slots` | an agent that ranks below k others waits min(k, 8) steps, and 8 steps more while it cools down | `slot`, `follower.rs` |
 //! | `ask-with-the-new-score` | a changed score begins a new round, or a challenge of the leader | `machine.rs`, `candidate.rs` |
 //! | `patient-leader` | with [`Preemption::After`] an agent that asked waits until it was up for long enough; then the leader hands over to it | `challengers.rs`, `leader.rs` |
 //! | `hand-over` | `Draining`, `Drained`, `Resign`; the successor announces itself at once, and the former leader cools down | `leader.rs`, `follower.rs` |
-//! | `later-process-leads` | an agent neither leads nor is a candidate while most of the other agents that are up know a later process of its name (a second process was started with that name). It begins again when they hear this process | `disowned.rs`, `protocol/disowned.rs` |
+//! | `later-process-leads` | an agent neither leads nor is a candidate while most of the other agents that are up know a later process of its name (a second process was started with that name). It takes part again when they hear this process | `disowned.rs`, `protocol/disowned.rs` |
 //! | `grace-period` | an agent that was stalled itself does not trust its suspicion: it waits a second time, but only once | `follower.rs`, `candidate.rs`, `waiting.rs` |
 //!
 //! # Role × input
