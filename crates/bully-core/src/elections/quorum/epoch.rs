@@ -45,7 +45,7 @@
 //! | `install-after-quorum` | A list is decided, and its epoch entered, when Qv voters have sealed in one term. | `seal.rs` |
 //! | `epoch-before-word` | The list and the first term of its epoch are durable before any message is sent in the epoch. | `install.rs` |
 //! | `tell-after-restart` | An agent that had a list decided and is not in it sends the list until it hears of a leader elected by that list, also after a restart: it may be the only agent that knows the list. | `install.rs`, `voter.rs` |
-//! | `tell-while-vacant` | An agent that is not eligible sends the list of its epoch every P, as long as it knows no leader. It holds no election that would show the list, and it may be the only agent that knows the list. | `vacant.rs` |
+//! | `tell-while-vacant` | An agent that is not eligible sends the list of its epoch once in each promise P, as long as it knows no leader. It holds no election that would show the list, and it may be the only agent that knows the list. | `vacant.rs` |
 //! | `answer-earlier-epoch` | A message that has an earlier epoch, or contains its list, is answered with the present list, if that list was decided and not configured. A message that has a later epoch is answered with the agent's own term, which makes the other side send its list. | `install.rs` |
 //!
 //! # What may go wrong

@@ -11,12 +11,12 @@
 //! | rule | statement | decided in |
 //! |---|---|---|
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise of the term are for one incarnation. | `voter.rs` |
-//! | `abstain-when-late` | A voter that starts with an empty record abstains for P, but only once. P begins when the voter hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard or made the claim of the first election before that. | `memory.rs` |
+//! | `abstain-when-late` | A voter that starts with an empty record abstains for the length P of a promise, but only once. This time begins when the voter hears of a later election than the first of its epoch, or is about to hold one. It need not abstain if it has heard or made the claim of the first election before that. | `memory.rs` |
 //! | `excused-by-all` | It also need not abstain if all other voters have a store, and have answered that they know no earlier incarnation of it, no other store and no later election. After such an answer, a voter ignores earlier incarnations of that name with another store. | `memory.rs`, `recall.rs` |
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and ignores an agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that receives a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest term of these messages. | `recall.rs` |
 //! | `incarnation-before-word` | A record contains this incarnation before its first vote, seal or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others for their memory of it. If a voter has not answered, it asks that voter again when the voter appears or sends a message. A leader adds a heartbeat to its answer. If the asker does not abstain, it votes, claims and acknowledges after the first answer, or after E. | `memory.rs`, `recall.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. If a voter has not answered, it asks that voter again when the voter appears or sends a message. A leader adds a heartbeat to its answer. If the asker does not abstain, it votes, claims and acknowledges after the first answer, or after a round E. | `memory.rs`, `recall.rs` |
 //! | `older-than-remembered` | If another voter remembers a later incarnation or a higher term of this voter than its record contains, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, after a minute at the latest. | `recall.rs` |
 //!

@@ -71,17 +71,17 @@
 //! # The rules by name
 //! | rule | statement | decided in |
 //! |---|---|---|
-//! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for P, or for the longest promise in the record. | `voter.rs` |
-//! | `slot-by-rank` | An agent without a leader campaigns after S for each voter that outranks it, and 8 S later in its cool-down. An agent that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
-//! | `soon-after-end` | An agent that knows of a confirmed end, and is still refused, asks again after d, once: by then the voters that refused have learned of the end. | `candidate.rs`, `vacant.rs` |
+//! | `abstain-after-restart` | A voter whose record is not empty abstains when it starts: for the length P of a promise, or for the longest promise in the record. | `voter.rs` |
+//! | `slot-by-rank` | An agent without a leader campaigns after one step S for each voter that outranks it, and 8 steps later in its cool-down. An agent that becomes eligible takes a slot. | `core.rs`, `vacant.rs` |
+//! | `soon-after-end` | An agent that knows of a confirmed end, and is still refused, asks again after one message delay d, but only once: by then the voters that refused have learned of the end. | `candidate.rs`, `vacant.rs` |
 //! | `ask-before-claim` | A campaign begins with questions, which change nothing durable. | `candidate.rs`, `consent.rs` |
 //! | `object-once` | A voter that is bound to another agent refuses; a voter that outranks the asker objects, once; any other voter consents. | `consent.rs` |
 //! | `wait-for-higher-ranked` | A candidate claims when a quorum consents and every voter that outranks it has answered or is late. | `candidate.rs` |
 //! | `claim-for-a-reason` | An agent asks for votes because a quorum consented, because the leader's `Resign` has it as successor, because it decided the list of the epoch, to raise its own term, or for its successor. A successor that may not claim asks at once. | `claim.rs` |
 //! | `same-term-again` | A claim whose time passed without a refusal is made again for the same term, until two rounds have brought no new vote. A voter gives its vote again. | `candidate.rs` |
 //! | `late-vote-counts` | A vote that comes later counts if its candidate has made no other claim, voted for no other agent, and deferred to no other agent. | `candidate.rs` |
-//! | `longer-after-late-answer` | If a round of questions ended without a quorum and an answer comes later, the next round is twice as long, up to T, until one agent has led for a minute. | `pace.rs` |
-//! | `slow-waits` | A voter whose writes take longer than E asks no live leader to hand over, takes a slot later by one step for each voter, and is a successor only if all voters are slow. It votes and objects like any other voter. | `slow.rs` |
+//! | `longer-after-late-answer` | If a round of questions ended without a quorum and an answer comes later, the next round is twice as long, up to the deadline T, until one agent has led for a minute. | `pace.rs` |
+//! | `slow-waits` | A voter whose writes take longer than a round E asks no live leader to hand over, takes a slot later by one step for each voter, and is a successor only if all voters are slow. It votes and objects like any other voter. | `slow.rs` |
 //! | `one-vote-per-term` | A voter gives one vote in a term. The vote is durable before it is sent. | `voter.rs` |
 //! | `bound-to-one-incarnation` | A promise, a vote and a raise of the term are for one incarnation. Another incarnation of the name is another agent: it gets no vote while the promise holds, and none in a term in which the former incarnation has the vote. | `voter.rs`, `told.rs` |
 //! | `vote-against-no-promise` | A voter gives no vote while a promise to another agent binds it. | `voter.rs` |
@@ -90,10 +90,10 @@
 //! | `persist-before-send` | The record is written before any message that depends on it is sent; a candidate's claim does not depend on it. | `voter.rs` |
 //! | `lease-before-leading` | An elected agent announces itself, and leads when a quorum has acknowledged the announcement. | `leader.rs` |
 //! | `one-leader-per-term` | A voter that follows one leader in a term, or leads in it, answers `Nack` to another leader of the same term. The other leader gives up, or, with a lease, raises its term. | `told.rs`, `leader.rs` |
-//! | `give-up-unacknowledged` | An elected agent gives up if too few voters acknowledge within 2 E. | `leader.rs` |
-//! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises P, and acknowledges. | `follower.rs` |
+//! | `give-up-unacknowledged` | An elected agent gives up if too few voters acknowledge within two rounds (2 E). | `leader.rs` |
+//! | `follow-and-promise` | A voter follows an announcement of its own term or a later one, promises its support for the time P, and acknowledges. | `follower.rs` |
 //! | `lease-from-send-time` | An acknowledgement prolongs the lease, counted from the time when the answered heartbeat was sent. | `lease.rs` |
-//! | `lease-within-promise` | An acknowledgement contains the length of the voter's promise, and the lease depends on no longer one. | `leader.rs` |
+//! | `lease-within-promise` | An acknowledgement contains the length of the voter's promise, and the lease never counts on a longer promise. | `leader.rs` |
 //! | `record-longest-promise` | The record contains the longest promise that may still hold. | `voter.rs` |
 //! | `lease-ends-by-clock` | Every step first checks whether the lease has ended. | `machine.rs` |
 //! | `raise-term-without-gap` | A leader that hears a voter with a higher term claims a term above it, and leads on meanwhile. | `leader.rs` |

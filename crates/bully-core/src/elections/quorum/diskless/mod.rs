@@ -14,12 +14,12 @@
 //! | `lowest-clock` | The term by the clocks is the term by this agent's own clock, but at most 10 s above the lowest known clock of another voter. | `clocks.rs` |
 //! | `no-term-ahead` | A claim or a reported term counts only up to 10 s ahead of the agent's own clock, or one above the highest term seen. | `term.rs` |
 //! | `refuse-by-the-clock` | A claim that is further ahead is refused, and the refusal contains the term by the voter's clock. | `clocks.rs` |
-//! | `abstain-without-memory` | An incarnation acknowledges, consents, votes and campaigns only after (P + E) (1 + r) / (1 - r). | `recovery.rs` |
-//! | `recover-by-the-others` | After that, it takes part only above the terms in the answers of n - Qv + 1 others that remember. | `recovery.rs` |
+//! | `abstain-without-memory` | An incarnation acknowledges, consents, votes and campaigns only after (P + E) (1 + r) / (1 - r), for a promise P, a round E and the clock-rate error r. | `recovery.rs` |
+//! | `recover-by-the-others` | After that, it takes part only above the terms in the answers of n - Qv + 1 other voters that remember (n voters, vote quorum Qv). | `recovery.rs` |
 //! | `recover-by-the-clock` | If fewer than Qv others can remember, because the rest recover, it takes part above the terms of a quorum, and not below the term by the clocks. | `recovery.rs` |
 //! | `forgotten-together` | A voter that recovered by the clocks still answers "I recover" to the voters that recover with it. | `recovery.rs` |
 //! | `ask-after-the-claims` | An answer counts if the question was sent when no vote of an earlier incarnation could count any more. | `recovery.rs` |
-//! | `votes-expire` | A vote counts within E of the claim, by the candidate's clock. | `lives.rs` |
+//! | `votes-expire` | A vote counts within a round E of the claim, by the candidate's clock. | `lives.rs` |
 //! | `bound-to-one-life` | While a promise binds a voter, it follows only announcements of the incarnation to which it promised. | `lives.rs` |
 //! | `raise-above-observers` | An observer that has followed a higher term reports that term to a leader that it ignores; the leader claims a term above it, and leads on meanwhile. | `observers.rs` |
 //!
