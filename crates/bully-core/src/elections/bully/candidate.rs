@@ -80,8 +80,8 @@ impl Candidate {
         }
     }
 
-    /// Asks every voter that may be up, except the voters that rank below as far as is known. If there is no such
-    /// voter, this agent has won.
+    /// Asks every voter that may be up, except the voters in `outranked`. If no voter is left to ask, this agent has
+    /// won. An agent that does not compete takes its slot instead.
     pub(super) fn ask_voters(
         outranked: BTreeSet<AgentId>,
         grace: Grace,

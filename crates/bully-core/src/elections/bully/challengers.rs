@@ -49,9 +49,9 @@ impl Challengers {
         self.set_timer(step);
     }
 
-    /// Handles the presence of the challengers in a new snapshot. A challenger that may be gone begins its waiting
-    /// time anew when it is up again. It is not forgotten, because it does not know that it was suspected and will
-    /// not ask again. A challenger with a later incarnation is forgotten, and will ask again.
+    /// Handles the presence of the challengers in a new snapshot. A challenger that may be gone has to wait for the
+    /// whole time again when it is up. It is not forgotten, because it does not know that it was suspected and will not
+    /// ask again. A challenger with a later incarnation is forgotten, and will ask again.
     pub(super) fn drop_unsteady(&mut self, members: &Members, steady: Duration, now: Time) {
         self.0.retain(|id, challenger| {
             let Some(member) = members.get(id) else {

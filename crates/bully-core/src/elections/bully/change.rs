@@ -14,7 +14,7 @@ use crate::{elections::message::Announcement, parts::slot};
 pub(super) enum Next {
     /// The role stays.
     Stay,
-    /// The machine enters another role, or the same role anew.
+    /// The machine enters another role, or starts the same role again.
     Become(Change),
     /// The machine enters another role, which takes the same input.
     Again(Change),
@@ -64,7 +64,7 @@ pub(super) struct SlotPlan {
 pub(super) struct Deference {
     pub to: AgentId,
     pub wait: Duration,
-    /// Action of this agent if the other one does not announce itself.
+    /// Action of this agent if the other agent does not announce itself.
     pub attempt: Attempt,
     /// The round that this agent gave up for the wait: a leader may still release the leadership in that round.
     pub round: Option<Round>,

@@ -241,7 +241,7 @@ impl Following {
         })
     }
 
-    /// Asks the leader for the leadership, and follows it meanwhile.
+    /// Asks the leader for the leadership, and still follows this leader while it waits for the answer.
     pub(super) fn ask(self) -> Change {
         Change::AskLeader {
             id: self.0.leader.id.clone(),
@@ -292,7 +292,7 @@ fn watch(step: &mut Step<'_>) -> Time {
     step.now.after(detector.detection)
 }
 
-/// Returns the change of an agent whose leader has resigned, with or without a named successor.
+/// Returns what an agent does after its leader has resigned, with or without a named successor.
 pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>) -> Change {
     let me = &step.core.me;
     let attempt = Attempt::Announce;

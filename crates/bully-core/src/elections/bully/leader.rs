@@ -219,7 +219,7 @@ impl Tenure {
     /// Ends the leadership, then sends `Resign`. This is final for the term.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
-        // Chosen again, because the agent that was named first may have gone while the work ended.
+        // Chosen again, because the agent chosen first may have gone while the application ended its work.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(term);
