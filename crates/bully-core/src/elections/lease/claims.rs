@@ -165,7 +165,7 @@ impl Claims {
 }
 
 impl LeaseConfig {
-    /// Returns whether `one` outranks `than`, and by more than the margin if there is one.
+    /// Returns whether `one` outranks `than`, by more than the margin if the configuration has a margin.
     pub(super) fn is_better(&self, one: (Score, &AgentId), than: (Score, &AgentId)) -> bool {
         let margin = self.margin;
         one > than && margin.is_none_or(|margin| one.0.exceeds(than.0, margin))

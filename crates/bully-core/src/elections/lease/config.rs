@@ -142,7 +142,7 @@ impl LeaseConfig {
         allowed.saturating_sub(self.gap())
     }
 
-    /// Time after which a claim that was not renewed no longer counts.
+    /// Time after its last renewal for which a claim counts.
     pub(super) fn claim_lasts(&self) -> Duration {
         self.gap().saturating_mul(2)
     }

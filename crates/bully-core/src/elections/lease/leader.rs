@@ -75,7 +75,7 @@ impl Leading {
         self.applied = self.applied.max(request);
     }
 
-    /// Returns whether this answer, or a report without a question, may be older than this leader's knowledge.
+    /// Returns whether this answer, or a report without a question, may be older than the last applied renewal.
     pub(super) fn is_late(&self, request: Option<u64>) -> bool {
         request.is_none_or(|request| request < self.applied)
     }

@@ -23,7 +23,7 @@ pub(super) struct Reads {
 pub(super) struct Looked {
     pub sent: Time,
     pub arrived: Time,
-    /// Longest gap that was allowed before this answer.
+    /// Longest time that was allowed from the sending of the read before to this answer.
     pub allowed: Duration,
     /// Whether there may have been a gap, however short: see [`RegisterShown::is_broken`].
     pub is_broken: bool,
@@ -112,7 +112,7 @@ impl Reads {
         took.get(took.len() / 2).copied().unwrap_or_default()
     }
 
-    /// Returns the median time of an answer, if it is longer than the timings assume.
+    /// Returns the median time of an answer; `None` if it is not longer than two delay bounds.
     pub(super) fn slow(&self, config: &LeaseConfig) -> Option<Duration> {
         let assumed = config.timings.delay_bound().saturating_mul(2);
         Some(self.median()).filter(|took| *took > assumed)

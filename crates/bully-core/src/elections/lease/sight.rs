@@ -109,7 +109,7 @@ impl Sight {
         self.content.is_ok()
     }
 
-    /// Returns whether the record was read within the allowed time.
+    /// Returns whether the last read that showed this record was sent no longer than `allowed` ago.
     pub(super) fn is_recent(&self, now: Time, allowed: Duration) -> bool {
         now.since(self.asked) <= allowed
     }
