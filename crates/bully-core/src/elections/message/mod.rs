@@ -247,7 +247,7 @@ pub struct ClaimReply {
     pub incarnation: Incarnation,
     /// The candidate of the question. If a leader asks for its successor, the leader is not the candidate.
     pub candidate: Candidate,
-    /// The seal of this epoch that the voter has taken, if there is one.
+    /// The seal of this epoch in the voter's record; `None` if the voter has not sealed.
     pub seal: Option<Box<SealRecord>>,
     /// Without disks: the term by the voter's wall clock, if the claim is refused because of it.
     pub clock: Option<Term>,

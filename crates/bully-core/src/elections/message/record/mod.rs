@@ -205,7 +205,7 @@ impl RegisterRecord for LeaseRecord {
                 format_args!("{} {}", next.id, next.wait.0),
             ),
         }
-        // The last line, written only if there is a text. Older records never have it.
+        // This last line is written only if the holder publishes a text. Older releases never wrote it.
         if let Some(about) = self
             .holder
             .as_ref()
