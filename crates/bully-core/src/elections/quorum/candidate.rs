@@ -28,7 +28,7 @@ pub(super) struct Asking {
     /// The term above the highest term seen.
     term: Term,
     consents: BTreeSet<AgentId>,
-    /// The agents that answered this round, including this agent.
+    /// The agents that answered this round with a consent or a refusal, and this agent.
     pub(super) replied: BTreeSet<AgentId>,
     /// The longest wait that a voter has reported in a refusal of this round.
     retry: Duration,

@@ -66,7 +66,7 @@ pub(super) struct Core {
     pub(super) was_listed: bool,
     /// Whether the record contains other voters than the configuration, and no event has reported that yet.
     pub(super) overrules: bool,
-    /// The change of the voters that this agent was asked to make, while it has no answer.
+    /// The change of the voters that this agent was asked to make; `None` after the answer.
     pub(super) asked: Option<Box<VoterChange>>,
     /// Without disks: the voters whose clocks differ too much from this agent's clock.
     pub(super) apart: Option<Box<ClocksApart>>,
@@ -80,7 +80,7 @@ pub(super) struct CooldownEnds {
     pub(super) campaign: Time,
     /// Time until which the agent does not compete and does not ask a leader to hand over.
     pub(super) yields: Time,
-    /// Shortest cool-down after the next step-down.
+    /// The cool-down after the next step-down lasts at least for this time.
     pub(super) least: Duration,
 }
 

@@ -26,7 +26,7 @@ use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, T
 pub(super) struct Following {
     pub(super) leader: Leader,
     score: Score,
-    /// Time at which a silent leader counts as ended (for a voter: the end of its promise).
+    /// Time at which the leader, if still silent, counts as ended. For a voter this is the end of its promise.
     due: Time,
     /// Time since which the leader was heard without a gap.
     pub(super) since: Time,
@@ -341,7 +341,7 @@ impl Following {
     }
 }
 
-/// Time after a failed attempt in which this agent does not ask the leader again.
+/// Time for which this agent does not ask its leader again after an attempt to take over.
 fn pause(config: &QuorumConfig) -> Duration {
     config.timings.promise().saturating_add(config.drain())
 }

@@ -417,8 +417,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// Begins the new term without a gap, if there are enough votes. The lease continues, because the promises behind
-    /// it are to this leader and not to its term.
+    /// Begins the new term without a gap, if there are enough votes. The lease continues, because the voters' promises
+    /// are to this leader and not to its term.
     fn finish_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let quorum = core.config.vote_quorum();
         let Some(raise) = self.raise.take_if(|raise| raise.votes.len() >= quorum) else {

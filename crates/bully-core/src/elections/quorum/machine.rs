@@ -181,7 +181,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         self.core.recall_from(now, from, out);
-        // The usual message comes first: a healthy group sends hardly anything but heartbeats.
+        // Checked first, because nearly every message in a healthy group is a heartbeat.
         if let (QuorumMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
             && following.refresh(&mut self.core, now, from, incarnation, m, out)
@@ -410,7 +410,7 @@ fn hear_answer(
         QuorumMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
         QuorumMessage::Nack(nack) => {
             core.voter.hear(nack.term);
-            // A lower term is out of date: this agent has since taken part in a term that is at least as high.
+            // A `Nack` of a lower term is out of date: this agent has since taken part in a term at least as high.
             return nack.term > core.voter.record.term;
         }
         QuorumMessage::Takeover(_)

@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::core::Core;
 use crate::protocol::{Round, Term};
 
-/// Time under one leader after which rounds are short again.
+/// Time for which one agent must have led before rounds take E again.
 const CALM: Duration = Duration::from_secs(60);
 
 /// The length of an agent's rounds.
@@ -28,7 +28,7 @@ pub(super) struct RoundPace {
 }
 
 impl Core {
-    /// Returns the length of a round.
+    /// Returns the length of a round: E, doubled after late answers, but at most the deadline T.
     fn round(&self) -> Duration {
         let timings = &self.config.timings;
         let doubled = timings.round().saturating_mul(
@@ -69,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Makes rounds short again if one agent has led for a minute.
+    /// Gives rounds their usual length E again, if one agent has led for a minute.
     pub(super) fn calm_down(&mut self, led_for: Duration) {
         if led_for >= CALM {
             self.pace = RoundPace::default();

@@ -54,7 +54,7 @@ impl Core {
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         let known = self.voter.record.others.get(id);
-        // Fast path: this function runs for every heartbeat and acknowledgement.
+        // Fast path: this function runs for every heartbeat and acknowledgement, and usually nothing has changed.
         let is_old = |heard: &Heard| {
             heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
         };

@@ -19,7 +19,7 @@ use super::core::Core;
 /// Number of writes over which the median is taken.
 const MEASURED: usize = 10;
 
-/// The times of a voter's last writes. A write that took no longer than E counts as zero.
+/// The times of a voter's last writes. A write that took no longer than a round E counts as zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Writes {
     took: VecDeque<Duration>,

@@ -116,7 +116,7 @@ impl Next {
 pub(super) struct Predecessor {
     pub(super) id: AgentId,
     pub(super) certainty: Certainty,
-    /// Whether this agent has already asked again soon after a refusal. It does so only once.
+    /// Whether this agent has already asked again soon after a refusal. After a second refusal it waits for longer.
     is_asked_soon: bool,
 }
 

@@ -35,7 +35,7 @@ pub(super) enum Posture {
 }
 
 impl Vacant {
-    /// No leader, and no slot yet.
+    /// The agent knows no leader, and has no slot yet.
     pub(super) const IDLE: Self = Self {
         due: Time::MAX,
         posture: Posture::OwnSlot,
