@@ -84,7 +84,7 @@ impl<P> Default for Settled<P> {
 /// The next frame to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The last `count` messages in flight. `first` is the number of the first one in its run.
+    /// The last `count` messages in flight. `first` is the number of the first of them in their run.
     Batch {
         to: Target,
         run: u64,

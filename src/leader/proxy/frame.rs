@@ -70,7 +70,7 @@ pub(super) fn write_message(ask: u64, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Bytes of a message beside its content.
+/// Number of bytes of an encoded message before its content.
 pub(super) const MESSAGE_HEAD: usize = 12;
 
 /// The messages of a frame, one by one: the number under which the sender awaits the answer, and the bytes.

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Sends messages of one type to the leader of a group, in this process or on another host; made by
-/// [`builder`](Self::builder). Clones are the same proxy, and share its order.
+/// [`builder`](Self::builder). Clones are the same proxy, with one order of messages.
 ///
 /// In short, you can rely on this: the leader's actor handles a message at most once, in order. Without a leader a
 /// message waits, up to the buffer's limits. If a leader refuses a message because it does not lead any more, the

@@ -127,7 +127,7 @@ pub(super) struct Inner<M: LeaderMessage> {
     /// Messages of other agents that wait for the actor.
     pub(super) arrived: ArrivedQueue,
     pub(super) retries: Retries,
-    /// Whether the own messages come first when there is little room.
+    /// Whether the own messages get the next room at the actor, before those of other agents.
     pub(super) is_own_turn: bool,
     /// Deliveries that are still to be acknowledged, by sender.
     pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,

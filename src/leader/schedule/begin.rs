@@ -30,7 +30,7 @@ pub(super) struct BeginSettings {
     pub(super) clock: Option<Arc<dyn WallClock>>,
 }
 
-/// Returns the agent's service. If it has not begun, it begins with the defaults.
+/// Returns the agent's service for schedules. If the service has not begun, it begins with the defaults.
 pub(super) fn service_of<E: Election>(
     agent: &ElectionHandle<E>,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {

@@ -172,14 +172,14 @@ impl Feed {
     }
 }
 
-/// Number of due times read in a row without a rest.
+/// Counts the due times that were read in a row without a pause.
 #[derive(Debug, Default)]
 struct FeedPace {
     read: usize,
     misordered: usize,
 }
 
-/// The rest before the next reading.
+/// The pause before the next due time is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
     No,
@@ -191,7 +191,7 @@ enum Rest {
 const BURST: usize = 64;
 
 impl FeedPace {
-    /// Notes a due time, and returns the rest before the next: a rest is due after many due times in a row.
+    /// Notes that a due time was read, and returns the pause before the next: after many in a row, a pause is due.
     fn read(&mut self, offer: Offer) -> Rest {
         self.read = self.read.saturating_add(1);
         self.misordered = match offer {

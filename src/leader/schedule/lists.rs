@@ -40,8 +40,8 @@ impl QuorumList {
         Some(Self {
             voters: names.iter().cloned().collect(),
             read,
-            // One more than the voters outside of a complete reading, so that a reading and a write have a voter in
-            // common.
+            // One more than the number of voters that a reading may leave out, so that a reading and a write have a
+            // voter in common.
             write: names.len().saturating_sub(read).saturating_add(1),
         })
     }

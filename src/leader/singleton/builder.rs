@@ -216,7 +216,7 @@ impl<E: Election, F> fmt::Debug for SingletonBuilder<E, F> {
 }
 
 /// "The agent hands over": the message to a [`Singleton`]'s actor, once in a leadership. The actor finishes work that
-/// must not be interrupted, and stops itself. The successor begins after that, or after the limit of the hand-over.
+/// must not be interrupted, and stops itself. The successor leads after that, or after the limit of the hand-over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct SteppingDown {

@@ -144,8 +144,8 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn look(&mut self, now: Now, ballot: LeaderNumber, out: &mut Vec<ScheduleEffect>) {
-        // After a renewal in a later term the leadership asks anew, between two ticks: the agents may have heard
-        // another leader in the meantime.
+        // After a renewal in a later term the leader asks again for the mark, between two ticks: the agents may have
+        // heard another leader in the meantime.
         let is_between = !matches!(
             self.stage,
             ScheduleStage::Running(_) | ScheduleStage::Finished
@@ -260,7 +260,7 @@ impl<'a> ScheduleMachine<'a> {
         self.stage = ScheduleStage::Reading(poll);
     }
 
-    /// Writes the first mark of this leader. If no agent knows the schedule, it begins now, for all later leaders.
+    /// Writes the first mark of this leader. If no agent knows the schedule, its first due time is after now.
     /// After a change of the voters, no tick begins before a quorum of the new voters knows the former voters' mark.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
