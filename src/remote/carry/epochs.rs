@@ -22,7 +22,7 @@ use crate::protocol::AgentId;
 pub(super) struct LaterEpochs(BTreeMap<AgentId, u64>);
 
 impl LaterEpochs {
-    /// Largest distance between the epoch of the agents of this process and an epoch that one peer alone may send.
+    /// Largest distance of an epoch that a single peer may send from the epoch of the agents of this process.
     pub(super) const MAX_AHEAD: u64 = 1 << 8;
 
     /// Returns whether a message of a later epoch is accepted while the agents of this process are in the epoch

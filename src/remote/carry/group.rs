@@ -85,7 +85,7 @@ pub(crate) struct LocalMembers {
     pub(crate) requirements: Option<Requirements>,
     /// Ordered by name.
     pub(crate) members: Vec<Member>,
-    /// The leader, if it is one of them.
+    /// The leader, if it is one of these members.
     pub(crate) leader: Option<Leader>,
 }
 

@@ -165,8 +165,8 @@ impl GroupTermGuard {
 }
 
 impl KnownTerms {
-    /// Returns whether a message with a term of another epoch may be delivered, where members learn of epochs. Such a
-    /// term does not change the terms of this epoch. `None` for a term of this epoch.
+    /// Returns whether a message with a term of another epoch may be delivered, in elections whose members learn of
+    /// epochs. Such a term does not change the terms of this epoch. `None` if the term is of this epoch.
     fn admit_of_other_epoch(
         &mut self,
         term: Term,

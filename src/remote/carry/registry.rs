@@ -71,7 +71,7 @@ struct KnownAgent {
 }
 
 impl PeerAgents {
-    /// Makes the record of the node `node` in these groups; `lost` makes the callback for names that are lost in one.
+    /// Makes the record of the node `node` in these groups; `lost` makes the callback of a group for lost names.
     pub(crate) fn new(
         node: &str,
         carried: &[Arc<dyn Carried>],
@@ -333,7 +333,7 @@ impl PeerAgents {
 }
 
 impl GroupAgents {
-    /// Begins the group anew: all agents are in doubt until they are named again.
+    /// Puts all agents of the group in doubt, until the node has announced them again.
     fn doubt(&mut self) {
         self.round = self.round.saturating_add(1);
         // The next rosters name them again, or they are gone.
@@ -365,7 +365,7 @@ impl GroupAgents {
         self.members.remove(id)
     }
 
-    /// Sends the updates to the group, in one step; returns the agents whose names others have.
+    /// Sends the updates to the group, in one step; returns the agents whose names belong to other agents.
     fn tell(&mut self, updates: Vec<Update>) -> Vec<AgentId> {
         // Often nothing has changed, as when a new link names all agents again. This case must not take the lock that
         // all members of the group share.

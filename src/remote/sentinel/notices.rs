@@ -19,7 +19,7 @@ pub enum NoticeRefused {
     /// No node with this name gave a digest.
     #[error("the notice names a node that announced no sentinel")]
     UnknownNode,
-    /// It contains another incarnation than the known one.
+    /// The notice contains another incarnation than the one for which the node gave its digest.
     #[error("the notice names another incarnation of its node")]
     OtherIncarnation,
     /// The bytes do not match the digest that was given.

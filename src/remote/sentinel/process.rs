@@ -1,7 +1,7 @@
 //! The sentinel's own process: one thread, no runtime, and hardly any memory.
 //!
-//! Its standard input is the pidfd of the node, and its standard output is the end of the pipe from which it reads.
-//! These two can be named without `unsafe`. It inherits nothing else.
+//! Its standard input is the pidfd of the node, and its standard output is the end of the pipe from which it reads:
+//! only these two file descriptors can be named without `unsafe`. It inherits nothing else.
 
 use std::{
     env,

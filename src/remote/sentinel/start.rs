@@ -66,8 +66,8 @@ impl SentinelProcess {
         // Started through /proc: a newer version may have replaced the program's file.
         let mut child = Command::new("/proc/self/exe")
             .arg0("actix-bully-sentinel")
-            // The same arguments: a `main` that reads its arguments before it starts a sentinel has to reach this
-            // call.
+            // The arguments are the same: a `main` may read its arguments before it starts a sentinel, and must reach
+            // this call in the sentinel too.
             .args(env::args_os().skip(1))
             .env(MARK, "1")
             .process_group(0)

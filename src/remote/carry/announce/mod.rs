@@ -43,7 +43,7 @@ pub(crate) struct NamedReceivers<'a> {
     /// The receiver, if it is the only one, as for most messages: this needs no list.
     one: Option<&'a AgentId>,
     several: Vec<&'a AgentId>,
-    /// Number of receivers that have left meanwhile.
+    /// Number of receivers that have left since the message was sent.
     pub(crate) gone: usize,
     /// Number of receivers whose numbers never belonged to any agent.
     pub(crate) unknown: usize,
@@ -209,7 +209,7 @@ impl Announcer {
         announcement
     }
 
-    /// Begins the group anew, if the other side has not received requirements like these.
+    /// Opens the group, unless the other side has already received requirements like the present ones.
     fn open(&mut self, now: Option<Requirements>, members: &[Member]) -> Option<RosterOpening> {
         let said = self.requirements.take();
         let Some(requirements) = now.filter(|now| !said.as_ref().is_some_and(|s| s.are_like(now)))
@@ -221,7 +221,7 @@ impl Announcer {
         if is_renumbered {
             self.renumber(members);
         } else {
-            // With other rules, all former agents are gone, and the numbers begin anew.
+            // With other rules, all former agents are gone, and numbers are given from 0 again.
             *self = Self {
                 // The other side may still send a late message with a former number, which is not a mistake.
                 given: self.given,

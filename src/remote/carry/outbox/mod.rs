@@ -50,7 +50,7 @@ pub(crate) struct Outbox {
     lost: AtomicU64,
     /// Number of messages that the peer would not accept, since [`Outbox::take_refused`] was last called.
     refused: AtomicU64,
-    /// Deepest nesting of a message that this node takes: the types of a cluster are the same at all nodes.
+    /// Deepest nesting of a message that this process accepts. All nodes of a cluster have the same types of messages.
     depth: u8,
 }
 
@@ -413,7 +413,7 @@ fn most(limits: &Limits, theirs: Allowance) -> usize {
     limits.queue().min(in_time.max(frame))
 }
 
-/// The oldest message has waited for longer than the limit, or there were too many messages.
+/// The peer is too slow: the oldest message has waited for too long, or too many messages wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outdated;
 
