@@ -82,7 +82,7 @@ impl Keeper {
     /// Tells each agent of this process to which agent of another process it would hand over.
     fn tell_contender(&self, now: Time) {
         let newest = self.group.upgrade().map(|group| group.newest());
-        // A process knows its own members better than the rows do.
+        // The members of this process are known from its group, which is more recent than the rows.
         let is_member = |id: &AgentId| {
             let newest = newest.as_ref();
             newest.is_some_and(|newest| newest.members().get(id).is_some())

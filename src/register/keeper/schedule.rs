@@ -90,7 +90,7 @@ pub(super) struct WaitingReader {
     heard: Time,
 }
 
-/// One of the two records of a group.
+/// One of the two records of a group: its lease, or the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhichRecord {
     Lease,
@@ -114,9 +114,9 @@ pub(super) enum Operation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NextOperation {
     Run(Operation),
-    /// There is an operation to run, but not before this time.
+    /// An operation has to be run, but not before this time.
     At(Time),
-    /// There is nothing to do until an agent asks or the store answers.
+    /// No operation has to be run until an agent asks or the store answers.
     Nothing,
 }
 
