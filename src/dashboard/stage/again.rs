@@ -31,7 +31,7 @@ use crate::{
     record::{Header, RecordedClock, RecordedCommand, Recording, TraceEntry, Untold, What},
 };
 
-/// An earlier run, and the moment from which it goes on.
+/// An earlier run, and the moment of it from which a new run goes on.
 #[derive(Debug)]
 pub(super) struct EarlierRun {
     /// The parts of the first election and of the second.
@@ -253,7 +253,7 @@ impl Player<'_> {
 }
 
 impl Stage {
-    /// Answers the requests that came while a run is played again; returns whether one of them lets it go on live.
+    /// Answers the requests that come while a run is played again. Returns whether a viewer asks to go on live at once.
     fn answers_meanwhile(&mut self, until: Time) -> Result<bool, NoPage> {
         while let Some(request) = self.asked_meanwhile()? {
             let wrong = || StageError::PlaysAgain { until };
@@ -272,7 +272,7 @@ impl Stage {
         Ok(false)
     }
 
-    /// Shows how far the run has come, beside the moment that was shown before.
+    /// Shows how far the run was played again, together with the agents as they were shown before.
     fn show_played_again(&self, at: Time, until: Time) {
         let mut clock = self.pace.facts();
         clock.paused = true;

@@ -37,8 +37,8 @@ pub(crate) enum Control {
 pub(crate) struct RunMoment {
     #[serde(deserialize_with = "in_millis")]
     pub(crate) at_ms: Time,
-    /// Number of commands that were given by then, to the first election and to the second. Several moments of a stage
-    /// that is paused have the same time.
+    /// Number of commands that were given until this moment, to the first election and to the second. The time alone is
+    /// not enough: several moments of a stage that is paused have the same time.
     #[serde(default)]
     pub(crate) given: Vec<u64>,
 }

@@ -162,7 +162,7 @@ impl StageLink {
             .await?
     }
 
-    /// Plays a recording again up to this moment, and goes on live from there.
+    /// Plays a recording again up to the moment `at`, and goes on live from there.
     pub(crate) async fn go_on(
         &self,
         recording: Recording,

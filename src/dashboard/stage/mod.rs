@@ -74,7 +74,7 @@ pub use scenario::Story;
 #[derive(Debug)]
 pub struct Stage {
     board: Arc<Board>,
-    /// Shows the second election; empty while there is none.
+    /// The board that shows the second election; it is empty while there is only one election.
     beside: Arc<Board>,
     asked: Receiver<StageRequest>,
     pace: StagePace,
@@ -224,7 +224,7 @@ impl fmt::Debug for Staged {
 pub struct Chosen {
     /// The chosen election.
     pub election: String,
-    /// The election beside it, if one was chosen.
+    /// The election to be played beside the first, if one was chosen.
     pub beside: Option<String>,
     /// The agents with which the cluster has to begin, if the page goes on from a recording. The stage then replaces
     /// them by agents of the same names and scores, with the seed and the network of the recording.

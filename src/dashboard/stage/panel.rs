@@ -66,7 +66,7 @@ pub(super) trait StagePanel {
     /// Returns whether the election has a list of voters that can be changed.
     fn has_voters(&self) -> bool;
 
-    /// Returns the number of commands so far.
+    /// Returns the number of commands that were given to the cluster so far.
     fn given(&self) -> u64;
 
     /// Returns the run so far.
@@ -230,7 +230,7 @@ impl<E: Election> ClusterPanel<E> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH && (last != activity || !is_paused);
-        // Looked at after each activity too, because an election may be shorter than the interval.
+        // Computed again after each activity too, because an election may be shorter than the interval.
         if is_due || self.unsettled_at != Some(activity) {
             let is_over = self.told == Some(self.cluster.believed());
             self.unsettled = facts::unsettled(&self.cluster, is_over);
