@@ -168,7 +168,7 @@ impl Candidacy {
             && (score, from) > (self.score, &core.me.id)
         {
             let id = from.clone();
-            // The highest of these agents counts, because a halter that ranks below it must not be obeyed.
+            // The highest of the agents that answered counts: a halter that ranks below it must not be obeyed.
             *superior = superior.take().max(Some(Rank { score, id }));
         }
         if self.pending.is_empty() {
@@ -310,7 +310,7 @@ impl Candidacy {
 
     // ---- queries ----------------------------------------------------------------------------
 
-    /// Returns the highest agent that is known to be up and to rank above, if there is one.
+    /// Returns the highest agent that is known to be up and to rank above this agent, if there is one.
     pub(super) const fn superior(&self) -> Option<&Rank> {
         match &self.phase {
             Phase::Asking { superior, .. } => superior.as_ref(),

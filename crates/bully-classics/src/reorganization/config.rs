@@ -45,7 +45,7 @@ pub struct ReorganizationConfig {
 /// The reaction of an agent to the question `AreYouThere` of an agent below (`ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenAsked {
-    /// The agent answers, and begins no election, as in the paper. Its own timers are enough.
+    /// The agent answers, and begins no election, as in the paper: its own timers detect a missing leader.
     #[default]
     Answer,
     /// The agent answers, and holds an election at once, as in the Bully election of the textbooks.
@@ -59,7 +59,7 @@ impl Default for ReorganizationConfig {
 }
 
 impl ReorganizationConfig {
-    /// Returns the defaults for these timings.
+    /// Returns a configuration with these timings, and the default of every other field.
     pub const fn new(timings: Timings) -> Self {
         Self {
             timings,
@@ -107,7 +107,7 @@ impl ReorganizationConfig {
         t.deadline().saturating_add(calls)
     }
 
-    /// The same time if agents below are dead and no agent knows it: two deadlines and four delay bounds.
+    /// As `worst_case_election`, if unknown to all, agents below are dead: two deadlines and four delay bounds.
     pub fn worst_case_election_with_losses(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(4);

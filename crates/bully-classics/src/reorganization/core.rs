@@ -115,7 +115,7 @@ impl Core {
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// Returns the other voters that rank above this agent with the score `score` if `above`, otherwise the others.
+    /// Returns the other voters: those that rank above this agent with the score `score` if `above`, else those below.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters

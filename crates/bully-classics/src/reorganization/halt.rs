@@ -20,7 +20,7 @@ enum HaltAnswer {
     Obeys,
     /// The agent has already obeyed this halt.
     Obeyed,
-    /// The halt belongs to an older election, or to an agent that ranks below the agent that this one obeys.
+    /// The halt is of an older election, or of an agent that ranks below the agent that this agent obeys.
     Refuses,
     /// An agent above the caller may be up: this agent waits for the answer of that agent.
     Waits,
@@ -78,7 +78,7 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltA
         },
         State::Idle | State::Member(_) | State::Leader(_) => None,
     };
-    // The agent that this one obeys may halt it again, even if its score has fallen.
+    // The agent that this agent obeys may halt it again, even if its score has fallen.
     if obeyed.is_some_and(|above| above.id != by.id && above > by) {
         return HaltAnswer::Refuses;
     }

@@ -51,7 +51,7 @@ impl Leading {
             return Next::Stay;
         }
         if now.since(self.check) > detector.detection {
-            // The leader was stalled for longer than the members wait. They may already have a successor.
+            // The leader did not run for longer than the members wait for it: they may already have a successor.
             return Next::Elect(LostReason::Stalled);
         }
         self.check = now.after(detector.heartbeat);

@@ -96,7 +96,7 @@ impl Reorganization {
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
             return Next::Ignore("an observer may only report a higher count");
         }
-        // An agent that adopted such a count would use up the numbers, and then no agent could hold an election.
+        // An agent that adopted such a count would use up the numbers: no agent could hold an election any more.
         if message.term() > LAST_COUNT {
             return Next::Ignore("an impossible count");
         }
@@ -220,7 +220,7 @@ impl Reorganization {
         core.heard.clear();
         match &mut self.state {
             State::Idle if core.candidate_score(now).is_some() => ELECT,
-            // A coordinator leads on without the dead members: only a member's "no" to `AreYouNormal` begins an election.
+            // Dead members change nothing: only the "no" of a member to `AreYouNormal` begins an election.
             State::Idle | State::Leader(_) => Next::Stay,
             State::Candidate(candidacy) => candidacy.on_members(core, now, out),
             State::Waiting(wait) => wait.on_members(core, now),

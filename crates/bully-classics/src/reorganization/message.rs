@@ -212,7 +212,7 @@ impl PeerMessage for ReorganizationMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer sends this if it already knows a later election than the one by which a coordinator calls it.
+            // An observer sends this if it knows a later election than that of the coordinator that calls it.
             Self::NotNormal(_) => MinimumRole::Observer,
             Self::There(m) if m.coordinates => MinimumRole::Leader,
             Self::AreYouThere(_)

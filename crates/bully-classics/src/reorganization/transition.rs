@@ -74,7 +74,7 @@ impl Reorganization {
         }
     }
 
-    /// Leaves the present state, and begins a new election if this agent can be elected.
+    /// Leaves the present state, and begins an election if this agent can be elected.
     fn elect(&mut self, now: Time, reason: LostReason, out: &mut Out) -> Next {
         self.leave(reason, out);
         let core = &mut self.core;
@@ -106,7 +106,7 @@ impl Reorganization {
         out.notify(Event::Acquired { term });
     }
 
-    /// Ends the leadership before it announces the end, so that no successor works at the same time.
+    /// Ends the leadership, then announces the end, so that the successor never works at the same time.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
