@@ -276,8 +276,8 @@ impl Candidate {
         })
     }
 
-    /// Begins another round, because a round belongs to one score. In the new round, no agent is assumed to rank
-    /// below.
+    /// Begins another round, because a round belongs to one score. In the new round, no agent is assumed to rank below
+    /// this agent.
     pub(super) fn on_score(&mut self) -> Next {
         Next::Become(match &mut self.asked {
             Asked::Leader { id, following } => Change::AskLeader {

@@ -15,7 +15,7 @@ pub struct BullyConfig {
     /// Least difference by which a challenger's score must exceed the leader's score. Default: none; between equal
     /// scores the name decides. No part may be negative.
     pub margin: Option<Score>,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
+    /// Longest time from the moment at which a leader begins to step down to the end of its work. Default: 5 s.
     pub drain: Duration,
     /// Time after a step-down in which the agent does not compete with the others. It ends early if the agent's score
     /// is set or the agent is told to campaign. Default: 60 s.

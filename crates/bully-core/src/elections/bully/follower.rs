@@ -110,7 +110,7 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // In a cool-down the slot is eight slots later than by rank, so each snapshot would seem to allow an earlier one.
+        // In a cool-down the slot is eight slots later than by rank: a snapshot must not end this longer wait.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,

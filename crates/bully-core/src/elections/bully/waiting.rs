@@ -44,8 +44,8 @@ impl Waiting {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from || step.now >= self.due {
-            // The awaited agent itself asks and ranks below, so no announcement will come. The same holds when the
-            // wait has ended by the clock. Its timer is late if the host was suspended. Without this case the asker
+            // The awaited agent itself asks and ranks below this agent, so it will not announce itself. Or the wait has
+            // ended by the clock, but its timer is late because the host was suspended. Without this case the asker
             // would have to wait although no agent holds an election.
             return Next::Again(Change::Vacant(None));
         } else {
