@@ -45,7 +45,7 @@ pub(super) struct Core {
     pub vacant_since: Time,
     /// The release that this agent writes until the store has confirmed it. The agent no longer leads.
     pub releasing: Option<Releasing>,
-    /// Number of questions in this incarnation. Each question has a number.
+    /// The number of the last question. Its upper bits are the incarnation, the lower bits count the questions.
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
     pub reads: Reads,

@@ -23,7 +23,7 @@ pub(super) struct Leading {
     pub until: Time,
     /// The number of the last applied attempt. Answers to earlier questions are out of date.
     applied: u64,
-    /// The time at which the leader hands over to an agent that claims the lease.
+    /// The time at which the leader hands over to an agent that claims the lease; `None` without such an agent.
     pub takeover_at: Option<Time>,
     pub leaving: Option<Leaving>,
 }

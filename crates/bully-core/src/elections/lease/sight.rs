@@ -24,7 +24,7 @@ pub(super) struct Sight {
     asked: Time,
     /// Whether the content before this one was also seen, without a gap in between.
     is_continuous: bool,
-    /// Longest lease that this agent saw in this register. Its own lease counts, too.
+    /// Longest lease that this agent saw in this register; at least this agent's own lease.
     longest: Duration,
     /// The highest term of a lease that this agent saw in this register.
     highest: Term,
