@@ -117,7 +117,7 @@ pub struct Elected {
     pub score: Score,
     /// The round that this answers, if the sender already led and answers an [`Elect`].
     pub answer: Option<Round>,
-    /// Quorum mode: reading of the leader's own clock when it sent this. An `Ack` repeats it.
+    /// Quorum mode: reading of the leader's own clock when it sent this message. An `Ack` repeats this reading.
     pub sent_at: Option<Time>,
 }
 
@@ -129,7 +129,7 @@ pub struct Heartbeat {
     pub term: Term,
     /// The leader's present score.
     pub score: Score,
-    /// Quorum mode: reading of the leader's own clock when it sent this. An `Ack` repeats it.
+    /// Quorum mode: reading of the leader's own clock when it sent this message. An `Ack` repeats this reading.
     pub sent_at: Option<Time>,
 }
 
