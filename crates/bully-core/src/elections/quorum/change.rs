@@ -114,7 +114,7 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// Handles the same command from an agent that follows this one.
+    /// Handles the command to change the voters, which an agent that follows this leader has passed on.
     pub(super) fn on_ask_change(
         &mut self,
         now: Time,
@@ -144,8 +144,8 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// Begins a change. Returns `Some` if the list already has the change. Returns `None` if the change has begun, or
-    /// if this agent does not lead.
+    /// Begins a change. Returns `Some` if the list already has the change; `None` if the change has begun, or if this
+    /// agent does not lead; an error if the leader refuses the change.
     fn begin_change(
         &mut self,
         now: Time,

@@ -55,8 +55,8 @@ pub struct QuorumConfig {
     /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
     /// agent's score is set or the agent is told to campaign. Default: 60 s.
     ///
-    /// It still has a slot, because it may be the only agent left. So the next leader comes later by at most eight
-    /// [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
+    /// The agent still has a slot, because it may be the only agent left. So the next leader comes later by at most
+    /// eight [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
     pub cooldown: Duration,
     /// W: time for which an agent that defers to another one waits for its announcement. Default and minimum: two
     /// [rounds](Timings::round) and four [delay bounds](Timings::delay_bound).

@@ -129,7 +129,7 @@ pub(super) const fn epoch_of(term: Term) -> Option<u64> {
     }
 }
 
-/// How members with several epochs find out which epoch is the latest.
+/// Members whose epochs differ find out the latest one by the terms: the upper bits of a term are its epoch.
 pub(super) const LEARNED: Epochs = Epochs::Learned { term_bits: BITS };
 
 impl QuorumConfig {

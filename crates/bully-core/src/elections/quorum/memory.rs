@@ -75,7 +75,7 @@ pub(super) struct Memory {
     /// The other voters that have not answered, each with the time of the last question; `None` if the voter was not
     /// asked since it appeared.
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
-    /// Earlier incarnations of each other voter that are not in the record.
+    /// For each other voter, its earlier incarnations that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Time since which a part of the memory of the others is not in the durable record; `None` if all of it is.
     pub(super) unwritten: Option<Time>,

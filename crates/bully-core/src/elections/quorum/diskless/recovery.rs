@@ -168,8 +168,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the memory that this incarnation may use now. `is_late` says whether the time for answers to the last
-    /// round has passed.
+    /// Returns the memory that this incarnation may use now; `None` if it has to wait. `is_late` says whether the time
+    /// for answers to the last round has passed.
     fn memory(&self, config: &QuorumConfig, now: Time, is_late: bool) -> Option<Memory> {
         if now < self.until {
             return None;
