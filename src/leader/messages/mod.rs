@@ -7,8 +7,9 @@
 //!   companion of the group ─▶ bridge ─▶ Endpoint of api-2, a member of the companion
 //! ```
 //!
-//! Decided here: an agent has one endpoint, which is made at the first call and ends with the agent. A message is bytes
-//! under a name until its receiver knows the name. Not here: which agent leads, and messages that follow the leader.
+//! Decided here: an agent has one endpoint, made at the first call, which ends with the agent. Messages travel as
+//! bytes, and are decoded where their name is registered. Not here: which agent leads, and messages that follow the
+//! leader.
 
 mod channel;
 mod endpoint;

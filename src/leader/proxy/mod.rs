@@ -15,13 +15,13 @@
 //!   sent again; a message with an unknown outcome is never sent again.
 //! - **Order.** Messages of one proxy are given to actors in the order in which they were taken, whichever agent leads
 //!   meanwhile. The leader's own messages also wait for the messages before them. In elections that may have two
-//!   leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each of them.
+//!   leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each leader.
 //! - **The leader only.** The receiving agent's leadership is checked right before the actor gets a message. A message
 //!   in the actor's mailbox may outlast the leadership: a write that must not come late carries a
 //!   [fence](crate::leader::fence).
 //! - **Bounds.** The number and the bytes of waiting messages have limits; dropped and refused messages are counted
-//!   ([`ProxyCounts`]). An actor gets no more messages than its mailbox takes. The messages that wait for it at the
-//!   leader have a limit as well; beyond that the senders' buffers fill.
+//!   ([`ProxyCounts`]). An actor gets no more messages than its mailbox takes. The messages that wait for the actor at
+//!   the leader have a limit as well; beyond it, messages wait in the senders' buffers.
 //! - **Loss.** A message may be lost with a link, with the leader, or with this process. Its outcome is then unknown to
 //!   its sender, who learns this if it waits for an answer ([`ProxyError::Unknown`]).
 //!

@@ -3,13 +3,13 @@
 //! | known | compared with |
 //! |---|---|
 //! | the clocks of three contenders, the leader included | their median |
-//! | fewer, and the store has a clock | the clock of the store |
-//! | fewer, and rows that may be of living agents | nothing yet: a living agent writes its row every 30 s |
-//! | fewer | nothing: the leader uses its own clock, and warns |
+//! | fewer than three, and the store has a clock | the clock of the store |
+//! | fewer than three, no clock of the store, and rows that may be of living agents | nothing yet: a living agent writes its row every 30 s |
+//! | fewer than three, and neither of these | nothing: the leader uses its own clock, and warns |
 //!
-//! A row was written some time before it was read, so each clock is known as a span. A clock is wrong if it is outside
-//! of the span by more than [`AHEAD`]. Not here: when clocks are read, and the reaction to a wrong clock
-//! (`clock_watch.rs`).
+//! A row was written some time before it was read, so each clock is known as a span of time. A clock is wrong if it is
+//! outside of the compared span by more than [`AHEAD`]. Not here: when clocks are read, and the reaction to a wrong
+//! clock (`clock_watch.rs`).
 
 use std::time::Duration;
 

@@ -7,10 +7,10 @@
 //!                       and what it knows is written to a quorum of a b d before anything begins
 //! ```
 //!
-//! A leader writes about a schedule only after it has read all lists that matter. If an agent holds a mark from a
-//! leader of an epoch, that epoch knows everything that the earlier epochs knew. The lists before it do not matter any
-//! more. Decided here: which lists matter, and when enough voters of them have answered. Not here: a schedule of which
-//! too few former voters are left (`machine/`).
+//! A leader writes the mark of a schedule only after it has asked the voters of all lists that matter. If an agent
+//! holds a mark from a leader of some epoch, the voters of that epoch know all earlier marks, and earlier lists do not
+//! matter any more. Decided here: which lists matter, and when enough voters of them have answered. Not here: a
+//! schedule of which too few former voters are left (`machine/`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

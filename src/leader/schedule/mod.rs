@@ -60,9 +60,9 @@
 //! | the clock | effect |
 //! |---|---|
 //! | of a new leader is behind | no tick is run until the clock is past the last due time |
-//! | is set back while it leads | the same |
-//! | is set forward | the ticks in between were missed |
-//! | of the leader is more than 10 s ahead of the clocks of most others | they acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) |
+//! | of a leader is set back | no tick is run until the clock is past the last due time |
+//! | of a leader is set forward | the ticks between the old and the new time were missed |
+//! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) |
 //!
 //! With a lease in a store a leader compares its clock with the clocks of the contenders: before it runs any tick, then
 //! every 10 s, and when the clock was set. Each contender writes the time of its clock into its row, every 30 s.
@@ -70,8 +70,8 @@
 //! | the store shows | compared with |
 //! |---|---|
 //! | three contenders or more | the median of their clocks |
-//! | fewer, and has a clock (PostgreSQL) | the clock of the store |
-//! | fewer, and has no clock | nothing: the leader uses its own clock, and the log warns once |
+//! | fewer than three, and the store has a clock (PostgreSQL) | the clock of the store |
+//! | fewer than three, and the store has no clock | nothing: the leader uses its own clock, and the log warns once |
 //!
 //! A leader whose clock is wrong by more than 10 s runs no schedule. It reports this in log, diagnosis and `/health`,
 //! with both clocks ([`ClockOff`](crate::agent::ScheduleFinding::ClockOff)). It hands over to the contender with the
