@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A process that is killed sends nothing, and its peers cannot know whether it has ended or is only silent: in quorum
-//! mode they wait for its lease to expire. The kernel of its own host knows it. The sentinel waits for the kernel's
+//! mode they wait for its lease to expire. Only the kernel of its host knows this. The sentinel waits for the kernel's
 //! report and forwards it. This is safe because a process without threads leads nothing and starts nothing.
 //!
 //! # How it is used
