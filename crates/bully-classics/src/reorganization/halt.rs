@@ -2,8 +2,8 @@
 //!
 //! When an agent acknowledges a halt, it promises to obey one election. While the promise holds, only a later
 //! election of the same agent, or of an agent above it, replaces it. By the original rules an agent obeys any caller,
-//! so an agent that wrongly considers all agents above it dead takes over the whole group. An agent that may still
-//! hear from an agent above the caller does not acknowledge the halt before it knows. Otherwise two elections may
+//! so an agent that wrongly considers all agents above it dead takes over the whole group. If an agent above the
+//! caller may still answer, the halt is not acknowledged before it is known whether that agent is up: two elections may
 //! overlap when an agent recovers, and if the lower caller then dies, its last messages would break GM1
 //! (Garcia-Molina 1982).
 

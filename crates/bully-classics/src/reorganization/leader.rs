@@ -1,8 +1,8 @@
 //! A leader: the coordinator when all members are *Normal*.
 //!
-//! It asks all members again and again whether they work under it (`check-all-normal`). From this question the
-//! members also learn that it is up. One "no" begins an election: by the original rules two coordinators never notice
-//! each other.
+//! The leader asks all members again and again whether they work under it (`check-all-normal`). From this question
+//! the members also learn that the leader is up. One "no" begins an election: by the original rules, in which it does
+//! not, two coordinators never notice each other.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
