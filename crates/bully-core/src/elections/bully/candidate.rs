@@ -156,8 +156,8 @@ impl Candidate {
         }))
     }
 
-    /// *Election suppression*: another agent holds an election, too. This agent answers, and does not begin another
-    /// election.
+    /// *Election suppression*: another agent holds an election at the same time. This agent answers, and does not begin
+    /// another election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
