@@ -130,7 +130,7 @@ impl LeaseConfig {
         took.saturating_mul(2) <= self.heartbeat()
     }
 
-    /// Smallest limit for a gap, the time between the sending of a read and the arrival of the next answer.
+    /// Smallest value of the allowed gap, the time from the sending of a read to the arrival of the next answer.
     pub(super) fn gap(&self) -> Duration {
         self.poll().saturating_add(self.heartbeat())
     }
