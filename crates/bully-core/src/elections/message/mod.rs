@@ -288,7 +288,7 @@ pub struct Nack {
 
 /// "I have followed a higher term than your term; lead above it." Or: "I am in an earlier epoch."
 ///
-/// It answers no question, so it contains no incarnation that asked.
+/// This message answers no question, so it contains no incarnation that asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Behind {

@@ -80,9 +80,9 @@ pub enum Answer {
         /// The claim.
         claim: Cell<ClaimRecord>,
     },
-    /// For a swap: it was applied, and this is the version of the written record.
+    /// For a swap: the swap was applied, and this is the version of the written record.
     Applied(Version),
-    /// For a swap: it was not applied and will not be, because the record has another version.
+    /// For a swap: the swap was not applied and will not be, because the record has another version.
     Changed,
     /// In a report: the highest-ranked agent of other processes that the store lists; `None` if there is none.
     Contender(Option<Rank>),

@@ -33,7 +33,7 @@ pub struct PresentRecord {
     /// Reading of the wall clock of the agent's host when the record was written, in milliseconds since 1970 began in
     /// UTC.
     pub wall: u64,
-    /// The text that it publishes about itself in that incarnation.
+    /// The text that the agent publishes about itself in this incarnation.
     pub about: Option<About>,
 }
 
