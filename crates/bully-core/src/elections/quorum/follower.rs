@@ -318,8 +318,8 @@ impl Following {
         out.send(&self.leader.id, Takeover { term });
     }
 
-    /// Handles a refusal. Only the leader's refusal counts. It contains the time for which the leader does not hand
-    /// over.
+    /// Handles a refusal. Only the leader's refusal counts. It contains the time for which the leader will not hand
+    /// over, and this agent does not ask again in that time.
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
         let is_asked =
             matches!(&self.takeover, TakeoverAttempt::Asked { round, .. } if *round == ok.round);

@@ -201,7 +201,7 @@ impl Voter {
         }
     }
 
-    /// `excused-by-all`: handles the answer of another voter, whose highest term is `seen`.
+    /// `excused-by-all`: handles the answer of another voter. `seen` is the highest term that it has seen.
     pub(super) fn excuse_if_unknown(
         &mut self,
         config: &QuorumConfig,

@@ -291,8 +291,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // Only these messages may start the write that is due: a question, or a refused claim, must not write
-        // anything.
+        // Only these messages may start the due write of the memory of the others: a question, or a refused claim, must
+        // not write anything.
         let is_steady = matches!(
             input,
             Input::Received {

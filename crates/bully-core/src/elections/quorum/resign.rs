@@ -145,8 +145,8 @@ impl Leading {
         }
     }
 
-    /// `lose-before-resign`: ends the leadership in this process first, then sends `Resign`. `Resign` is final for
-    /// the term of the leadership, so the released voters may support another agent at once. It never contains a term
+    /// `lose-before-resign`: ends the leadership in this process first, then sends `Resign`. `Resign` is final for the
+    /// term of the leadership, so the released voters may support another agent at once. `Resign` never contains a term
     /// that the leader still claims, because the votes for such a term are not complete.
     fn resign(
         &self,

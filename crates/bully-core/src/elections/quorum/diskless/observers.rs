@@ -31,7 +31,7 @@ impl Core {
         }
     }
 
-    /// Returns the term that an observer reports to have followed.
+    /// Returns the term that an observer reports in `Behind`; `None` for another message, or with disks.
     pub(in crate::elections::quorum) fn followed(&self, message: &QuorumMessage) -> Option<Term> {
         let QuorumMessage::Behind(said) = message else {
             return None;
