@@ -96,7 +96,7 @@ where
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// Signals cannot be waited for; nothing was ended.
+    /// This process cannot wait for signals; nothing was ended.
     #[error("the process cannot wait for signals: call this in a task of a System ({0})")]
     Signals(#[source] io::Error),
     /// The agent did not hand over in time.

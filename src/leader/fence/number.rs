@@ -11,10 +11,10 @@ use crate::agent::{Fence, LeaderGuard};
 
 /// A leader's fence as one integer, as it is sent to the protected resource.
 ///
-/// It is the number of the fence, which is the leader's term, without any change, so the order is the same. The range
-/// is 0 to `i64::MAX`, because a column of SQLite or PostgreSQL holds no larger number. 0 is below the fence of any
-/// leader. A quorum election counts its terms from 2^40 times the epoch of its voters, so all fences of the first
-/// 8,388,607 changes of the voters fit.
+/// It equals the number of the fence, which is the leader's term, so these integers have the same order as the fences.
+/// The range is 0 to `i64::MAX`, because a column of SQLite or PostgreSQL holds no larger number. 0 is below the fence
+/// of any leader. A quorum election counts its terms from 2^40 times the epoch of its voters, so all fences of the
+/// first 8,388,607 changes of the voters fit.
 ///
 /// A number is made from a [`Fence`] or a [`LeaderGuard`], and never from an [`Epoch`](crate::agent::Epoch): the tokens
 /// of an election that may have two leaders protect nothing. An integer from a message or a column (an `i64`, by serde

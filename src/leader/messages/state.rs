@@ -69,7 +69,7 @@ pub(crate) trait Inbox: Send + Sync {
 /// A received message of a member. It counts in the endpoint's mailbox until this value is dropped.
 pub(crate) struct Arrived {
     pub(crate) envelope: Envelope<AppMessage>,
-    /// `None` for a message of a simulated network.
+    /// The part of the mailbox's limit that the message takes; `None` in a simulated network.
     pub(super) _held: Option<HeldBytes>,
 }
 

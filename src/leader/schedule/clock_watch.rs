@@ -62,7 +62,7 @@ pub(super) struct ClockWatch {
     /// Number of schedules that lead.
     leading: AtomicUsize,
     is_watched: AtomicBool,
-    /// The clocks to compare with. Agents that keep marks compare by their refusals, and have none.
+    /// The clocks to compare with. `None` where agents keep the marks: they refuse a mark by their own clocks.
     others: Option<OtherClocks>,
     trust: watch::Sender<ClockTrust>,
 }
@@ -165,7 +165,7 @@ impl ClockWatch {
             }
             if self.leading.load(Acquire) == 0 {
                 self.rest();
-                // A swap, because another thread may see a plain store only after this thread has read the next line.
+                // A swap: another thread might see a plain store only after this thread has read the next line.
                 self.is_watched.swap(false, AcqRel);
                 // A schedule that began to lead just before the swap found this task, and started no other.
                 let is_wanted = self.leading.load(Acquire) > 0;

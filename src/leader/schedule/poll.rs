@@ -76,9 +76,9 @@ pub(super) struct Poll {
     began: Time,
     /// Time at which the question was last sent.
     said: Time,
-    /// The leader's own agent, until it is asked to keep a mark that enough of the others have kept. With a wrong clock
-    /// it would otherwise keep a mark alone that no other agent believes, and a successor that reads this mark would
-    /// wait for that time.
+    /// The leader's own agent, until it is asked to keep a mark that enough of the other agents have kept. Otherwise,
+    /// with a wrong clock, it alone would keep a mark that no other agent believes, and a successor that reads this
+    /// mark would run nothing until the mark's time.
     own: Option<AgentId>,
     /// Agents that can be reached, and are asked without a wait for their answers.
     silent: BTreeSet<AgentId>,

@@ -110,7 +110,7 @@ impl<P> Sender<P> {
             sender.len() < sender.bounds.messages
                 && sender.bytes.saturating_add(size) <= sender.bounds.bytes
         };
-        // Checked first: otherwise older messages could be dropped for a message that is refused in the end.
+        // The room is checked first: otherwise older messages could be dropped for a message that is then refused.
         let can_ever = match overflow {
             Overflow::RefuseNewest => room(self),
             Overflow::DropOldest => {
