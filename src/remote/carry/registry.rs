@@ -33,7 +33,7 @@ pub(crate) struct PeerAgents {
     told: Option<NodeIncarnation>,
     /// The link whose rosters are used: the newest link.
     link: Option<LinkId>,
-    /// Time of the last link's loss, or of the peer's addition, by the bridge's clock.
+    /// Time of the last link's loss or, before the first link, of the peer's addition, by the bridge's clock.
     lost: Time,
     pub(crate) outbox: Arc<Outbox>,
     groups: Vec<GroupAgents>,

@@ -144,12 +144,12 @@ impl TermGuard {
 pub enum TermFault {
     /// The term is within 2^32 of the end of the numbers.
     Last {
-        /// The term.
+        /// The refused term.
         term: Term,
     },
     /// The term is more than 2^20 above the highest known term, or later than the clock here allows.
     Jump {
-        /// The term.
+        /// The refused term.
         term: Term,
         /// The highest known term.
         known: Term,

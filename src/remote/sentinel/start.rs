@@ -30,7 +30,7 @@ use super::{Sentinel, SentinelDriver, SentinelError, Watched, process};
 /// Name of the environment variable that marks a sentinel's process.
 const MARK: &str = "ACTIX_BULLY_SENTINEL";
 
-/// In a sentinel's process it never returns. In every other process it starts a sentinel.
+/// Starts a sentinel. In the process of a sentinel, this function runs the sentinel and never returns.
 pub(super) fn start() -> Result<Sentinel, SentinelError> {
     if env::var_os(MARK).is_some() {
         exit(process::live());

@@ -147,7 +147,7 @@ impl Outbox {
         self.has_twin.swap(false, Relaxed)
     }
 
-    /// Waits until there is something to send; an earlier notification is kept.
+    /// Waits until there is something to send. A notification before this call ends the wait at once.
     pub(crate) async fn woken(&self) {
         self.wake.notified().await;
     }
@@ -417,7 +417,7 @@ fn most(limits: &Limits, theirs: Allowance) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outdated;
 
-/// In a burst, 2 to this power messages share one time stamp, since a reading of the clock takes time.
+/// Exponent of the number of messages (2^5) that share a time stamp in a burst, as reading the clock takes time.
 const SAME_TIME: u32 = 5;
 
 /// Bytes that a limit adds to the frame's length, so that a message of a whole frame fits.

@@ -15,7 +15,7 @@ pub(super) type RepeatKey = (u32, &'static str, AgentId, Receivers);
 /// A message that waits to be sent to another node.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
-    /// The number of the group, in the order in which the bridge carries them.
+    /// The number of the group in the list of the groups that the bridge carries.
     pub(crate) group: u32,
     pub(crate) from: AgentId,
     pub(crate) incarnation: Incarnation,
