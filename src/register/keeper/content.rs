@@ -87,7 +87,7 @@ impl<R: RegisterRecord + Clone + PartialEq> Content<R> {
         })
     }
 
-    /// Returns the version for the election.
+    /// Returns the version that the election gets: the number of the schedule, then the number of changes.
     pub(super) fn version(&self) -> Version {
         let both = u128::from(self.schedule) << 64 | u128::from(self.number);
         #[expect(clippy::expect_used, reason = "sixteen bytes are few")]

@@ -66,7 +66,7 @@ pub(super) enum OperationUnderWay {
     },
 }
 
-/// A requested swap.
+/// A swap that an agent has requested.
 #[derive(Debug)]
 struct Wanted {
     by: Asker,
