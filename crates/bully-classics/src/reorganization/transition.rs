@@ -135,7 +135,7 @@ impl Reorganization {
             State::Waiting(_) => out.cancel_timer(ReorganizationTimer::Takeover),
             State::Member(membership) => {
                 out.cancel_timer(ReorganizationTimer::Watch);
-                // The application never learned of a coordinator whose task has not arrived.
+                // If the task has not arrived, the application was not told of the coordinator.
                 if membership.is_normal() {
                     let term = membership.leader.term;
                     out.notify(Event::NoLeader { term });
