@@ -64,7 +64,7 @@ pub enum Closed {
     #[error("this node speaks TLS, and the peer sent something else")]
     NotEncrypted,
     /// A later incarnation of the peer is known.
-    #[error("a later process with the peer's name is known")]
+    #[error("this node has already met a later process with the peer's name")]
     Stale,
     /// An earlier process with the peer's name is linked, and the voters of a group have no disk. The later process
     /// takes no part while the earlier process lives.

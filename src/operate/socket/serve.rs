@@ -116,17 +116,21 @@ async fn attend(
                 ),
             }
         }
-        Err(reason) => error(format_args!("the system does not say who asks: {reason}")),
+        Err(reason) => error(format_args!(
+            "the system does not say who asks ({reason}): send the request again"
+        )),
         Ok(_) => match timeout(PATIENCE, hear(&mut stream)).await {
             Ok(Ok(line)) => reply(&line, operated).await,
             Ok(Err(HearError::TooLong)) => error(format_args!(
-                "a request of more than {LONGEST} bytes is not read"
+                "a request of more than {LONGEST} bytes is not read: send a shorter one"
             )),
             Ok(Err(HearError::Unfinished)) => error(format_args!(
                 "the request has no end: close the line with a line feed"
             )),
             Ok(Err(HearError::Io(reason))) => return Err(reason),
-            Err(_) => error(format_args!("no request arrived within {PATIENCE:?}")),
+            Err(_) => error(format_args!(
+                "no request arrived within {PATIENCE:?}: send it again"
+            )),
         },
     };
     let mut line = serde_json::to_vec(&answer)?;

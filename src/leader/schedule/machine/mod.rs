@@ -71,7 +71,7 @@ pub(super) struct ScheduleMachine<'a> {
 }
 
 impl<'a> ScheduleMachine<'a> {
-    /// Makes the machine. `rounds` numbers the last question of this process; `counts` has the counts so far.
+    /// Makes the machine. `rounds` is the number before its first question; `counts` are the agent's tick counts so far.
     pub(super) fn new(
         rule: &'a Rule,
         own: AgentId,

@@ -69,7 +69,7 @@ impl Leading {
         core.hold(now, self.term, self.score, out);
     }
 
-    /// Prolongs the lease: the attempt of that number was applied, so no agent took the lease before it was.
+    /// Prolongs the lease, counted from `sent`: the store applied the attempt `request`, so no other agent took it before.
     pub(super) fn prolong(&mut self, core: &Core, request: u64, sent: Time) {
         self.until = self.until.max(core.lease_from(sent));
         self.applied = self.applied.max(request);

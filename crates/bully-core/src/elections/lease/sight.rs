@@ -92,7 +92,7 @@ impl Sight {
         version: &Version,
         content: &Result<Option<LeaseRecord>, RecordError>,
     ) -> bool {
-        // `wait-for-the-unchanged`: each renewal has its own nonce, and so a different content.
+        // Rule `wait-for-the-unchanged`: each renewal has its own nonce, so an equal record was not renewed.
         self.version == *version && self.content == *content
     }
 
