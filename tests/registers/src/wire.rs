@@ -45,6 +45,10 @@ impl Wire {
                 carrying.clients.fetch_add(1, Relaxed);
                 // One that comes while the server is away is closed at once.
                 if let Ok(server) = TcpStream::connect(&server) {
+                    // A wire adds no wait of its own: with Nagle's rule a small write waits up to 40 ms.
+                    for end in [&client, &server] {
+                        end.set_nodelay(true).expect("an open socket");
+                    }
                     carry(&client, &server, Way::ToServer, &carrying);
                     carry(&server, &client, Way::ToClient, &carrying);
                 }
