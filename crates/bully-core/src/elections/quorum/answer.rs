@@ -11,8 +11,9 @@ use super::{QuorumMessage, core::Core};
 use crate::elections::message::Candidate;
 
 impl Core {
-    /// Returns whether a message may be an answer to this incarnation. `Ok`, `Yield` and `Recovered` contain the
-    /// incarnation in their round, which the role compares.
+    /// Returns whether a message may count for this incarnation. An answer counts only if this incarnation asked; a
+    /// message that answers nothing always counts. `Ok`, `Yield` and `Recovered` contain the incarnation in their
+    /// round, which the role compares.
     pub(super) fn is_asked(&self, message: &QuorumMessage) -> bool {
         let asked = match message {
             QuorumMessage::ClaimReply(m) => m.incarnation,

@@ -23,7 +23,7 @@ impl QuorumConfig {
 }
 
 impl Core {
-    /// Answers the change that this agent was asked to make, if the present list of voters already has it.
+    /// Reports success for the change that this agent was asked to make, if the present list of voters has that change.
     pub(super) fn answer_if_done(&mut self, out: &mut Out) {
         let config = Arc::clone(&self.config);
         if let Some(change) = self.asked.take_if(|change| config.has_done(change)) {
@@ -36,7 +36,7 @@ impl Core {
         }
     }
 
-    /// Passes an answer on, if it answers the change for which this agent was asked.
+    /// Reports the outcome of a change by an event, if this agent was asked to make exactly that change.
     pub(super) fn answer_change(
         &mut self,
         change: &VoterChange,

@@ -25,7 +25,7 @@ use crate::protocol::{AgentId, Presence, Role, Round, Score, Term, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Asking {
     round: Round,
-    /// The term above the highest term seen.
+    /// One above the highest term that this agent had seen when it began to ask.
     term: Term,
     consents: BTreeSet<AgentId>,
     /// The agents that answered this round with a consent or a refusal, and this agent.
@@ -52,8 +52,7 @@ impl Asking {
         let term = core.config.term_above(seen);
         let claimed = core.next_term(now, seen).unwrap_or_default();
         core.voter.hear_of_election(&core.config, now, claimed);
-        // The agent is bound by its own promise, or its successor has not announced itself yet. It asks when it is
-        // free.
+        // The agent asks later: its own promise binds it, or its successor may still announce itself.
         if !core.must_wait(now).is_zero() {
             return Err(Next::own_slot(before));
         }
@@ -116,7 +115,8 @@ impl Asking {
             None => Next::Become(Start::Defer {
                 before: self.before.take(),
             }),
-            // The refusal contained the voter's higher term, so the next round can ask for a term above it.
+            // The voter's record has a higher term. This refusal contained it, so the next round asks for a term
+            // above it.
             Some(Refusal::Stale) => Next::again(Duration::ZERO, self.before.take()),
             Some(Refusal::NotFree { retry }) => {
                 self.retry = self.retry.max((*retry).into());
@@ -126,8 +126,8 @@ impl Asking {
         }
     }
 
-    /// `wait-for-higher-ranked`: claims the term if a quorum has consented, but not before every voter that outranks
-    /// this agent has answered or is late.
+    /// `wait-for-higher-ranked`: claims the term if a quorum has consented. But first it waits until each voter that
+    /// outranks this agent has answered, or until the round has ended.
     pub(super) fn decide(&mut self, core: &Core, now: Time) -> Next {
         let Some(own) = core.me.score else {
             return Next::Stay;
@@ -139,12 +139,13 @@ impl Asking {
             }
             return Next::Stay;
         };
-        // `ask-after-start`: its own vote has to wait for the first answer to `Recall`, which comes with the consents.
+        // `ask-after-start`: this agent may not vote yet, because its first `Recall` has no answer. That answer comes
+        // with the consents.
         if !is_late && !core.voter.awaits(now).is_zero() {
             return Next::Stay;
         }
-        // A higher-ranked voter that has not answered may be about to object. If this agent claimed before that answer,
-        // it would be elected, and the other agent would then take over from it.
+        // A voter that outranks this agent may be about to object. If this agent claimed before that objection, it
+        // would be elected, and the other voter would then take over from it.
         let before = self.before.as_ref();
         let is_awaited =
             |id: &AgentId| !self.replied.contains(id) && core.precedes(own, id, before);
@@ -171,7 +172,7 @@ impl Asking {
             && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
     }
 
-    /// Asks again with the new score, because a round belongs to one score. Without a score it stops asking.
+    /// Asks again with the new score, because a round belongs to one score. An agent without a score stops asking.
     pub(super) fn on_set_score(score: Option<Score>, out: &mut Out) -> Next {
         out.cancel_timer(BullyTimer::Round);
         match score {
@@ -216,11 +217,11 @@ enum Answers {
     Refused,
 }
 
-/// Number of successive rounds without a new vote after which a candidate asks for a higher term.
+/// Number of successive rounds without a new vote after which a candidate asks for a higher term. A single round may
+/// end before a slow voter has written its vote (`same-term-again`).
 const QUIET: u8 = 2;
 
 impl Claiming {
-    /// Votes for this agent, and asks the others for their votes.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -242,6 +243,7 @@ impl Claiming {
         }
         // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. Their replies wait
         // until that write has ended, so no vote counts before the own vote is durable.
+        // The former claim is closed, because late votes count only for the last claim (`late-vote-counts`).
         core.open_claim = None;
         core.send_to_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
@@ -351,6 +353,7 @@ impl Claiming {
         }
         if !self.asks_again(core) {
             let (retry, before) = (self.retry, self.before.take());
+            // `late-vote-counts`: the votes of this claim may still come
             if self.answers != Answers::Refused && keeps_term(&core.config) {
                 core.open_claim = Some(Box::new(self.clone()));
             }
@@ -379,7 +382,8 @@ impl Claiming {
     }
 }
 
-/// Whether a late vote counts. Without disks votes expire.
+/// Returns whether a claim stays open for late votes. Without disks it does not, because a vote expires
+/// (`votes-expire`).
 fn keeps_term(config: &QuorumConfig) -> bool {
     config.diskless().is_none()
 }

@@ -25,7 +25,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Largest number of voters in a list. A longer list does not fit into a record.
+/// Largest number of voters in a list, because a longer list does not fit into a record.
 const MOST_VOTERS: usize = 100;
 /// Largest size of a list, in bytes. A record has to contain two lists, the present one and the next one.
 const MOST_BYTES: usize = 24_000;
@@ -90,7 +90,6 @@ fn bytes(voter: &NewVoter) -> usize {
 }
 
 impl QuorumBully {
-    /// Handles the command to change the voters.
     pub(super) fn on_change(&mut self, now: Time, change: Box<VoterChange>, out: &mut Out) -> Next {
         self.core.asked = Some(change.clone());
         if let State::Following(following) = &self.state {
@@ -109,7 +108,7 @@ impl QuorumBully {
         match self.begin_change(now, &change, out) {
             Ok(Some(changed)) => self.core.answer_change(&change, Ok(changed), out),
             Err(reason) => self.core.answer_change(&change, Err(reason), out),
-            Ok(None) => {} // it is begun, or no leader is known: the driver repeats the command
+            Ok(None) => {} // the change has begun, or no leader is known: the driver repeats the command
         }
         Next::Stay
     }
@@ -144,8 +143,9 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// Begins a change. Returns `Some` if the list already has the change; `None` if the change has begun, or if this
-    /// agent does not lead; an error if the leader refuses the change.
+    /// Begins a change. Returns `Some` if the list already has the change. Returns `None` if the change has begun, or
+    /// if this agent cannot decide yet; then the driver repeats the command. Returns an error if the leader refuses
+    /// the change.
     fn begin_change(
         &mut self,
         now: Time,
@@ -168,7 +168,8 @@ impl QuorumBully {
             && let (Some(new), _) = change.parts()
             && new.contact.is_some()
         {
-            // Perhaps no node has connected to the new voter's host yet. By the next question a link may exist.
+            // Perhaps no link to the new voter's host exists yet. This event makes the leader's host connect, so the
+            // repeated question may find the new voter.
             let wanted = VotersEvent::Wanted(new.clone());
             out.notify(Event::Voters(Box::new(wanted)));
         }
@@ -179,6 +180,7 @@ impl QuorumBully {
                 self.core.ignore(Role::Leader, why);
                 Ok(None)
             }
+            // `one-change-at-a-time`, because in one term a leader may ask for one list only (`OneListPerEpoch`)
             Ruling::Begin(_) if leading.is_leaving() || leading.is_raising() => {
                 Err(ChangeError::UnderWay)
             }
@@ -208,6 +210,7 @@ impl QuorumBully {
 impl Leading {
     /// Notes a member that could become a voter, and forgets the members that are no longer up.
     fn note_learner(&mut self, core: &Core, now: Time, id: &AgentId) {
+        // because a map that messages fill must stay bounded
         self.learners.retain(|id, _| core.me.is_up(id));
         self.learners.insert(id.clone(), now);
     }

@@ -37,9 +37,9 @@ impl Reason {
     }
 
     /// Returns the reason of the successor in a leader's `Resign`, if the successor's record contains no later
-    /// election. This holds if the resigned term is not below the term of the record. It also holds if the record's
-    /// term is the term in which this agent voted ahead at that leader's request. `following` is the leader that this
-    /// agent followed until the `Resign`.
+    /// election: the resigned term is not below the term of the record, or the record's term is the one in which this
+    /// agent voted ahead at that leader's request. `following` is the leader that this agent followed until the
+    /// `Resign`.
     pub(super) fn named(
         core: &Core,
         following: Option<&Following>,
@@ -73,7 +73,6 @@ impl Reason {
         has_lease.then(|| Self(Why::Ahead(to.clone())))
     }
 
-    /// Returns the claim of `term` for this reason.
     pub(super) fn claim(&self, core: &Core, term: Term, score: Score) -> Claim {
         let (released, successor) = match &self.0 {
             // The leader's own lease depends on the promises of its voters, so this claim must not release them.

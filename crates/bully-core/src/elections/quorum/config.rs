@@ -40,8 +40,8 @@ pub struct QuorumConfig {
     pub lease_quorum: Option<usize>,
     /// The waiting times. Default: [`Timings::default`]; they need a failure detector.
     pub timings: Timings,
-    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s; the time must be longer
-    /// than [`Timings::promise`].
+    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent that
+    /// comes and goes does not move the leadership. The time must be longer than [`Timings::promise`].
     pub preemption: Preemption,
     /// Least difference by which a better agent's score must exceed the leader's score. Default: any difference;
     /// between equal scores the name decides.
@@ -52,8 +52,8 @@ pub struct QuorumConfig {
     /// must stop if the lease is lost. The work must also stop at the end of the lease if other voters have shorter
     /// timings, because the lease is then shorter than by the leader's own timings.
     pub drain: Option<Duration>,
-    /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
-    /// agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// Time after a step-down by command in which the agent does not compete, because the leadership would otherwise
+    /// come straight back. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
     ///
     /// The agent still has a slot, because it may be the only agent left. So the next leader comes later by at most
     /// eight [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
@@ -68,9 +68,9 @@ pub struct QuorumConfig {
     /// Parameters of voters without a store, by the rules of [`diskless`](super::diskless); the same at every member.
     /// Default: `None`, each voter has a store.
     pub diskless: Option<Diskless>,
-    /// Whether this member may take part with a store although it is not in the list of voters. Such a
-    /// *learner* follows, acknowledges nothing, and can be made a [voter](super::epoch) while the group runs.
-    /// Default: false; such an agent is refused.
+    /// Whether this member may take part with a store although it is not in the list of voters. Such a *learner*
+    /// follows, acknowledges nothing, and can be made a [voter](super::epoch) while the group runs. Default: false;
+    /// such an agent is refused.
     pub learner: bool,
 }
 

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::protocol::{AgentId, Leader, Time};
 
-/// A voter's answer to a question whether it would vote for the asker.
 pub(super) enum Verdict {
     Consent,
     /// "I outrank you": the asker has to defer.

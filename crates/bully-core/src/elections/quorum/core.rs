@@ -34,7 +34,6 @@ use crate::{
     parts::{Participant, slot},
 };
 
-/// The data of an agent that belong to no role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
     pub(super) me: Participant,
@@ -61,8 +60,8 @@ pub(super) struct Core {
     pub(super) store: Option<StoreId>,
     /// Whether this agent has a store, so that it may vote as soon as it is in the list of voters.
     pub(super) has_store: bool,
-    /// Whether this agent is or was in the configured list or a later one. No agent accepts a list from an agent that
-    /// was never in a list, and bridges close the link to such an agent.
+    /// Whether this agent is or was in the configured list or a later one. Other agents ignore a list from an agent
+    /// that never was in one, and bridges close the link to such an agent.
     pub(super) was_listed: bool,
     /// Whether the record contains other voters than the configuration, and no event has reported that yet.
     pub(super) overrules: bool,
@@ -115,7 +114,7 @@ impl Core {
         self.me.members = members;
         let first = self.config.first_term();
         if self.me.is_voter() && self.voter.record.term < first {
-            // The record now belongs to this epoch: an agent with an earlier configured epoch refuses it.
+            // Written now, because from then on an agent with an earlier configured epoch refuses this record.
             self.voter.write(&self.config, now, first, None, out);
         }
         let mut quarantine = self.voter.begin(&self.config, now);
@@ -158,7 +157,6 @@ impl Core {
         }
     }
 
-    /// Returns this incarnation of this agent.
     pub(super) fn myself(&self) -> SenderIncarnation<'_> {
         (&self.me.id, self.me.incarnation)
     }
@@ -191,8 +189,7 @@ impl Core {
             Ack {
                 term: leader.term,
                 echo,
-                // In its cool-down the agent reports no score, so that the leader does not choose it as the
-                // successor.
+                // In its cool-down the agent reports no score, so that the leader does not choose it as the successor.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 slow: self.is_slow(),
                 // Rounded down: a leader must not rely on a longer promise than this voter keeps.
@@ -210,8 +207,8 @@ impl Core {
         }
     }
 
-    /// Returns whether this agent may promise its support to a leader: it is a voter, and its memory is not being
-    /// recovered.
+    /// Returns whether this agent may promise its support to a leader: it is a voter, and it does not recover its
+    /// memory.
     pub(super) fn binds(&self) -> bool {
         self.me.is_voter() && self.voter.recovery.is_none()
     }
@@ -219,8 +216,7 @@ impl Core {
     // ---- scores and slots -------------------------------------------------------------------
 
     /// Stores the score that a member reported for itself. Reported scores decide the order of the slots (`precedes`)
-    /// and the leader's choice of a successor. No vote and no lease depends on them, so a wrong score only costs
-    /// time.
+    /// and the leader's choice of a successor. No vote and no lease depends on them, so a wrong score only costs time.
     pub(super) fn learn_score(&mut self, id: &AgentId, score: Option<Score>) {
         match self.scores.get_mut(id) {
             Some(known) => *known = score,
@@ -271,6 +267,7 @@ impl Core {
             } else {
                 0
             };
+            // `slow-waits`: its slot comes after the slots of all other voters
             let slow = if self.is_slow() {
                 self.config.voters.len()
             } else {
@@ -324,14 +321,14 @@ impl Core {
         }
     }
 
-    /// Whether the end of that incarnation is confirmed. The end of an earlier incarnation does not count:
-    /// a late report of it would void the promise to a leader that was elected again after a restart.
+    /// Returns whether the end of exactly this incarnation is confirmed. The end of an earlier incarnation does not
+    /// count: a late report of it would void the promise to a leader that was elected again after a restart.
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|member| member.has_ended(incarnation))
     }
 
-    /// Whether a later incarnation of that leader is up, or the leader has left the members.
+    /// Returns whether a later incarnation of that leader is up, or the leader has left the members.
     pub(super) fn is_replaced(&self, leader: &Leader) -> bool {
         let member = self.me.members.get(&leader.id);
         member.is_none_or(|member| member.is_stale(leader.incarnation))

@@ -91,8 +91,7 @@
 //! voter has to abstain, because the seal ends those promises.)
 //!
 //! *No way back.* A voter writes the first term of its epoch into its store before it takes part. With that record,
-//! agents of any earlier epoch refuse it ([`MembershipError::LaterEpoch`]), unless the record itself contains the
-//! list.
+//! agents of any earlier epoch refuse it ([`MembershipError::LaterEpoch`]), unless the record itself contains the list.
 //!
 //! *The wrong order.* New voters that start while an old quorum runs elect their own leader. Then two agents lead, as
 //! in two clusters, each alone in its epoch. This is prevented only if the voters of both epochs share a store. The
@@ -105,14 +104,15 @@
 use super::QuorumConfig;
 use crate::protocol::{AgentId, Epochs, MembershipError, Term};
 
-/// Number of bits of a term that count the elections of one epoch. The bits above them are the epoch.
+/// Number of bits of a term that count the elections of one epoch. It is 40, because without disks a term counts
+/// milliseconds since 2024, and 40 bits of them last until 2058. The bits above them are the epoch.
 const BITS: u32 = 40;
 
 /// The highest valid epoch.
 pub(super) const LAST_EPOCH: u64 = (1 << (u64::BITS - BITS)) - 1;
 
-/// Number of the last term of an epoch. No election has a higher number. If an agent sends a higher term, the term is
-/// invalid and is ignored: adopting it would use up the numbers.
+/// Number of the last term of an epoch. A higher term is invalid and is ignored, because adopting it would use up the
+/// numbers.
 pub(super) const TERMS: u64 = (1 << BITS) - (1 << 20);
 
 /// Returns the term before the first election of an epoch.
@@ -120,7 +120,7 @@ pub(super) const fn first_term(epoch: u64) -> Term {
     Term(epoch << BITS)
 }
 
-/// Returns the epoch of a term; `None` for a term that no epoch has.
+/// Returns the epoch of a term; `None` for a number between the last term of an epoch and the next epoch.
 pub(super) const fn epoch_of(term: Term) -> Option<u64> {
     if term.0 & ((1 << BITS) - 1) <= TERMS {
         Some(term.0 >> BITS)
@@ -129,7 +129,7 @@ pub(super) const fn epoch_of(term: Term) -> Option<u64> {
     }
 }
 
-/// Members whose epochs differ find out the latest one by the terms: the upper bits of a term are its epoch.
+/// Members with different epochs recognize the latest epoch by the terms: the upper bits of a term are its epoch.
 pub(super) const LEARNED: Epochs = Epochs::Learned { term_bits: BITS };
 
 impl QuorumConfig {
@@ -163,8 +163,8 @@ impl QuorumConfig {
         })
     }
 
-    /// Returns whether a voter with a record of this term may have promised something in an earlier epoch, while no
-    /// list was decided since.
+    /// Returns whether a voter with a record of this term may have given a promise in an earlier epoch. Its record then
+    /// contains no election of this epoch.
     pub fn is_arrival(&self, term: Term) -> bool {
         self.epoch > 0 && term.0 <= self.first_term().0
     }

@@ -11,14 +11,12 @@ use crate::protocol::{AgentId, Term, Time};
 /// Number of grace periods after which a count halves.
 const PERIODS: u32 = 16;
 
-/// The losses of former leaders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flapping {
     losses: BTreeMap<AgentId, Losses>,
     last: Option<Leadership>,
 }
 
-/// The count of one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Losses {
     count: u32,
@@ -38,8 +36,8 @@ impl Losses {
 }
 
 impl Flapping {
-    /// Notes that an agent leads in `term`. `grace` is the time for which a leader makes a better agent wait; `None` if
-    /// leaders do not hand over to better agents.
+    /// Notes that an agent leads in `term`. `grace` is the time for which a leader makes a better agent wait; `None`
+    /// if leaders do not hand over after such a time.
     pub(super) fn note_leader(
         &mut self,
         now: Time,
@@ -75,7 +73,7 @@ impl Flapping {
     pub(super) fn grace_for(&self, now: Time, id: &AgentId, grace: Duration) -> Duration {
         let period = grace.saturating_mul(PERIODS);
         let losses = self.losses.get(id).map_or(0, |l| l.count(now, period));
-        // The wait is at most 16 times `grace`. A count above 4 does not make it longer, but takes more time to halve.
+        // At most 16 times `grace`. A count above 4 does not make the wait longer, but takes more time to halve.
         grace.saturating_mul(1 << losses.min(4))
     }
 }

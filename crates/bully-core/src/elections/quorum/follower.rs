@@ -26,7 +26,7 @@ use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, T
 pub(super) struct Following {
     pub(super) leader: Leader,
     score: Score,
-    /// Time at which the leader, if still silent, counts as ended. For a voter this is the end of its promise.
+    /// Time at which the leader counts as ended if it stays silent. For a voter this is the end of its promise.
     due: Time,
     /// Time since which the leader was heard without a gap.
     pub(super) since: Time,
@@ -59,7 +59,7 @@ pub(super) struct TimedAnnouncement {
 }
 
 impl TimedAnnouncement {
-    /// Returns `None` without a sending time: only leaders of the available mode send no time.
+    /// Returns `None` if the announcement has no sending time: then its leader has the rules of the available mode.
     pub(super) fn new(term: Term, score: Score, sent_at: Option<Time>) -> Option<Self> {
         sent_at.map(|sent_at| Self {
             term,
@@ -90,7 +90,7 @@ impl Following {
         let ahead = known.filter(|known| known.leader == leader);
         let ahead = ahead.and_then(|known| known.ahead);
         adopt_term(core, now, &leader, out);
-        // Now there is a leader, so in the next election this voter may object to each agent once more.
+        // An agent leads, so this voter may object to each agent once more in the next election (`object-once`).
         core.objected.clear();
         if core.binds() {
             core.voter.promise = Some(Promise {
@@ -116,8 +116,8 @@ impl Following {
         }
     }
 
-    /// Returns whether the term of the record is the term in which this voter voted for its leader's successor. In
-    /// that case this voter still follows its present leader.
+    /// Returns whether this voter has voted ahead for its leader's successor, and in no later term. It then still
+    /// follows its present leader.
     fn has_voted_ahead(&self, core: &Core) -> bool {
         self.ahead == Some(core.voter.record.term)
     }
@@ -166,7 +166,7 @@ impl Following {
         let until = now.after(span);
         match &mut core.voter.promise {
             Some(promise) => promise.until = until,
-            None if core.me.is_voter() => return false, // no promise to prolong
+            None if core.me.is_voter() => return false, // no promise to prolong: `on_announcement` gives a new one
             None => {}
         }
         if now.since(self.last) > gap(&core.config) {
@@ -216,8 +216,8 @@ impl Following {
 // ---- a takeover ------------------------------------------------------------------------------
 
 impl Following {
-    /// Asks for a takeover if the grace period has passed: both agents have been in contact without a gap for long
-    /// enough. It is called after each heartbeat.
+    /// Asks for a takeover if the grace period has passed: this agent has heard its leader without a gap for that
+    /// time. Called after each heartbeat.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
@@ -227,7 +227,7 @@ impl Following {
         }
     }
 
-    /// Asks the voters, if this agent outranks its leader. The leader checks a grace period of its own.
+    /// Asks the voters, if this agent outranks its leader. The leader checks its own grace period.
     pub(super) fn ask_to_take_over(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         let Some(score) = core.me.eligible().filter(|_| !core.is_cooling_down(now)) else {
             return;
@@ -243,7 +243,7 @@ impl Following {
         };
         match core.judge_takeover(now, core.myself(), &target) {
             Verdict::Consent => {}
-            Verdict::Object | Verdict::Refuse(_) => return, // it could not vote for itself
+            Verdict::Object | Verdict::Refuse(_) => return, // because it could not vote for itself
         }
         let round = core.next_round();
         let wait = core.config.timings.round();
@@ -271,13 +271,14 @@ impl Following {
         own.is_some_and(|own| core.is_better(own, (self.score, &self.leader.id)))
     }
 
-    /// Returns the time until which the leader may lead if it has sent no later announcement: one lease after the last
-    /// one arrived. (The leader counts from the earlier sending.) The lease is that of this agent's own timings.
+    /// Returns the time until which the leader may lead if it has sent no later announcement: one lease of this agent's
+    /// timings after the last announcement arrived. The leader counts its lease from the sending, which is earlier.
     pub(super) fn leads_until(&self, core: &Core) -> Time {
         self.last.after(core.config.timings.lease())
     }
 
-    /// Returns the earliest time at which this agent, if it ranks higher, asks its leader; `None` if it never asks.
+    /// Returns the earliest time at which this agent would ask to take over, if it outranks its leader; `None` if it
+    /// never asks.
     pub(super) fn takes_over_at(&self, core: &Core) -> Option<Time> {
         let Preemption::After(grace) = core.config.preemption else {
             return None;
@@ -311,14 +312,14 @@ impl Following {
         if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
             return;
         }
-        // If the leader agrees, its application has to end its work first. In that time this agent does not ask again.
+        // because a leader that agrees first waits for the end of its application's work
         self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
         out.cancel_timer(BullyTimer::Round);
         let term = self.leader.term;
         out.send(&self.leader.id, Takeover { term });
     }
 
-    /// Handles a refusal. Only the leader's refusal counts. It contains the time for which the leader will not hand
+    /// Handles a refusal. Only the leader's refusal counts: it contains the time for which the leader will not hand
     /// over, and this agent does not ask again in that time.
     pub(super) fn on_ok(&mut self, now: Time, from: &AgentId, ok: &Ok) {
         let is_asked =
@@ -341,20 +342,22 @@ impl Following {
     }
 }
 
-/// Time for which this agent does not ask its leader again after an attempt to take over.
+/// Time for which this agent does not ask its leader again after an attempt to take over. If the leader agreed, its
+/// application may need the drain time to end its work.
 fn pause(config: &QuorumConfig) -> Duration {
     config.timings.promise().saturating_add(config.drain())
 }
 
 // ---- the time for which an announcement counts -----------------------------------------------
 
-/// Time for which an announcement counts as a sign that the leader is up: for a voter, its promise.
+/// Returns the time for which an announcement shows that the leader is up. For a voter this is its promise.
 fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
     let span = core.config.timings.promise();
     if core.me.is_voter() {
         return span;
     }
     let before = std::mem::replace(&mut core.observed, now);
+    // the gap before the announcement is only known if the same leadership was heard before
     if core.flapping.is_last(&leader.id, leader.term) {
         silence(span, now.since(before))
     } else {
@@ -362,8 +365,8 @@ fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
     }
 }
 
-/// Takes part in the leader's term. The record is written before the acknowledgement that follows. An observer has no
-/// vote to write, so it only remembers the term.
+/// Takes part in the leader's term. A voter writes the record before the acknowledgement that follows. An observer
+/// has no vote to write, so it only remembers the term.
 fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
     let term = leader.term;
     let voted_for = Some(Candidate::new(&leader.id, leader.incarnation));

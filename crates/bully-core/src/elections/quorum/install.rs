@@ -62,9 +62,9 @@ impl QuorumBully {
         true
     }
 
-    /// `answer-earlier-epoch`: sends the list of this epoch, if it was decided and not only configured. An agent that
-    /// sends an earlier list also gets this answer; otherwise it would send its list for ever. Returns whether this
-    /// agent has such a list.
+    /// `answer-earlier-epoch`: sends the list of this epoch, if it was decided and not only configured. Returns
+    /// whether this agent has such a list. An agent that sends an earlier list also gets this answer; otherwise it
+    /// would repeat its list for ever.
     fn answers_with_list(&self, from: &AgentId, out: &mut Out) -> bool {
         let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
             return false;
@@ -102,6 +102,7 @@ pub(super) fn enter(
     core.answer_if_done(out);
     let term = core.config.term_above(core.config.first_term());
     match (from, term) {
+        // because this sender may be claiming the first term of the epoch
         (Some(from), _) if core.config.voters.contains(from) => {
             Err(Next::Become(Start::Defer { before: None }))
         }
@@ -123,7 +124,7 @@ pub(super) fn enter(
 }
 
 impl Core {
-    /// Reports once, at the start, that the record contains other voters than the configuration.
+    /// Reports once, after the start, that the record contains other voters than the configuration.
     pub(super) fn tell_overruled(&mut self, out: &mut Out) {
         if let Some(list) = self.voter.record.installed()
             && std::mem::take(&mut self.overrules)
@@ -133,22 +134,20 @@ impl Core {
         }
     }
 
-    /// `tell-while-vacant`: returns the time after which an agent that is not eligible sends the list of its epoch,
-    /// or sends it again, while it knows no leader; `None` without a decided list. The time is as long as the
-    /// accepted silence of a leader. Usually the other agents know the list, and an agent leads before that time has
-    /// passed.
+    /// `tell-while-vacant`: returns the time after which an agent that is not eligible sends the list of its epoch
+    /// again, while it knows no leader; `None` without a decided list. The time is as long as the accepted silence of
+    /// a leader, because usually the other agents know the list and elect a leader before that.
     pub(super) fn tells_again_after(&self) -> Option<Duration> {
         let list = self.installed().filter(|_| self.may_tell());
         list.map(|_| self.config.timings.promise())
     }
 
-    /// Returns whether others would accept a list from this agent. A bridge usually accepts a list only from an agent
-    /// that may vote.
+    /// Returns whether others would accept a list from this agent: bridges usually accept one only from an agent that
+    /// may vote.
     pub(super) const fn may_tell(&self) -> bool {
         self.has_store && self.was_listed
     }
 
-    /// Adopts this configuration with its voters.
     pub(super) fn adopt(&mut self, config: Arc<super::QuorumConfig>) {
         let is_listed = config.voters.contains(&self.me.id);
         self.was_listed |= is_listed;

@@ -39,8 +39,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub(super) term: Term,
-    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
-    /// work).
+    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its work).
     pub(super) score: Score,
     pub(super) lease: LeaderLease,
     /// Time of the next heartbeat.
@@ -76,7 +75,7 @@ struct Raise {
     seal: Option<Box<SealRecord>>,
 }
 
-/// A leadership that is being handed over.
+/// A leadership that is about to end: it is handed over, or the voters change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leaving {
     pub(super) handover: Handover,
@@ -141,7 +140,7 @@ impl Leading {
             return;
         };
         match &mut self.lease {
-            // A promise that was given still holds: a later, shorter promise or a late answer does not shorten the
+            // A promise that was given still holds, so a later, shorter promise or a late answer does not shorten the
             // lease.
             LeaderLease::Held { until: held } => *held = until.max(*held),
             LeaderLease::Pending { .. } if now < until => {
@@ -185,7 +184,7 @@ impl Leading {
         if ack.term != self.term || ack.echo > now {
             return core.ignore(Role::Leader, "an acknowledgement of something else");
         }
-        // A lost heartbeat or two do not end steady contact.
+        // Contact counts as steady although one or two heartbeats or their answers are lost.
         let gap = core.config.heartbeat().saturating_mul(3);
         let span = span_promised(&core.config, ack);
         self.supporters
@@ -195,7 +194,7 @@ impl Leading {
         self.keep_pace(core, now, out);
     }
 
-    /// Handles the lease timer. The timer is only a hint, because every step checks the lease first.
+    /// Handles the lease timer, which is only a hint: every step checks the lease first.
     pub(super) fn on_lease_due(&self, now: Time, out: &mut Out) -> Next {
         if let LeaderLease::Held { until } = self.lease {
             if now >= until {
@@ -212,7 +211,7 @@ impl Leading {
         Next::own_slot(None)
     }
 
-    /// Ends the leadership. `Lost` comes before any other effect of the step.
+    /// Ends the leadership. `Lost` is the first effect of the step, so that no message of a former leader follows it.
     pub(super) fn lose(&self, reason: LostReason, out: &mut Out) {
         match self.lease {
             LeaderLease::Held { .. } => {
@@ -283,8 +282,8 @@ impl Leading {
         }
     }
 
-    /// Returns the time between two heartbeats: H, or a third of the shortest time for which an acknowledgement counts,
-    /// if that is shorter. Voters with shorter timings give shorter promises, so an interval of H could be too long to
+    /// Returns the time between two heartbeats: H, or a third of the shortest time for which an acknowledgement
+    /// counts, if that is shorter. A voter with shorter timings gives a shorter promise, and H could be too long to
     /// renew the lease in time.
     fn interval(&self, core: &Core, now: Time) -> Duration {
         let lease = core.config.timings.lease();
@@ -321,9 +320,8 @@ impl Leading {
     }
 
     /// Handles a `Nack`: a voter knows a higher term, or another leader of this term, and cannot follow this agent.
-    /// Without a lease this leadership ends. With a lease, the leader claims a term above the voter's term, and leads
-    /// on
-    /// in its own term meanwhile.
+    /// Without a lease this leadership ends. With a lease, the leader claims a term above the voter's term, and
+    /// meanwhile leads on in its own term.
     pub(super) fn on_nack(
         &mut self,
         core: &mut Core,
@@ -356,7 +354,8 @@ impl Leading {
         self.finish_raise(core, now, out)
     }
 
-    /// Repeats the claim, which may have been lost. If its votes no longer count, claims a new term.
+    /// Repeats the claim, whose messages may have been lost. If its votes no longer count (without disks), claims a
+    /// new term.
     fn repeat_raise(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         let expired = |raise: &Raise| raise.due.is_some_and(|due| now >= due);
         match &self.raise {
@@ -379,7 +378,6 @@ impl Leading {
         }
     }
 
-    /// Returns whether the leader claims a higher term.
     pub(super) const fn is_raising(&self) -> bool {
         self.raise.is_some()
     }
@@ -399,7 +397,8 @@ impl Leading {
                     core.ignore(Role::Leader, "a vote that came too late");
                     return Next::Stay;
                 }
-                // This leader won its own term without a report of a seal, so each seal up to that term is void.
+                // This leader won its own term, and no vote for that term reported a seal. So each seal up to that
+                // term is void.
                 let seal = reply.seal.as_deref().filter(|seal| seal.term > self.term);
                 raise.seal = higher(raise.seal.take(), seal);
                 raise.votes.insert(sender.0.clone());

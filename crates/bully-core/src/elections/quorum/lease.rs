@@ -17,7 +17,6 @@ pub(super) struct Supporters {
     scratch: Vec<Time>,
 }
 
-/// One voter, as its leader knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contact {
     /// The incarnation that was heard last.
@@ -60,13 +59,12 @@ impl Supporters {
             contact.since = now;
         }
         (contact.last, contact.incarnation) = (now, incarnation);
-        // If an earlier promise ends later, it still counts.
+        // An earlier promise that ends later still counts.
         if echo.after(span) >= contact.echo.after(contact.span) {
             (contact.echo, contact.span) = (echo, span);
         }
     }
 
-    /// `slow-waits`: notes a voter's report about its disk.
     pub(super) fn note_slow(&mut self, from: &AgentId, is_slow: bool) {
         if let Some(contact) = self.contacts.get_mut(from) {
             contact.is_slow = is_slow;
@@ -87,13 +85,13 @@ impl Supporters {
         until
     }
 
-    /// Returns whether this voter's promise still holds.
+    /// Returns whether this voter's promise to the leader still holds.
     pub(super) fn supports(&self, id: &AgentId, now: Time) -> bool {
         let contact = self.contacts.get(id);
         contact.is_some_and(|c| now < c.echo.after(c.span))
     }
 
-    /// Returns whether every voter has been in contact for less than `span`.
+    /// Returns whether every heard voter has been in contact for less than `span`; true if no voter was heard.
     pub(super) fn are_new(&self, now: Time, span: Duration) -> bool {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }

@@ -24,7 +24,8 @@ use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
 
 impl QuorumBully {
-    /// Handles an input before the start. The agent sends nothing before it starts.
+    /// Handles an input before the start. Only a start and a score have an effect, and the agent sends nothing before
+    /// its start.
     pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         match input {
             Input::Start(members) => {
@@ -32,6 +33,7 @@ impl QuorumBully {
                 self.core.recall(out);
                 self.core.tell_overruled(out);
                 let before = None;
+                // A former voter may be the only agent that knows the list (`tell-after-restart`).
                 let is_out = self.core.may_tell() && !self.core.me.is_voter();
                 let next = if self.core.installed().is_some() && is_out {
                     Start::Tell
@@ -87,7 +89,7 @@ impl QuorumBully {
 // ---- the application and the clock -----------------------------------------------------------
 
 impl QuorumBully {
-    /// Campaigns now if no rule forbids it. If a lower-ranked agent leads, asks for a takeover.
+    /// Campaigns now, if no rule forbids it. If a lower-ranked agent leads, asks the voters for a takeover.
     fn on_campaign(&mut self, now: Time, out: &mut Out) -> Next {
         if self.core.me.eligible().is_none() {
             return self.state.ignore(&self.core, "it is not eligible");
@@ -181,7 +183,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         self.core.recall_from(now, from, out);
-        // Checked first, because nearly every message in a healthy group is a heartbeat.
+        // Checked first for speed, because nearly every message in a healthy group is a heartbeat.
         if let (QuorumMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
             && following.refresh(&mut self.core, now, from, incarnation, m, out)
@@ -192,6 +194,7 @@ impl QuorumBully {
             let next = self.on_install(from, m, out);
             return self.proceed(now, next, out);
         }
+        // before the check of the sender, because another epoch may have other voters
         if *from != self.core.me.id && self.is_of_another_epoch(from, &message, out) {
             return;
         }
@@ -203,6 +206,7 @@ impl QuorumBully {
             let next = self.on_enlist(now, from, enlist);
             return self.proceed(now, next, out);
         }
+        // before the check of the sender, because an observer sends this report
         if let Some(followed) = self.core.followed(&message) {
             let next = self.on_followed(now, followed, &message, out);
             return self.proceed(now, next, out);
@@ -349,7 +353,7 @@ impl QuorumBully {
         };
         core.voter.hear(claim.term);
         if refused.is_none() {
-            // The vote is written first: a crash after the reply must not undo it.
+            // The vote is written first, because a crash after the reply must not undo it.
             core.voter
                 .vote(&core.config, now, claim.term, claim.candidate(sender), out);
             core.keep_store(now, sender);
@@ -376,7 +380,7 @@ impl QuorumBully {
         let is_bound = core.voter.is_bound_to(to, now);
         let following = self.state.following();
         if is_bound && following.is_some_and(|following| following.leader.id == *to.0) {
-            return; // its leader claims a higher term while it leads, and the promise to it goes on
+            return; // because its leader only raises its term, and the promise to it goes on
         }
         let before = following.map(|following| following.predecessor(Certainty::Suspected));
         self.state.leave(out);
@@ -387,7 +391,7 @@ impl QuorumBully {
     }
 }
 
-/// Notes the facts in an answer, whatever the role of this agent. Returns `false` if the answer is out of date.
+/// Notes the facts in an answer, whatever the role of this agent. Returns `false` for a `Nack` that is out of date.
 fn hear_answer(
     core: &mut Core,
     now: Time,
@@ -410,7 +414,7 @@ fn hear_answer(
         QuorumMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
         QuorumMessage::Nack(nack) => {
             core.voter.hear(nack.term);
-            // A `Nack` of a lower term is out of date: this agent has since taken part in a term at least as high.
+            // Out of date: since that `Nack` was sent, this agent has taken part in a term at least as high.
             return nack.term > core.voter.record.term;
         }
         QuorumMessage::Takeover(_)

@@ -63,7 +63,7 @@ use std::{
 use super::{QuorumConfig, Vote, voter::Voter};
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
-/// The past of an incarnation, and the part of its memory of the others that is not in the record.
+/// The past of an incarnation, and the part of its memory of other voters that is not in the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Memory {
     /// The record with which this incarnation began: the last incarnation that took part, and its term.
@@ -72,8 +72,8 @@ pub(super) struct Memory {
     late: Late,
     /// `ask-after-start`: time until which this voter waits for the first answer to its `Recall`.
     pub(super) waits: Option<Time>,
-    /// The other voters that have not answered, each with the time of the last question; `None` if the voter was not
-    /// asked since it appeared.
+    /// The other voters that have not answered the question, each with the time of the last question. The time is
+    /// `None` if the voter was not asked since it appeared.
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
     /// For each other voter, its earlier incarnations that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
@@ -130,7 +130,6 @@ impl Memory {
         self.is_over
     }
 
-    /// Notes that the memory of the others is written.
     pub(super) const fn note_written(&mut self) {
         self.unwritten = None;
     }
@@ -140,7 +139,7 @@ impl Memory {
 
 impl Voter {
     /// `ask-after-start`: begins the incarnation. If it does not abstain, it waits for the first answer. `peers`
-    /// lists the other voters, each with the information whether it is up and was asked.
+    /// lists the other voters; `true` means that the voter is up, so that it was asked.
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
@@ -181,7 +180,7 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: notes that an election in this term is or was held.
+    /// `abstain-when-late`: notes that an election in this term is held now, or was held before.
     pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
         if self.memory.late == Late::No || !is_of_later_election(config, term) {
             return;

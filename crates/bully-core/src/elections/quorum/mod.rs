@@ -35,10 +35,9 @@
 //!  │                                ├── Claim ─────────────────────────▶│ [term 2, vote b], at both
 //!  │                                ├── Elected ── Ack: b leads in term 2
 //! ```
-//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the promises to
-//! that incarnation are void at once, and b asks after a message delay instead of P. If a hands over, it sends
-//! `Resign` after its application has ended its work. `Resign` contains a successor, and the successor claims at
-//! once.
+//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the promises to that
+//! incarnation are void at once, and b asks after a message delay instead of P. If a hands over, it sends `Resign`
+//! after its application has ended its work. `Resign` contains a successor, and the successor claims at once.
 //!
 //! # The promise
 //! - While the rates of the voters' clocks differ by no more than the timings allow, at every instant
@@ -229,7 +228,7 @@ use voter::Voter;
 
 type Out = EffectsOf<QuorumBully>;
 
-/// The sender of a message, and its incarnation.
+/// The sender of a message, and the sender's incarnation.
 type SenderIncarnation<'a> = (&'a AgentId, Incarnation);
 
 const RULES: Rules = Rules::new("quorum");
@@ -250,8 +249,8 @@ impl Election for QuorumBully {
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 
-    /// `None` states that no record was ever written under this name: never pass `None` for a lost record. A voter that
-    /// is not in the configured list takes part as an observer.
+    /// `None` states that no record was ever written under this name, so never pass `None` for a lost record. A voter
+    /// that is not in the configured list takes part as an observer.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
         let typed = (config.epoch, config.electorate());
@@ -291,8 +290,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // Only these messages may start the due write of the memory of the others: a question, or a refused claim, must
-        // not write anything.
+        // because the due write of the memory of other voters must not follow a question or a refused claim
+        // (`NoDisrupt`)
         let is_steady = matches!(
             input,
             Input::Received {
@@ -337,12 +336,12 @@ impl Election for QuorumBully {
             },
             clock: match kind {
                 MemberKind::Voter => ClockKind::CountsSuspend,
-                MemberKind::Observer => ClockKind::Any, // it promises nothing, and never leads
+                MemberKind::Observer => ClockKind::Any, // because an observer promises nothing, and never leads
             },
             epoch: config.epoch,
             epochs: match config.diskless() {
                 None => epoch::LEARNED,
-                Some(_) => Epochs::Apart, // such voters would forget their decisions
+                Some(_) => Epochs::Apart, // because voters without disks would forget their decisions
             },
             voters: Some(config.electorate()),
             names: Some(config.voters.as_slice().into()),
@@ -354,7 +353,7 @@ impl Election for QuorumBully {
     }
 
     fn on_host(mut config: Self::Config, wall_at_zero: i64) -> Self::Config {
-        // Agents with stores use the shared configuration as it is.
+        // An agent with a store keeps sharing the configuration, because it needs no wall clock.
         if config.diskless().is_some() {
             Arc::make_mut(&mut config).set_wall_clock(wall_at_zero);
         }
@@ -379,7 +378,7 @@ impl Election for QuorumBully {
     fn prospects(&self) -> Prospects {
         let core = &self.core;
         let waits_until = match &self.state {
-            // An agent that is not eligible has no slot.
+            // Only an eligible agent has a slot.
             State::Vacant(vacant) => core.me.eligible().map(|_| vacant.due),
             State::Following(_)
             | State::Asking(_)
@@ -420,7 +419,7 @@ impl Election for QuorumBully {
             None => self.state.following().map(|f| f.leader.clone()),
         };
         let role = self.state.role();
-        let has_expired = role == Role::Leader && lease.is_none(); // the next step reports it
+        let has_expired = role == Role::Leader && lease.is_none(); // the next step reports the loss
         View {
             about: None,
             role: if has_expired { Role::Follower } else { role },

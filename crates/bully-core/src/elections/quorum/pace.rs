@@ -1,9 +1,8 @@
 //! The length of a round: E, or longer after answers that came too late.
 //!
-//! Decided here: `longer-after-late-answer`. If a voter's disk or network is slower than the timings assume, each
-//! round may end before its answers come. If an answer arrives after the end of its round of questions, the next
-//! round is twice as long, up to T. A round causes at most one doubling. After a minute under one leader a round
-//! takes E again.
+//! Decided here: `longer-after-late-answer`. If a voter's disk or network is slower than the timings assume, each round
+//! may end before its answers come. If an answer arrives after the end of its round of questions, the next round is
+//! twice as long, up to T. A round causes at most one doubling. After a minute under one leader a round takes E again.
 //!
 //! Votes of voters without disks expire after E ([`diskless`](super::diskless)), so only their questions get more time.
 //!
@@ -45,10 +44,11 @@ impl Core {
         self.round()
     }
 
-    /// Returns the time for the answers to a claim, or to the announcement after it.
+    /// Returns the time to wait for the answers to a claim, or to the announcement after it.
     pub(super) fn claim_round(&self) -> Duration {
         match self.config.diskless() {
             None => self.round(),
+            // because votes without disks expire after E
             Some(_) => self.config.timings.round(),
         }
     }

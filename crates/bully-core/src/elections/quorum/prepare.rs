@@ -65,7 +65,7 @@ pub(super) struct Preparing {
 /// The votes for a successor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ahead {
-    /// The term in which the leader asked for the votes. If the leader has another term by now, the votes are useless.
+    /// The term in which the leader asked for the votes. After a change of its term the votes are useless.
     led: Term,
     term: Term,
     pub(super) to: Candidate,
@@ -73,7 +73,8 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Whether a quorum has voted, including the successor. The successor's messages in that term need a durable vote.
+    /// Returns whether a quorum has voted, including the successor. The successor may send messages in that term only
+    /// if its own vote for it is durable.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
         is_voted && self.votes.contains(&self.to.id)
@@ -83,10 +84,10 @@ impl Ahead {
 // ---- the leader ------------------------------------------------------------------------------
 
 impl Leading {
-    /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. It leads meanwhile,
-    /// so a busy disk delays no work. A wait of one round would be too short for many disks, and the election after it
-    /// would wait for the same disk without a leader. The leader waits for half a lease at most. In the other half the
-    /// work can end, even if the voters have ended as well and do not renew the lease.
+    /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. The leader leads
+    /// meanwhile, so a slow disk delays no work. It waits for half a lease at most: one round would be too short for
+    /// many disks, and the election after it would wait for the same disk without a leader. In the other half of the
+    /// lease the work can end, even if the voters have ended as well and do not renew the lease.
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,
@@ -106,7 +107,8 @@ impl Leading {
         self.end_preparing(core, now, out);
     }
 
-    /// Asks for the votes, if a quorum of the others, including the successor, may vote.
+    /// Asks for the votes, if a quorum of the other voters, including the successor, may vote. Returns `None` without
+    /// disks, or while the leader raises its term.
     fn ask_ahead(
         &self,
         core: &mut Core,
@@ -131,7 +133,7 @@ impl Leading {
         };
         let reason = Reason::ahead(self.has_lease(), &to)?;
         let term = core.next_term(now, core.voter.seen)?;
-        // After this claim no other claim of the term can win, so this leader's next claim must be for a higher term.
+        // This leader's next claim must be for a higher term, because no other claim of this term can win now.
         core.voter.hear(term);
         let claim = reason.claim(core, term, self.score);
         out.send_to(To::Set(voters), claim);
@@ -143,7 +145,7 @@ impl Leading {
         }))
     }
 
-    /// Returns the incarnation of this voter that acknowledged last; `None` if a later one is known.
+    /// Returns the incarnation of this voter that acknowledged last; `None` if the group knows a later one.
     fn present(&self, core: &Core, id: &AgentId) -> Option<Incarnation> {
         let incarnation = self.supporters.contact(id)?.incarnation;
         let member = core.me.members.get(id);
@@ -164,8 +166,8 @@ impl Leading {
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, sender, reply, out);
         };
-        // If the voter reports a seal, no agent may lead by its vote. A voter that has taken part in a higher term can
-        // give no vote. In both cases the leader hands over without votes.
+        // Without votes the leader hands over in the usual way: by the vote of a voter that reports a seal no agent
+        // may lead, and a voter that has taken part in a higher term can give no vote.
         if reply.granted && reply.seal.is_none() {
             ahead.votes.insert(sender.0.clone());
         } else {
@@ -175,7 +177,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// Asks the application to end its work, unless it was asked already or the leader still waits for the votes.
+    /// Asks the application to end its work, if the votes are complete or are no longer awaited.
     fn end_preparing(&mut self, core: &Core, now: Time, out: &mut Out) {
         let is_due = self.preparing.as_ref().is_some_and(|p| now >= p.due);
         let is_over = self.ahead.as_ref().is_none_or(|a| a.is_enough(core));
@@ -232,12 +234,12 @@ pub(super) fn may_vote_ahead(
     let follows = state
         .following()
         .is_some_and(|f| f.leader.id == *from && f.leader.incarnation == incarnation);
-    // A successor votes for itself only in its present incarnation.
+    // because a successor votes for itself only in its present incarnation
     let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
-    // A voter has one vote in a term, and none below a term in which it has taken part.
+    // because a voter has one vote in a term, and none in a term below its record
     let is_free = claim.term > core.voter.record.term
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
-    // An earlier incarnation of this voter may have given a promise to another leader.
+    // A voter that abstains gives no vote: an earlier incarnation may have given a promise to another leader.
     let voter = &core.voter;
     let abstains = !voter
         .blocked(&core.config, now, (from, incarnation), None)
@@ -247,8 +249,8 @@ pub(super) fn may_vote_ahead(
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 
-/// `lead-in-given-term`: returns the term in which this agent may lead from now on, by the `Resign` of its leader.
-/// The agent must have voted for itself in that term, by a vote ahead.
+/// `lead-in-given-term`: returns the term in which this agent may lead from now on, by the `Resign` of its leader;
+/// `None` if the agent has not voted ahead for itself in that term, or if another condition below fails.
 pub(super) fn taken(
     core: &Core,
     state: &State,

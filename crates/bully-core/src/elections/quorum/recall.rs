@@ -54,7 +54,8 @@ impl Core {
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         let known = self.voter.record.others.get(id);
-        // Fast path: this function runs for every heartbeat and acknowledgement, and usually nothing has changed.
+        // Fast path, because this function runs for every heartbeat and acknowledgement, and usually nothing has
+        // changed.
         let is_old = |heard: &Heard| {
             heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
         };
@@ -66,7 +67,7 @@ impl Core {
         let Voter { record, memory, .. } = &mut self.voter;
         let heard = record.others.entry(id.clone()).or_default();
         match heard.incarnation {
-            Some(last) if last > incarnation => return, // the message was sent before the later incarnation began
+            Some(last) if last > incarnation => return, // sent before the later incarnation began
             Some(last) if last == incarnation && heard.term >= term => return,
             Some(last) if last < incarnation => {
                 memory.former.entry(id.clone()).or_default().last = Some((last, heard.term));
@@ -78,12 +79,12 @@ impl Core {
         memory.unwritten.get_or_insert(now);
     }
 
-    /// Returns whether this agent keeps a memory of `id`. A voter with a disk keeps a memory of each other voter.
+    /// Returns whether this agent keeps a memory of `id`: this agent is a voter with a disk, and `id` is another voter.
     fn keeps(&self, id: &AgentId) -> bool {
         self.has_memory() && self.peers.contains(id)
     }
 
-    /// `one-store-per-voter`: returns whether this agent took part with another store before. The difference is
+    /// `one-store-per-voter`: returns whether the sender took part with another store before. The difference is
     /// reported once.
     fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let known = self.voter.record.others.get(sender.0);
@@ -159,6 +160,7 @@ impl Core {
         let Voter { record, memory, .. } = &mut self.voter;
         let mut heard = record.others.get(id).copied().unwrap_or_default();
         let former = memory.former.entry(id.clone()).or_default();
+        // The asker asks for its earlier incarnations, so the present one is left out.
         if heard.incarnation == Some(incarnation) {
             (heard.incarnation, heard.term) = former
                 .last
@@ -234,7 +236,7 @@ impl QuorumBully {
         if let QuorumMessage::Claim(claim) = message {
             core.voter.excuse(&core.config, claim.term);
         }
-        // An announcement is sent only after its leader's own vote is durable.
+        // An announcement also counts, because its leader's own vote was durable before it was sent.
         if let QuorumMessage::Elected(Elected { term, .. })
         | QuorumMessage::Heartbeat(Heartbeat { term, .. }) = message
         {
@@ -247,7 +249,7 @@ impl QuorumBully {
         false
     }
 
-    /// `one-store-per-voter`: checks the store of the followed leader, which may have become known.
+    /// `one-store-per-voter`: checks the store of the followed leader, which may have become known by now.
     pub(super) fn check_stores(&mut self, now: Time, out: &mut Out) {
         let Some(leader) = self.state.following().map(|known| known.leader.clone()) else {
             return;
@@ -291,12 +293,11 @@ impl QuorumBully {
             return self.end_old(from, heard, out);
         }
         if let State::Asking(asking) = &mut self.state {
-            let next = asking.decide(core, now); // a candidate's claim may have waited for this answer
+            let next = asking.decide(core, now); // because a candidate's claim may have waited for this answer
             self.proceed(now, next, out);
         }
     }
 
-    /// `older-than-remembered`: ends this agent's part in the election, because its record is an old copy.
     fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
         self.state.leave(out);
         self.state = State::Vacant(Vacant::IDLE);

@@ -46,7 +46,7 @@ impl Leading {
         let grace = core.flapping.grace_for(now, from, grace);
         let fresh = core.config.heartbeat().saturating_mul(2);
         let contact = self.supporters.contact(from);
-        // An agent without a recent message could not keep the leadership, so it has to wait for the whole time.
+        // An agent without a recent message waits for the whole time, because it could not keep the leadership.
         let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
             return Some(grace);
         };
@@ -54,8 +54,8 @@ impl Leading {
         (!missing.is_zero()).then_some(missing)
     }
 
-    /// Handles the request of a better agent, to which a quorum has consented. The leader checks its conditions once
-    /// more, because they may have changed since its own consent.
+    /// Handles the request of a better agent, to which a quorum has consented. The leader checks its own conditions
+    /// again, because they may have changed since it consented.
     pub(super) fn on_takeover(
         &mut self,
         core: &mut Core,
@@ -69,7 +69,8 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
-            // Without a cool-down: the successor outranks this agent, so the leadership does not come back at once.
+            // Without a cool-down, because the successor outranks this agent, so that the leadership does not come
+            // back at once.
             return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");
@@ -107,7 +108,7 @@ impl Leading {
         }
         let to = self.successor(core, now, to);
         if !self.has_lease() {
-            return self.resign(core, now, to, cooldown, out); // there is no work to end
+            return self.resign(core, now, to, cooldown, out); // because an agent without a lease has no work to end
         }
         self.prepare(core, now, to, cooldown, out);
         Next::Stay
@@ -123,7 +124,7 @@ impl Leading {
             cooldown,
             next,
         } = leaving;
-        // An agent that still claims a higher term cannot seal in that term: it resigns the term in which it led.
+        // An agent that still claims a higher term resigns instead, because it cannot seal in the term that it claims.
         if let Some(next) = next.clone().filter(|_| !self.is_raising()) {
             self.lose(LostReason::VotersChange, out); // `lose-before-seal`
             core.voter.resigned = Some(core.me.as_leader(self.term));
@@ -145,9 +146,9 @@ impl Leading {
         }
     }
 
-    /// `lose-before-resign`: ends the leadership in this process first, then sends `Resign`. `Resign` is final for the
-    /// term of the leadership, so the released voters may support another agent at once. `Resign` never contains a term
-    /// that the leader still claims, because the votes for such a term are not complete.
+    /// `lose-before-resign`: ends the leadership in this process, then sends `Resign`. `Resign` is final for the term
+    /// of the leadership, so the released voters may support another agent at once. It never contains a term that the
+    /// leader still claims, because the votes for such a term are not complete.
     fn resign(
         &self,
         core: &mut Core,
@@ -157,7 +158,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let term = self.term;
-        // Chosen again, because the first chosen successor may have become silent while the application ended its work.
+        // Chosen again, because the successor may have become silent while the application ended its work.
         let successor = self.successor(core, now, to);
         let given = self.given(core, successor.as_ref());
         let resign = Resign {
@@ -167,7 +168,7 @@ impl Leading {
         };
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
         core.voter.resigned = Some(core.me.as_leader(term));
-        // During W the successor can announce itself.
+        // because the successor needs W to announce itself
         core.cooldown.campaign = now.after(core.config.wait());
         if !cooldown.is_zero() {
             core.cooldown.yields = now.after(cooldown);
@@ -177,8 +178,8 @@ impl Leading {
     }
 
     /// Returns the agent to which this leader hands over: the wanted agent if it was heard a short time ago, else the
-    /// highest-ranked of the voters that were heard. Voters that are not slow come first (`slow-waits`). The snapshot
-    /// of the members is not used, because it may contain agents that this leader cannot reach.
+    /// highest-ranked voter that was heard; voters that are not slow come first (`slow-waits`). The snapshot of the
+    /// members is not used, because it may contain agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
@@ -247,9 +248,11 @@ pub(super) fn on_resign(
         return Next::Become(Start::Lead { term });
     }
     let resigned = Some(Predecessor::new(from.clone(), Certainty::Suspected));
+    // Without a named agent that can claim, the slots decide.
     if resign.successor.is_none() || is_named && core.me.eligible().is_none() {
         return Next::own_slot(resigned);
     }
+    // because the named successor claims at once
     if !is_named {
         return Next::Become(Start::Defer { before: resigned });
     }
@@ -259,7 +262,7 @@ pub(super) fn on_resign(
             reason,
             before,
         }),
-        // This agent has taken part in a later election, so it needs the consent of a quorum, and asks for it at once.
+        // It needs the consent of a quorum, because it has taken part in a later election. So it asks at once.
         None => Next::Become(Start::Ask { before }),
     }
 }

@@ -9,11 +9,10 @@
 use super::{QuorumConfig, core::Core, leader::Leading};
 use crate::protocol::{AgentId, ChangeError, Changed, Decree, NewVoter, Time, VoterChange};
 
-/// A leader's decision on a change.
 pub(super) enum Ruling {
     /// The list already has the change.
     Done(Changed),
-    /// The leader has not led for long enough to refuse: voters that it has not heard yet may be up.
+    /// The leader has not led for long enough to refuse, because voters that it has not heard yet may be up.
     TooEarly,
     Begin(Box<Decree>),
 }
@@ -81,9 +80,9 @@ impl Core {
         Ok(Ruling::Begin(Box::new(decree)))
     }
 
-    /// `leave-a-quorum`: the present voters have to decide the next list, and the voters of the next list have to elect
-    /// by it, so a quorum of each list has to be up. Otherwise the leader would end its leadership, and the group could
-    /// not elect another leader.
+    /// `leave-a-quorum`: a quorum of the present voters has to decide the next list, and a quorum of the next voters
+    /// has to elect by it. If one of them were not up, the leader would end its leadership, and the group could elect
+    /// no other leader.
     fn missing_quorum(&self, now: Time, leading: &Leading, next: &Decree) -> Option<ChangeError> {
         let is_there = |id: &&AgentId| {
             **id == self.me.id

@@ -32,7 +32,6 @@ pub(super) struct Sealing {
 }
 
 impl Sealing {
-    /// Seals, and asks the other voters to seal.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -41,7 +40,7 @@ impl Sealing {
         out: &mut Out,
     ) -> Result<State, Next> {
         if core.voter.record.term != term || !core.me.is_voter() {
-            return Err(Next::own_slot(None)); // it has taken part in a later election since
+            return Err(Next::own_slot(None)); // because it has taken part in a later election since
         }
         let voted_for = core.voter.record.voted_for.clone();
         core.voter
@@ -82,7 +81,7 @@ impl Sealing {
         self.conclude(core)
     }
 
-    /// Enters the next epoch if a quorum has sealed, since the next list is then decided.
+    /// Enters the next epoch, if a quorum has sealed: then the next list is decided.
     pub(super) fn conclude(&self, core: &Core) -> Next {
         if self.sealed.len() < core.config.vote_quorum() {
             return Next::Stay;
@@ -101,7 +100,7 @@ impl Sealing {
 }
 
 /// The role of an agent that is not in the next list. It sends the list until it hears a leader of the new epoch,
-/// because its messages to all voters of the list may have been lost.
+/// because its earlier messages may have been lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Telling {
     due: Time,
@@ -137,8 +136,8 @@ impl Core {
         self.voter.record.seal().cloned().map(Box::new)
     }
 
-    /// `no-support-after-seal`, `void-seal`: whether a seal forbids this voter to follow that leader. A leader
-    /// of a higher term was elected without a report of the seal, so the seal decided nothing and is deleted.
+    /// `no-support-after-seal`, `void-seal`: returns whether a seal forbids this voter to follow that leader. A
+    /// leader of a higher term was elected without a report of the seal, so the seal decided nothing and is deleted.
     pub(super) fn is_sealed_against(
         &mut self,
         now: Time,
@@ -180,7 +179,7 @@ impl Core {
 }
 
 impl QuorumBully {
-    /// Handles a `Seal`: the sender was elected in that term, and does not lead.
+    /// Handles a `Seal`. Its sender was elected in that term to seal, and does not lead.
     pub(super) fn on_seal(
         &mut self,
         now: Time,
@@ -215,7 +214,7 @@ impl QuorumBully {
         };
         let record = &self.core.voter.record;
         if record.seal().is_some_and(|taken| taken.term == seal.term) {
-            // The first answer was lost, so it is sent again. This voter's own slot does not change: a sealing agent
+            // The first answer may be lost, so it is sent again. This voter keeps its slot, because a sealing agent
             // that reaches too few voters must not prevent this voter from campaigning.
             self.core.voter.write_promise(&self.core.config, now, out);
             out.send(from, sealed);

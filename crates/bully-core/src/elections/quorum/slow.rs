@@ -34,7 +34,7 @@ impl Writes {
 }
 
 impl Core {
-    /// Notes the time of a write, as the driver has measured it.
+    /// Notes the time of a write that the driver has measured.
     pub(super) fn note_write(&mut self, took: Duration) {
         let made_difference = took > self.config.timings.round();
         let took = if made_difference {
@@ -66,7 +66,7 @@ impl Core {
         median.filter(|median| !median.is_zero())
     }
 
-    /// `slow-waits`: whether this voter's disk is slow.
+    /// `slow-waits`: returns whether this voter's disk is slow.
     pub(super) fn is_slow(&self) -> bool {
         self.slow_writes().is_some()
     }

@@ -29,7 +29,6 @@ use super::{
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Decree, LostReason, Role, Term, Time};
 
-/// The roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// No leader is known.
@@ -129,8 +128,8 @@ impl Predecessor {
         }
     }
 
-    /// `soon-after-end`: returns whether this agent may ask again soon. A voter that refuses has probably not learned
-    /// of the leader's end yet.
+    /// `soon-after-end`: returns whether this agent may ask again soon. A voter that refuses after a confirmed end
+    /// has probably not learned of that end yet.
     pub(super) fn may_ask_soon(&self) -> bool {
         self.certainty == Certainty::Confirmed && !self.is_asked_soon
     }
@@ -148,7 +147,7 @@ impl Predecessor {
 pub(super) enum Certainty {
     /// The leader became silent, or resigned.
     Suspected,
-    /// The incarnation has ended. Every agent learns of that at about the same time, so waits are short.
+    /// The incarnation has ended. Every agent learns of a confirmed end at about the same time, so waits are short.
     Confirmed,
 }
 
@@ -175,7 +174,7 @@ impl State {
         leading.lease_at(now)
     }
 
-    /// The epoch of the next list, if this agent ends its work for it, asks for seals, or has sealed.
+    /// Returns the epoch of the next list, if this agent ends its work for that list, asks for seals, or has sealed.
     pub(super) fn next_epoch(&self, core: &Core) -> Option<u64> {
         let sealed = || core.voter.record.seal().map(|seal| seal.next.epoch);
         let Self::Leading(leading) = self else {
@@ -206,8 +205,8 @@ impl State {
         Next::Stay
     }
 
-    /// Ends the role after an event that ends any role: reports the loss of the followed leader or of the own
-    /// leadership, and cancels timers.
+    /// Ends the role after an event that ends any role: reports the loss of the followed leader or of this agent's
+    /// leadership, and cancels the timers of the role.
     pub(super) fn leave(&self, out: &mut Out) {
         match self {
             Self::Vacant(_) => {}

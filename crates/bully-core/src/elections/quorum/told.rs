@@ -48,7 +48,7 @@ impl QuorumBully {
             }
             return self.ignore("an older announcement");
         }
-        // The announcement was sent before the `Resign`, so it must no longer bind this voter.
+        // An announcement that was sent before the `Resign` must no longer bind this voter.
         if self.core.voter.has_resigned(from, incarnation, said.term) {
             return self.ignore("that leadership was resigned");
         }
@@ -69,7 +69,7 @@ impl QuorumBully {
         let known = self.state.following();
         match known {
             Some(known) => known.stop_asking(out),
-            // `Lost` is reported here, before the record of the new term is written and before any message is sent.
+            // because `Lost` must come before the record of the new term and before any message
             None => self.state.leave(out),
         }
         let leader = Leader {
@@ -86,7 +86,7 @@ impl QuorumBully {
 }
 
 impl QuorumBully {
-    /// `one-leader-per-term`: whether this voter follows another leader in that term, or leads in it.
+    /// `one-leader-per-term`: returns whether this voter follows another leader in that term, or leads in it.
     fn has_another(&self, from: &AgentId, incarnation: Incarnation, term: Term) -> bool {
         let core = &self.core;
         if !core.me.is_voter() {
@@ -115,7 +115,7 @@ impl QuorumBully {
                 incarnation,
             },
         );
-        // Without disks a term may get two leaders, because voters may have forgotten terms. That is no error.
+        // Without disks this is not an error: voters may have forgotten terms, so a term may get two leaders.
         if self.core.config.diskless().is_none() {
             error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");
         }
@@ -123,9 +123,9 @@ impl QuorumBully {
     }
 
     /// `only-confirmed-end-voids`: handles a new snapshot. Only the confirmed end of exactly the incarnation that
-    /// holds this voter's promise makes the promise void. Then the leadership is revoked, and no agent need wait for
-    /// the end of its lease. A suspicion makes no promise void. The configuration contains the list of voters, and a
-    /// snapshot cannot change it.
+    /// holds this voter's promise makes the promise void: then the leadership is revoked, and no agent need wait for
+    /// the end of its lease. A suspicion makes no promise void. A snapshot cannot change the voters, because the
+    /// configuration contains their list.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         self.core.recall_from_new(now, out);
@@ -153,13 +153,12 @@ impl QuorumBully {
         } else if let State::Following(following) = &self.state
             && self.core.is_replaced(&following.leader)
         {
-            // This agent no longer follows that leader. The promise to it still holds, because its end is not
-            // confirmed.
+            // This agent stops following that leader. The promise to it still holds, because its end is not confirmed.
             let next = following.end(Certainty::Suspected, out);
             self.proceed(now, next, out);
         }
         if let State::Asking(asking) = &mut self.state {
-            let next = asking.decide(&self.core, now); // a candidate does not wait for a voter that is down
+            let next = asking.decide(&self.core, now); // because a candidate does not wait for a voter that is down
             self.proceed(now, next, out);
         }
     }

@@ -15,10 +15,9 @@ use super::{
 use crate::protocol::Time;
 
 impl QuorumBully {
-    /// Changes the role until a role stays.
     pub(super) fn proceed(&mut self, now: Time, mut next: Next, out: &mut Out) {
         while let Next::Become(start) = next {
-            self.state = State::Vacant(Vacant::IDLE); // whatever role begins, the role before has ended
+            self.state = State::Vacant(Vacant::IDLE); // because the role before has ended, whatever role begins
             let core = &mut self.core;
             let begun = match start {
                 Start::OwnSlot { wait, before } => Vacant::own_slot(core, now, wait, before, out),
@@ -45,7 +44,7 @@ impl QuorumBully {
         }
     }
 
-    /// Checks the quorum when a role begins: a quorum of one voter is complete at once.
+    /// Checks the quorum when a role begins, because a quorum of one voter is complete at once.
     fn on_begun(&mut self, now: Time, out: &mut Out) -> Next {
         match &mut self.state {
             State::Asking(asking) => asking.decide(&self.core, now),

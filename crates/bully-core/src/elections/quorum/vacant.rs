@@ -3,9 +3,8 @@
 //! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`). An agent that deferred
 //! to another agent waits until the other one has had its chance.
 //!
-//! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch,
-//! and it sends no `Elect` that would show the list. So it sends the list as long as no agent leads
-//! (`tell-while-vacant`).
+//! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch, and
+//! it sends no `Elect` that would show the list. So it sends the list as long as no agent leads (`tell-while-vacant`).
 
 use std::time::Duration;
 
@@ -42,7 +41,8 @@ impl Vacant {
         before: None,
     };
 
-    /// Campaigns after `wait` and the agent's slot; an eligible agent at once, if no other could be earlier.
+    /// Campaigns after `wait` and the agent's slot. An eligible agent campaigns at once if no other agent could be
+    /// earlier.
     pub(super) fn own_slot(
         core: &Core,
         now: Time,
@@ -82,7 +82,7 @@ impl Vacant {
             return Self::until(core, now, Posture::OwnSlot, after, before, out);
         }
         let retry = match before.as_ref().map(|before| before.certainty) {
-            // A voter that refused for longer may not have known the confirmed end yet, so one round is enough.
+            // One round is enough, because a voter that refused for longer may not have known the confirmed end yet.
             Some(Certainty::Confirmed) => retry.min(round),
             Some(Certainty::Suspected) | None => retry,
         };
@@ -97,6 +97,7 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
+        // because an agent that defers counts no more votes for itself (`late-vote-counts`)
         core.open_claim = None;
         out.cancel_timer(BullyTimer::Round);
         let after = After::jittered(core.config.wait(), core.config.timings.jitter());
@@ -111,6 +112,7 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
+        // An agent that is not eligible uses the timer to send the list of its epoch (`tell-while-vacant`).
         let after = if core.me.eligible().is_some() {
             Some(after)
         } else {
@@ -150,7 +152,7 @@ impl Vacant {
         Next::Stay
     }
 
-    /// Only an agent that becomes eligible, or stops being eligible, gets another slot. An agent whose score changes
+    /// Gives a new slot only to an agent that becomes eligible or stops being eligible. An agent whose score changes
     /// keeps its slot, and then asks with the new score.
     pub(super) fn on_set_score(before: Option<Score>, score: Option<Score>) -> Next {
         if before.is_some() && score.is_some() {

@@ -25,8 +25,8 @@ pub(super) struct Voter {
     /// The durable record.
     pub(super) record: Vote,
     pub(super) promise: Option<Promise>,
-    /// Time before which the voter abstains, because an earlier incarnation may have given a promise;
-    /// `None` before the agent starts.
+    /// Time before which the voter abstains, because an earlier incarnation may have given a promise. `None` before
+    /// the agent starts.
     pub(super) quarantine: Option<Time>,
     /// The newest leadership that this voter knows to be resigned.
     pub(super) resigned: Option<Leader>,
@@ -92,10 +92,10 @@ impl Voter {
     /// `abstain-after-restart`: begins the quarantine of this incarnation, and returns its length.
     pub(super) fn begin(&mut self, config: &QuorumConfig, now: Time) -> Duration {
         let promise = config.timings.promise();
-        // At the beginning of a later epoch even a voter with an empty record abstains: other voters may have given
-        // promises in the epoch before, and this voter does not know them.
+        // At the beginning of a later epoch even a voter with an empty record abstains, because other voters may have
+        // given promises in the epoch before that this voter does not know.
         let arrives = config.is_arrival(self.record.term);
-        // A lease that depends only on its leader (Ql = 1) rests on no promise.
+        // With Ql = 1 a lease needs no promise of another voter, so only a later epoch makes the voter abstain.
         let forgot = self.record.term > Term::ZERO && config.lease_quorum() > 1 || arrives;
         let span = if forgot {
             promise.max(self.record.promise.into())
@@ -226,10 +226,10 @@ impl Voter {
         self.seen = first;
     }
 
-    /// Notes that this agent need not send the list after a restart: it has heard a leader of the new epoch, so a
-    /// quorum of the voters has the list.
+    /// Notes that this agent need not send the list after a restart, because it has heard a leader of the new epoch,
+    /// so that a quorum of the voters has the list.
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
-        // Fast path: this function runs for every heartbeat that an observer hears.
+        // Fast path, because this function runs for every heartbeat that an observer hears.
         let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {
             return;
         };
@@ -262,7 +262,7 @@ impl Voter {
         }
     }
 
-    /// The longest promise, of any incarnation, that may still hold.
+    /// Returns the longest promise, of any incarnation, that may still hold.
     fn promise_to_keep(&self, config: &QuorumConfig, now: Time) -> Micros {
         let own = Micros::from(config.timings.promise());
         // The quarantine is at least as long as the promises of earlier incarnations, so after it only the
@@ -299,7 +299,7 @@ impl Voter {
         promise.map_or(Duration::ZERO, |promise| promise.until.since(now))
     }
 
-    /// Returns the time after which the candidate should ask again, if the claim gets no vote; `None` if it gets this
+    /// Returns the time after which the candidate should ask again, if its claim gets no vote; `None` if it gets this
     /// voter's vote. `lease` is the end of this agent's own lease, if it leads.
     pub(super) fn refuses(
         &self,
@@ -312,7 +312,7 @@ impl Voter {
         if claim.term < self.record.term {
             return Some(Duration::ZERO);
         }
-        // A vote would end the leader's role, and the lease also depends on the leader's own support.
+        // A leader gives no vote: a vote would end its role, and its lease also depends on its own support.
         if let Some(until) = lease {
             return Some(until.since(now));
         }

@@ -1,4 +1,4 @@
-//! `lowest-clock`: the wall clocks of the other voters, if they differ from this agent's clock.
+//! `lowest-clock`: the wall clocks of the other voters that differ from this agent's clock.
 //!
 //! Decided here: which clocks are kept, and the term by the clocks. A voter reports the term by its clock when it
 //! consents, when it answers a voter that recovers, and when it refuses a claim because of its clock. A clock that
@@ -16,12 +16,12 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, ClockGap, Incarnation, Term, Time};
 
-/// The voters whose clocks differ by more than 10 s from this agent's clock. Each has the incarnation that read the
-/// clock, and the number of milliseconds by which that clock is ahead.
+/// The voters whose clocks differ by more than 10 s from this agent's clock. Each entry has the incarnation that read
+/// the clock, and the number of milliseconds by which that clock is ahead; the number is negative if it is behind.
 pub(in crate::elections::quorum) type ClocksApart = BTreeMap<AgentId, (Incarnation, i64)>;
 
 impl Core {
-    /// Returns the term by this agent's wall clock, for other agents; `None` with a disk.
+    /// Returns the term by this agent's wall clock, for messages to other agents; `None` with a disk.
     pub(in crate::elections::quorum) fn clock(&self, now: Time) -> Option<Term> {
         let own = self.config.diskless();
         own.map(|_| self.config.clock_term(now))
@@ -52,7 +52,7 @@ impl Core {
         }
     }
 
-    /// Forgets this voter's clock, unless the incarnation `but` reported it.
+    /// Forgets this voter's clock, unless exactly the incarnation `but` reported it.
     pub(super) fn forget_clock(&mut self, of: &AgentId, but: Option<Incarnation>) {
         if let Some(apart) = &mut self.apart {
             apart.retain(|id, (of_whom, _)| id != of || Some(*of_whom) == but);

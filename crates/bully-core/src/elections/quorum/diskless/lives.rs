@@ -13,22 +13,23 @@ use crate::elections::quorum::{
 use crate::protocol::{AgentId, Incarnation, Time};
 
 impl Core {
-    /// `votes-expire`: returns the time until which votes count for a claim that is made now; `None` with a disk,
-    /// because such votes count for ever.
+    /// `votes-expire`: returns the time until which votes count for a claim that is made now. Returns `None` with a
+    /// disk, because votes on disks count for ever.
     pub(in crate::elections::quorum) fn claim_ends(&self, now: Time) -> Option<Time> {
         let round = self.config.timings.round();
         self.config.diskless().map(|_| now.after(round))
     }
 
-    /// `votes-expire`: whether a vote counts. `is_in_time` says whether it came within E from the claim.
+    /// `votes-expire`: returns whether a vote counts. `is_in_time` says whether it came within one round E after the
+    /// claim. With a disk every vote counts.
     pub(in crate::elections::quorum) fn counts(&self, is_in_time: bool) -> bool {
         self.config.diskless().is_none() || is_in_time
     }
 }
 
 impl Voter {
-    /// `bound-to-one-life`: returns whether, without disks, a promise to another agent or incarnation still binds this
-    /// voter. A higher announced term does not end the promise: that term may be of a forgotten election.
+    /// `bound-to-one-life`: returns whether, without disks, a promise to another agent or incarnation still binds
+    /// this voter. A higher announced term does not end the promise: it may be the term of a forgotten election.
     pub(in crate::elections::quorum) fn is_bound_elsewhere(
         &self,
         config: &QuorumConfig,

@@ -48,13 +48,12 @@
 //! may elect a leader. So the system that starts a process must first make sure that the former process has ended.
 //!
 //! # Why the terms increase
-//! *While a majority remembers.* Suppose that an earlier incarnation of a voter v has voted in the term t for an
-//! agent that was elected. The election took Qv votes within E of the claim (`votes-expire`), so it had ended before
-//! v asks (`ask-after-the-claims`). Qv - 1 of its voters are other voters than v. v needs the answers of n - Qv + 1
-//! of the n - 1 others, so at least one voter that answers has voted in t as well, before it was asked. That voter
-//! remembers t, or it has recovered since by the same rule, and answers with t or more. So v votes above t. If v
-//! asked at once, another voter could answer before it votes, and then all voters but the leader could forget t, one
-//! after the other.
+//! *While a majority remembers.* Suppose that an earlier incarnation of a voter v has voted in the term t for an agent
+//! that was elected. The election took Qv votes within E of the claim (`votes-expire`), so it had ended before v asks
+//! (`ask-after-the-claims`). Qv - 1 of its voters are other voters than v. v needs the answers of n - Qv + 1 of the n -
+//! 1 others, so at least one voter that answers has voted in t as well, before it was asked. That voter remembers t, or
+//! it has recovered since by the same rule, and answers with t or more. So v votes above t. If v asked at once, another
+//! voter could answer before it votes, and then all voters but the leader could forget t, one after the other.
 //!
 //! *When a majority has forgotten.* Only an answer shows that another voter recovers. Silence does not count:
 //! otherwise the terms could fall although a majority remembers. If fewer than Qv others can remember, they are not a
@@ -69,9 +68,9 @@
 //! that lead after each set of restarts, for two to eight voters.
 //!
 //! # How fast it begins
-//! All voters abstain when a group begins, and when all restart: [`QuorumConfig::worst_case_start`]. Voters that restart
-//! one after the other, each before the former one has recovered, are safe: for a while too few voters acknowledge, the
-//! leader stops when its lease ends, and the next leader is elected once enough voters have recovered.
+//! All voters abstain when a group begins, and when all restart: [`QuorumConfig::worst_case_start`]. Voters that
+//! restart one after the other, each before the former one has recovered, are safe: for a while too few voters
+//! acknowledge, the leader stops when its lease ends, and the next leader is elected once enough voters have recovered.
 
 mod clocks;
 mod lives;
@@ -88,8 +87,8 @@ pub use term::latest_term;
 use super::QuorumConfig;
 use crate::protocol::Rules;
 
-/// Name of these rules in messages between hosts. Voters with and without a disk cannot form a group: they do not
-/// understand each other's votes.
+/// Name of these rules in messages between hosts. Voters with and without a disk cannot form one group, because they
+/// do not understand each other's votes.
 pub(super) const RULES: Rules = Rules::new("quorum-diskless");
 
 /// The configuration of voters without a disk, which use the wall clock and the others' memory instead.

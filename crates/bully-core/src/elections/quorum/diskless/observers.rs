@@ -42,7 +42,7 @@ impl Core {
 
 impl QuorumBully {
     /// Handles the report of an observer: a leader with a lease claims a term above the reported one. An agent
-    /// without a lease has to obtain its lease first; the observer then sends the report again.
+    /// without a lease ignores the report, because the observer sends it again once the agent has its lease.
     pub(in crate::elections::quorum) fn on_followed(
         &mut self,
         now: Time,

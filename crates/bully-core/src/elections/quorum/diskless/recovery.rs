@@ -21,7 +21,7 @@ use crate::protocol::{AgentId, Incarnation, Recovering, Round, Term, Time, Timin
 pub(in crate::elections::quorum) struct Recovery {
     /// `abstain-without-memory`: the end of the abstention.
     until: Time,
-    /// Time of the next question.
+    /// Time of the next question. Until then the answers to the last question may arrive.
     due: Time,
     /// The last round of questions.
     round: Option<Round>,
@@ -50,8 +50,8 @@ enum Memory {
 }
 
 impl QuorumConfig {
-    /// Time for which an incarnation without a disk abstains. After it no promise of an earlier incarnation holds and
-    /// no vote of it counts, whatever the rates of the clocks within the allowed error.
+    /// Time for which an incarnation without a disk abstains. After that time no promise of an earlier incarnation
+    /// holds and none of its votes counts, whatever the rates of the clocks within the allowed error.
     pub(in crate::elections::quorum) fn abstention(&self) -> Duration {
         let t = &self.timings;
         Timings::least_promise(t.promise().saturating_add(t.round()))
@@ -82,6 +82,7 @@ impl QuorumConfig {
             Some(_) => self.abstention().saturating_add(self.asks_every()),
         };
         abstains
+            // 100 / 89 = 1 / (1 - r), with the clock-rate error r = 11 %
             .saturating_mul(100)
             .checked_div(89)
             .unwrap_or_default()
@@ -92,8 +93,7 @@ impl QuorumConfig {
     }
 
     /// Number of others that have to remember. Of the Qv voters that elected a leader in a term, Qv - 1 are others,
-    /// and any
-    /// n - Qv + 1 others include one of these.
+    /// and any n - Qv + 1 others include one of these.
     fn remembering(&self) -> usize {
         let voters = self.voters.len();
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
@@ -110,6 +110,7 @@ impl Recovery {
         let (until, round) = (now.after(config.abstention()), config.timings.round());
         // `ask-after-the-claims`: by then no vote of an earlier incarnation counts any more.
         let claims = now.after(Timings::least_promise(round));
+        // The first question may wait for the last round of the abstention, because no answer is used before its end.
         let last = now.after(config.abstention().saturating_sub(round));
         Self {
             until,
@@ -123,8 +124,8 @@ impl Recovery {
         }
     }
 
-    /// Notes an answer. A voter may end its recovery at any time, so the answer "I recover" counts only for the last
-    /// round.
+    /// Notes an answer. The answer "I recover" counts only for the last round, because its sender may end its
+    /// recovery at any time.
     fn hear(&mut self, (from, incarnation): SenderIncarnation<'_>, answer: &Recovered) {
         let is_mine = self.first.is_some_and(|first| {
             first.incarnation == answer.round.incarnation && first <= answer.round
@@ -154,7 +155,7 @@ impl Recovery {
         };
         let (recover, remember) = (those(&recovers).len(), those(&remembers));
         let answers = remember.len().saturating_add(recover);
-        // After this number of further restarts too few others can remember.
+        // After this number of further restarts, too few others could remember.
         let more = config.voters.len().saturating_sub(config.vote_quorum());
         let more = more.saturating_sub(recover);
         Recovering {
@@ -245,8 +246,7 @@ impl Core {
         recovered
     }
 
-    /// Asks, asks again, or takes part, if the time has come. Returns whether this incarnation takes part from now
-    /// on.
+    /// Asks, asks again, or takes part, if the time has come. Returns whether this incarnation takes part from now on.
     pub(super) fn on_recover_due(&mut self, now: Time, out: &mut Out) -> bool {
         let Some(recovery) = &self.voter.recovery else {
             return false;
@@ -290,6 +290,7 @@ impl Core {
             None => return false,
             Some(Memory::Others) => (recovery.highest, false),
             Some(Memory::Clock) => {
+                // minus 1, because this voter may use the term by the clocks itself: it votes above the returned term
                 let clock = self.clocks_term(now).0.saturating_sub(1);
                 (recovery.highest.max(Term(clock)), true)
             }

@@ -35,7 +35,6 @@ impl QuorumBully {
         Next::Stay
     }
 
-    /// Handles the timer: the time to ask, or to ask again, has come.
     pub(in crate::elections::quorum) fn on_recover_due(
         &mut self,
         now: Time,
@@ -48,7 +47,7 @@ impl QuorumBully {
         }
     }
 
-    /// Called when this incarnation begins to take part. It has a slot if no agent leads.
+    /// This incarnation begins to take part. If no agent leads, it gets a slot.
     fn takes_part(&mut self) -> Next {
         let State::Vacant(vacant) = &mut self.state else {
             return Next::Stay;
@@ -58,7 +57,7 @@ impl QuorumBully {
 }
 
 impl Core {
-    /// Answers a question. The question changes one thing: a clock read by an earlier incarnation is forgotten.
+    /// Answers a question. The question also deletes the clock that an earlier incarnation of the asker has read.
     fn remind(&mut self, now: Time, from: &AgentId, question: &Recover, out: &mut Out) {
         self.forget_clock(from, Some(question.round.incarnation));
         let answer = Recovered {

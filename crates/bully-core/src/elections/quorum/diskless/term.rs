@@ -19,11 +19,11 @@ use crate::elections::{
 };
 use crate::protocol::{Term, Time};
 
-/// `no-term-ahead`: longest accepted time by which another agent's clock may be ahead of this agent's clock.
+/// `no-term-ahead`: longest time by which another agent's clock may be ahead of this agent's clock.
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
 
-/// Returns the highest term that others may use, for a wall clock that shows `wall` milliseconds since the start of
-/// 1970; `None` for rules whose terms are only counted.
+/// Returns the highest term that other agents may use, for a wall clock that shows `wall` milliseconds since the
+/// start of 1970. Returns `None` for rules whose terms are only counted.
 pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
     let since = wall.saturating_sub(YEAR_2024.unsigned_abs());
     let ahead = u64::try_from(AHEAD.as_millis()).unwrap_or(u64::MAX);
@@ -33,7 +33,7 @@ pub fn latest_term(rules: &str, epoch: u64, wall: u64) -> Option<Term> {
 }
 
 impl QuorumConfig {
-    /// The term by the wall clock; with a disk the first term of the epoch.
+    /// Returns the term by the wall clock; with a disk, the first term of the epoch.
     pub(super) fn clock_term(&self, now: Time) -> Term {
         match self.diskless() {
             Some(own) => Term(self.first_term().0 + own.wall(now).min(TERMS)),
@@ -43,8 +43,8 @@ impl QuorumConfig {
 }
 
 impl Core {
-    /// Returns the term to claim, above the term `seen`. With a disk it is the next term. `term-by-the-clock`:
-    /// without a disk it is the term by the clocks if that is higher.
+    /// Returns the term to claim, above the term `seen`; `None` if the epoch has no such term. With a disk it is the
+    /// next term. `term-by-the-clock`: without a disk it is at least the term by the clocks.
     pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
         let counted = self.config.term_above(seen)?;
         Some(self.by_the_clocks(now, counted))
@@ -62,7 +62,7 @@ impl Core {
         message: &QuorumMessage,
     ) -> bool {
         let (config, seen, term) = (&self.config, self.voter.seen, message.term());
-        // This agent must not adopt such a term: the term would use up the numbers of this epoch.
+        // because adopting such a term would use up the numbers of this epoch
         if term > config.last_term() {
             return true;
         }
@@ -82,7 +82,7 @@ impl Diskless {
     }
 }
 
-/// Returns whether the term of a message is accepted without a check against the clock.
+/// Returns whether the term of a message is accepted without a check against the clock. Each group has its reason.
 const fn is_vouched_for(message: &QuorumMessage) -> bool {
     match message {
         // A quorum has voted for the terms of these messages.
