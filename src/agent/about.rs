@@ -12,7 +12,8 @@ impl<E: Election> ElectionHandle<E> {
     /// Returns the `about` text of the leader, as far as the agent knows it: for instance the URL of the leader's own
     /// server. Another agent wrote the text: escape it before you show it, and check it before you use it.
     ///
-    /// The text belongs to exactly that incarnation: after a restart there is none, until the agent has set it again.
+    /// The text belongs to exactly one incarnation of the leader. After a restart this returns `None`, until the next
+    /// incarnation has set the text again.
     pub fn leader_about(&self) -> Option<About> {
         self.current().leader_about
     }
@@ -20,9 +21,8 @@ impl<E: Election> ElectionHandle<E> {
     /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. It survives a crash.
     ///
     /// The members get it like a change of the score. If the agents share only a store, the leader's next renewal of
-    /// the lease carries the text.
-    /// The text of another agent is in its row of the store within 30 s, and in the others'
-    /// [reports](crate::operate::AgentReport::contenders) within a minute.
+    /// the lease carries the text. The text of an agent that does not lead is written into its row of the store within
+    /// 30 s, and the [reports](crate::operate::AgentReport::contenders) of other agents show it within a minute.
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.

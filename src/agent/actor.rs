@@ -54,11 +54,11 @@ pub struct Agent<E: Election> {
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
-    /// Whether everything waited for a record since the last deadline.
+    /// Whether the agent waited for its store since the last deadline.
     pub(super) has_waited: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
-    /// Boxed, and `None` when all its fields are empty. Usually there is a leader, and no caller asks for a change of
+    /// `None` when all its fields are empty, as usual: most agents know a leader, and are not asked to change the
     /// voters.
     pub(super) seldom: Option<Box<Seldom>>,
 }
@@ -106,7 +106,7 @@ impl<E: Election> Agent<E> {
         result
     }
 
-    /// Logs once for each incarnation that it has no record, and how long it abstains.
+    /// Logs, once for each incarnation, that the agent has no record and how long it abstains.
     fn log_recovery(&self) {
         if let Some(recovers) = self.machine.prospects().recovers {
             let abstains = recovers.until.since(self.shared.now());
@@ -156,7 +156,8 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Makes the next incarnation; returns `None` when there must not be one.
+    /// Makes the next incarnation. Returns `None` if the agent has ended, or left its group, or its record cannot be
+    /// read.
     fn next_incarnation(&self) -> Option<Self> {
         if self.shared.is_over() {
             return None;
@@ -168,7 +169,7 @@ impl<E: Election> Agent<E> {
             self.shared.vitals().note_saved(failure, self.shared.now());
         });
         let stored = match stored {
-            // This counts as one more crash for the restart policy, which tries again later.
+            // A panic counts as one more crash for the restart policy, which tries again later.
             Err(reason) if reason.outlook().is_worth_a_try() => {
                 resume_unwind(Box::new("the record cannot be read at the moment"))
             }
@@ -229,7 +230,6 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Pulls the newest membership.
     fn pull_members(&mut self, ctx: &mut Context<Self>) {
         if !self.is_present(ctx) {
             return; // the name may have a new holder, which pulls the members itself

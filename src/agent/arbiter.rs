@@ -58,7 +58,7 @@ impl ElectionArbiter {
     pub fn handle(&self) -> ArbiterHandle {
         match &self.arbiter {
             Some(arbiter) => arbiter.handle(),
-            None => Arbiter::current(),
+            None => Arbiter::current(), // only while `self` is dropped
         }
     }
 }

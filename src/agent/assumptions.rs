@@ -56,18 +56,18 @@ fn preset(timings: &Timings) -> Option<&'static str> {
 /// Returns the longest time of an election with these timings, in any mode.
 fn patience(timings: &Timings) -> Duration {
     let quorum = timings.worst_case_quorum_failover(SLOTS);
-    // Without a failure detector an election takes a deadline and is held at most twice; then the agents wait for the
-    // former leader.
+    // Three deadlines without a failure detector: an election takes one deadline and is held at most twice; then the
+    // agents wait for the former leader.
     let available = timings
         .worst_case_failover(u32::MAX)
         .unwrap_or_else(|| timings.deadline().saturating_mul(3));
     available.max(quorum)
 }
 
-/// Largest number of slots that an agent waits for before it holds an election.
+/// Largest number of slots before an agent holds an election: rule `rank-staggered-slots` of the bully.
 const SLOTS: u32 = 8;
 
-/// The longest time of an election without timings.
+/// The longest time of an election whose configuration has no timings.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -77,6 +77,7 @@ impl BullyAgent {
     /// }).unwrap();
     /// ```
     pub fn builder(name: &str) -> AgentBuilder<AnyBully> {
+        // Made once, because agents that share one configuration share its memory.
         static DEFAULT: OnceLock<Arc<BullyConfig>> = OnceLock::new();
         let config = Arc::clone(DEFAULT.get_or_init(Arc::default));
         let mut builder = Self::with_config(name, AnyConfig::Available(config));

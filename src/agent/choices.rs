@@ -133,7 +133,7 @@ fn mode_of(config: &AnyConfig, register: Option<&Arc<dyn Register>>) -> Election
 
 impl Choices {
     pub(crate) fn choose(&mut self, mode: Mode) {
-        self.modes.retain(|known| known.call() != mode.call());
+        self.modes.retain(|known| known.call() != mode.call()); // if a call is made twice, the last one counts
         self.modes.push(mode);
     }
 
@@ -275,6 +275,7 @@ impl Choices {
     }
 
     fn quorum(&self, voters: Vec<AgentId>) -> Result<AnyConfig, StartError> {
+        // A list of voters without a disk is fixed while they run, so a learner could never be added to it.
         if self.is_learner && self.is_diskless {
             let (first, second) = ("learner", "diskless");
             return Err(StartError::Contradiction { first, second });
@@ -291,7 +292,7 @@ impl Choices {
     }
 
     fn lease(&self) -> Result<AnyConfig, StartError> {
-        // The lease is named after the group, once the group is known.
+        // The second name is a placeholder: `name_after` replaces it by the group's name once the group is known.
         let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());

@@ -73,7 +73,7 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
-            // Timers need no check. Events need none either: subscribers are not told the events of an ended
+            // Timers need no check: they are not seen outside. Events need none: subscribers get no events of an ended
             // incarnation.
             let is_seen_outside = matches!(
                 effect,
@@ -101,7 +101,7 @@ impl<E: Election> Agent<E> {
                     let at = Instant::now().checked_add(draw(after, &mut self.rng));
                     match at {
                         Some(at) => self.timers.set(timer, at),
-                        None => self.timers.cancel(timer), // beyond the end of time
+                        None => self.timers.cancel(timer), // later than any instant
                     }
                 }
                 Effect::CancelTimer(timer) => self.timers.cancel(timer),
@@ -175,7 +175,7 @@ impl<E: Election> Agent<E> {
         self.follow_up(&view, ctx);
     }
 
-    /// Tells the application an event, and notes whether the work has to end.
+    /// Reports an event to the application, and notes whether the work has to end.
     fn tell(&mut self, event: &Event) {
         match event {
             Event::Draining { .. } => {
@@ -211,9 +211,9 @@ impl<E: Election> Agent<E> {
         self.probe_disk(ctx);
     }
 
-    /// Stops an agent that leaves, once it no longer leads and the others have been told. Otherwise the others would
-    /// wait for the end of a lease that has no holder. The agent waits at most as long as the others would wait for
-    /// that lease.
+    /// Stops an agent that leaves, once it no longer leads and the others know that it has released its lease.
+    /// Otherwise they would wait for the end of a lease that has no holder. The agent waits for this no longer than the
+    /// others would wait for that lease.
     fn go_if_asked(&mut self, ctx: &mut Context<Self>) {
         match self.leaving {
             LeaveRequest::Asked | LeaveRequest::Released if !self.machine.is_releasing() => {
@@ -228,7 +228,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Forgets subscribers that stopped: they have no work, and send no message about their end.
+    /// Forgets subscribers that stopped, because a subscriber sends no message about its end.
     fn scan_for_stopped(&mut self, ctx: &mut Context<Self>) {
         self.scan_is_due = false;
         if self.drain == Drain::Asked {
@@ -279,7 +279,7 @@ impl<E: Election> Agent<E> {
 
     fn rearm(&self, ctx: &Context<Self>) {
         match self.next_due() {
-            // Setting the same deadline again could wake the task once more without need.
+            // The same deadline is not set again: that could wake the task once more without need.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),
             None => self.deadline.clear(),
@@ -287,7 +287,7 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// Interval at which a hand-over that waits scans for stopped subscribers.
+/// Time between two scans for stopped subscribers, while a hand-over waits for subscribers.
 const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.

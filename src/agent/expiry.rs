@@ -11,11 +11,12 @@ use crate::protocol::{Event, Incarnation, LostReason, Time, View};
 
 use super::{phase::Remaining, shared::SharedState, wait::timer};
 
-/// An agent that runs reports itself why its leadership ended, by a timer of the same instant.
+/// Time that the task waits before it reports an end, because an agent that runs reports the end itself, with its
+/// reason, by a timer of the same instant.
 const GRACE: Duration = Duration::from_millis(10);
 
 impl SharedState {
-    /// Starts the task after each step of a leader whose leadership may run out. There is at most one task.
+    /// Starts the task that waits for the end, if the leadership may run out and no such task runs.
     pub(super) fn tell_of_expiry(self: &Arc<Self>, view: &View) {
         let may_run_out = view.leading.is_some() && view.valid_until < Time::MAX;
         if may_run_out && self.subscribers().needs_expiry_task() {
@@ -24,8 +25,8 @@ impl SharedState {
         }
     }
 
-    /// Tells the subscribers in a step that a leadership holds again, if they were told that it had run out. Work that
-    /// begins now, while the agent hands over, has to end as well, and the hand-over waits for it.
+    /// Tells the subscribers that a leadership holds again, if they were told before that it had run out. If the agent
+    /// hands over, work that begins now has to end too, and the hand-over waits for it.
     pub(super) fn tell_of_return(&self, by: Incarnation, view: &View) {
         let Some(term) = view.leading else {
             return;
@@ -57,7 +58,7 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
             Err(_) => return shared.subscribers().expiry_task_ended(),
         }
         let mut subscribers = shared.subscribers();
-        // Checked twice, with the grace period in between: the agent may have reported the end itself, or lead again.
+        // Checked again after the grace period: meanwhile the agent may have reported the end itself, or lead again.
         let is_over = remaining == Remaining::Over && shared.remaining() == Remaining::Over;
         if is_over && subscribers.acquired().is_some() {
             let lost = subscribers.lose(shared.id(), LostReason::Stalled);

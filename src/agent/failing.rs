@@ -18,16 +18,16 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Length below which a leadership counts as short. It is more than a minute, since a short one may include a minute's
-/// wait.
+/// Length below which a leadership counts as short. It is more than a minute, because the agent may wait for a minute
+/// before it steps down.
 const SHORT: Duration = Duration::from_secs(120);
 
-/// The consequence of work that failed.
+/// The pauses after work that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Consequence {
     /// Time for which the agent waits before it steps down.
     pub(super) wait: Duration,
-    /// Shortest time for which it lets others go first afterwards.
+    /// Shortest time for which the agent lets others go first after it has stepped down.
     pub(super) held_back: Duration,
 }
 
@@ -45,8 +45,8 @@ pub(super) struct FailingWork {
 }
 
 impl FailingWork {
-    /// Notes that this agent's work failed, after the agent had led for `led_for` or longer: work that stalls only knows
-    /// its last part of the leadership.
+    /// Notes that this agent's work failed. `led_for` is the shortest time that the agent may have led before: of work
+    /// that stalled only the last part of the leadership is known.
     pub(super) fn fail(
         &mut self,
         me: (&AgentId, Incarnation),

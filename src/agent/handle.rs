@@ -145,7 +145,6 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
-    /// Returns the score that counts.
     #[cfg(feature = "testkit")]
     pub(crate) fn score(&self) -> Option<Score> {
         self.shared.score()
@@ -349,7 +348,7 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.membership().counts()
     }
 
-    /// Waits until the agent handles a message that is sent now. Returns whether the agent handled it.
+    /// Waits until the agent has handled a message that is sent now. Returns `false` if the agent ended before that.
     pub(crate) async fn answers(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         let task = AgentTask(Box::pin(async move {
@@ -369,6 +368,7 @@ impl<E: Election> ElectionHandle<E> {
     /// of a runtime with timers; then nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let began = Instant::now();
+        // A quarter for the search of a successor: a store that hangs must leave time for the hand-over.
         match wait::within(deadline, self.depart(deadline / 4)).await {
             Ok(Some(())) => {
                 let rest = deadline.saturating_sub(began.elapsed());

@@ -5,7 +5,7 @@
 
 use crate::protocol::{Preemption, Prospects};
 
-/// The prospects of an agent. An agent usually has only a policy, which needs no memory of its own.
+/// The prospects of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeptProspects {
     Idle(Option<Preemption>),

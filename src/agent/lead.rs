@@ -96,7 +96,7 @@ impl<E: Election> ElectionHandle<E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        // Noted now, not at the first poll: the work of a future that is never polled does not run.
+        // Noted now, not at the first poll, so that a future that is never polled is reported too (`UnpolledWatch`).
         let mut given = GivenWork::new(&self.shared);
         async move {
             given.begin();
@@ -134,7 +134,7 @@ impl<E: Election> ElectionHandle<E> {
             };
             self.shared.forget_refused();
             let began = self.shared.now();
-            // Work that begins again belongs to the same leadership.
+            // If the work begins again in one leadership, its time counts from its first begin in that leadership.
             let since = led.filter(|(serial, _)| *serial == tenure.serial);
             let (_, since) = *led.insert(since.unwrap_or((tenure.serial, began)));
             let end = running.attend(tenure, &mut work).await;
@@ -312,7 +312,7 @@ impl UnpolledWatch {
     }
 }
 
-/// The arbiter of this task may end before the agent. The next lead future then starts another watch.
+/// The arbiter of this task may end before the agent: the next lead future then starts another task.
 impl Drop for UnpolledWatch {
     fn drop(&mut self) {
         if let Some(shared) = self.0.upgrade() {
@@ -321,14 +321,14 @@ impl Drop for UnpolledWatch {
     }
 }
 
-/// Interval of the warnings that a leader's work was never polled.
+/// Time between two warnings that the work of a leader was never polled.
 const UNPOLLED: Duration = Duration::from_secs(10);
 
 impl Drop for GivenWork {
     fn drop(&mut self) {
         let Self { shared, was_polled } = self;
         shared.vitals().note_work(|work| work.dropped(*was_polled));
-        // Outside of a runtime everything ends, so there is no warning.
+        // Without a runtime the whole process ends, so no warning is due.
         if *was_polled && has_timers() {
             shared.warn_of_work();
         }

@@ -91,12 +91,13 @@ impl LeadershipMachine {
         self.state().is_present(by)
     }
 
-    /// Publishes the losses of a step; returns whether it lost the leadership. `kept` is the view after the step, or
-    /// `None` if the step lost the leadership, even if it won it again.
+    /// Publishes the losses of a step; returns whether it lost the leadership. `kept` is the view after the step. It is
+    /// `None` if the step lost the leadership, even if the same step won a leadership again.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) -> bool {
         let until = kept.map_or(0, until);
         self.change(|state| {
             let before = self.until.load(Ordering::Relaxed);
+            // A later end is a gain: `grow` publishes it, after the effects of the step.
             if !state.is_present(by) || until >= before {
                 return (false, false);
             }
@@ -109,8 +110,8 @@ impl LeadershipMachine {
         })
     }
 
-    /// Publishes the gains of a step, unless the incarnation has ended meanwhile. `note` gets a leadership that begins,
-    /// or goes on in another term.
+    /// Publishes the gains of a step, unless the incarnation has ended meanwhile. `note` receives a leadership that
+    /// began, or that continues in another term.
     pub(super) fn grow(&self, by: Incarnation, now: Time, view: &View, note: impl FnOnce(&Leader)) {
         self.change(|state| {
             if !state.is_present(by) {
@@ -131,7 +132,7 @@ impl LeadershipMachine {
                 }
             }
             let is_shown = state.show(view) || led != view.leading;
-            // A leadership that had run out and holds again is an update, although it looks unchanged.
+            // If a leadership had run out and holds again, this is an update, although the status looks unchanged.
             ((), is_shown || (view.leading.is_some() && has_lapsed))
         });
     }
@@ -283,7 +284,6 @@ impl LeadershipMachine {
         }
     }
 
-    /// Notes that the work of a lead future has panicked.
     pub(super) fn note_work_panic(&self) {
         self.change(|state| {
             state.work_panics = state.work_panics.saturating_add(1);
@@ -291,7 +291,6 @@ impl LeadershipMachine {
         });
     }
 
-    /// Notes that the work of a lead future has reported no progress for too long.
     pub(super) fn note_work_stall(&self) {
         self.change(|state| {
             state.work_stalls = state.work_stalls.saturating_add(1);
@@ -344,14 +343,14 @@ impl LeadershipMachine {
         (state.status(), self.is_leading(now))
     }
 
-    /// Returns a receiver that wakes its holder when the status changes: subscribe first, then read.
+    /// Returns a receiver that wakes its holder when the status changes. Subscribe first, then read the status.
     pub(super) fn updates(&self) -> Updates {
         let mut state = self.state();
         let updates = state.updates.get_or_insert_with(|| watch::Sender::new(()));
         updates.subscribe()
     }
 
-    /// Makes one change; `change` returns whether it is an update.
+    /// Makes one change under the lock; `change` returns whether waiting readers must learn of it.
     fn change<T>(&self, change: impl FnOnce(&mut LeadershipState) -> (T, bool)) -> T {
         let mut state = self.state();
         let (result, is_update) = change(&mut state);
@@ -399,7 +398,6 @@ impl LeadershipState {
         };
     }
 
-    /// Enters a phase that has no leadership.
     fn enter_without_leadership(&mut self, phase: LeadershipPhase) {
         self.phase = phase;
         self.role = Role::Follower;

@@ -22,7 +22,7 @@ use super::{AgentBuilder, StartError, choices::Mode};
 /// The store that the agents of an election ask.
 pub(super) type StoreOf<E> = Arc<dyn AskedStore<<E as Election>::Ask, <E as Election>::Told>>;
 
-/// The part of its group that an election needs beside the agents. The calls of its builder make it.
+/// An object that an election needs in its group beside the agents, such as the keeper of a lease.
 pub(super) struct Attachment<E: Election> {
     /// Called before anything is checked or reserved.
     precede: fn(&mut E::Config, &Group<E::Message>),

@@ -12,11 +12,11 @@ use super::spec::AgentSettings;
 /// Returns the span of everything that an agent logs. Its level is error: a filter that drops the level of a span drops
 /// the span, and a warning must name its agent even if only warnings are kept.
 pub(super) fn span(of: &dyn AgentSettings) -> Span {
-    // Each step asks for it; if no subscriber listens, the names are not even looked up.
+    // Each step asks for this span. If no subscriber listens, the names are not even looked up.
     error_span!("bully.agent", node = %of.id(), group = of.group().name())
 }
 
-/// Logs an event. `is_change`: the leader is another agent than in the last log line, or there is no leader now.
+/// Logs an event. `is_change`: the leader is not the leader of the last log line, or there is none any more.
 pub(super) fn log(event: &Event, is_change: bool) {
     match event {
         Event::Acquired { term } => info!(%term, "leadership acquired"),

@@ -99,7 +99,7 @@ impl Drop for BullyMember {
     }
 }
 
-/// The mailbox of such a member. It passes each message on by its type, while the actor takes messages.
+/// The mailbox of such a member. It passes each message on to the actor, by the message's own type.
 struct ByType {
     elect: Recipient<Envelope<Elect>>,
     ok: Recipient<Envelope<Ok>>,
@@ -140,7 +140,7 @@ impl Handler<Envelope<AnyMessage>> for ByType {
             message: (),
         };
         let Ok(message) = BullyMessage::try_from(message) else {
-            return; // no agent of such a group sends it
+            return; // an agent of this group does not send it
         };
         match message {
             BullyMessage::Elect(message) => {
@@ -150,7 +150,7 @@ impl Handler<Envelope<AnyMessage>> for ByType {
             BullyMessage::Elected(message) => {
                 self.pass_on(&self.elected, around.map(|()| message), ctx);
             }
-            // A participant of the textbook treats an `Ok` and a new election alike.
+            // The actor does not need these messages: an `Ok` or a new election tells it the same.
             BullyMessage::Yield(_)
             | BullyMessage::Heartbeat(_)
             | BullyMessage::Resign(_)

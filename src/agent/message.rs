@@ -44,7 +44,7 @@ pub struct Subscribe(pub Recipient<Notice>);
 pub struct SubscribeDraining(pub Recipient<Notice>);
 
 /// The message "my work has ended" of one draining subscriber, made by its [`DrainingToken`]. A subscriber may send it
-/// several times; a hand-over goes on when all subscribers have sent their message.
+/// several times. A hand-over goes on when each draining subscriber has sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Drained {
@@ -93,7 +93,7 @@ impl DrainingToken {
 #[rtype(result = "()")]
 pub struct BullyElection;
 
-/// A command of a handle, or of a lead future that has ended.
+/// A command of a handle or of a task beside the agent, such as a lead future that has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(super) enum AgentCommand {
@@ -104,8 +104,8 @@ pub(super) enum AgentCommand {
     StepDown {
         to: Option<AgentId>,
     },
-    /// The work of that tenure ended: the agent steps down. If the work failed, the agent lets others go first for at
-    /// least this time.
+    /// The work of that tenure ended, so the agent steps down. If the work failed, the agent then lets others go first
+    /// for at least `held_back`.
     WorkEnded {
         serial: u64,
         held_back: Option<Duration>,

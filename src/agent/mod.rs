@@ -47,8 +47,8 @@
 //! | `no messages are received or sent: ..` | warn, if the agent knows a leader and waits for its store, after the same time and every 10 s | `since_ms` |
 //! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings` (their number) |
 //!
-//! At level info, each agent logs each change of the leader once. The [supervisor](crate::supervisor) logs a crash and
-//! a restart, the [bridge](crate::remote) logs links.
+//! At level info, each agent logs each change of the leader once. The [supervisor](crate::supervisor) logs crashes and
+//! restarts, the [bridge](crate::remote) logs links.
 //!
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that all threads see,

@@ -21,10 +21,10 @@ pub(super) enum LeadershipPhase {
     Ended(Departure),
 }
 
-/// One agent's time as leader.
+/// One agent's time as leader, from the begin of a leadership to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AgentTenure {
-    /// Distinguishes tenures: a tenure that is renewed without a gap keeps its number.
+    /// Distinguishes tenures. A tenure that is renewed in a later term, without a gap, keeps its number.
     pub(super) serial: u64,
     pub(super) incarnation: Incarnation,
     /// Its newest term.
@@ -64,7 +64,7 @@ impl LeadershipPhase {
     }
 }
 
-/// The part that has ended.
+/// The part of an agent that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// One incarnation; another may follow.
@@ -77,13 +77,13 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
-    /// Whether this call changed the lifecycle. A later call may come when another agent has the name.
+    /// Whether this call changed the lifecycle. A later call may come when another agent already has the name.
     pub(super) has_changed: bool,
     /// Whether no lead future acts on its leadership any more.
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.
     pub(super) departure: Option<Departure>,
-    /// Whether the actor is dropped, or given up. If the end is confirmed as well, everything is free.
+    /// Whether the actor is dropped, or given up. Then all resources of the agent are free once the end is confirmed.
     pub(super) is_last: bool,
 }
 

@@ -38,5 +38,5 @@ pub(super) fn put<E: Election>(buffer: Box<EffectsOf<E>>) {
     BUFFERS.try_with(keep).unwrap_or_default(); // no pool: the thread ends
 }
 
-/// More than the elections that share a thread.
+/// Largest number of buffers that a thread keeps. It is more than the number of elections that share a thread.
 const A_FEW: usize = 8;

@@ -14,7 +14,7 @@ use crate::{protocol::Election, supervisor::contain};
 use super::Agent;
 
 impl<E: Election> Agent<E> {
-    /// After a step: measures the disk if that is due.
+    /// After a step: measures the disk if a measurement is due.
     pub(super) fn probe_disk(&self, ctx: &mut Context<Self>) {
         let Some(store) = self
             .store
@@ -28,14 +28,14 @@ impl<E: Election> Agent<E> {
         }
         let store = Arc::clone(store);
         let Ok(runtime) = Handle::try_current() else {
-            return; // an agent runs in a runtime
+            return; // cannot happen: an agent runs in a runtime
         };
-        // The call panics if the system has no thread left; then the disk is measured a minute later.
+        // The call panics if the system has no thread left. The disk is then measured a minute later.
         let Ok(probe) = contain(|| runtime.spawn_blocking(move || store.probe())) else {
             return;
         };
         let noted = probe.into_actor(self).map(|took, agent, _| {
-            // An error of the store is reported when a vote is written.
+            // An error is not noted here: the write of a vote reports it.
             if let Ok(Some(took)) = took {
                 agent.shared.vitals().note_probe(took);
                 agent.machine.note_write(took);

@@ -98,7 +98,7 @@ impl LeaderGuard {
         self.progress.clone()
     }
 
-    /// Returns the same guard with a probe, which lasts as long as a clone of it.
+    /// Returns the same guard with a probe. The probe lasts as long as a clone of that guard.
     pub(crate) fn probed(mut self, span: Duration) -> Result<Self, ProgressError> {
         self.progress = self.progress_within(span)?;
         Ok(self)
@@ -135,7 +135,6 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// The state that all clones of a [`Progress`] share.
 struct ProgressProbe {
     shared: Arc<SharedState>,
     noted: Arc<Noted>,
@@ -175,7 +174,7 @@ impl Watch {
     /// Waits until the work is late, or until there is nothing more to watch. Returns whether it is late.
     async fn is_stalled(&self, mut dropped: oneshot::Receiver<()>) -> bool {
         loop {
-            // Checked before the span: after a suspend the lease has ended, and that is not a fault of the work.
+            // Checked before the span: after a suspend the lease may have ended, and that is not a fault of the work.
             let is_over = self.shared.remaining_of(self.serial) == Remaining::Over;
             if is_over || self.shared.is_draining() {
                 return false;

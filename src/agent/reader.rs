@@ -81,8 +81,8 @@ impl AgentReader {
         self.0.companion()
     }
 
-    /// Calls `show` whenever the metrics of the agent are updated, until `show` returns that it has nothing to show any
-    /// more. Never calls it without the feature `metrics`.
+    /// Calls `show` whenever the metrics of the agent are updated, until `show` returns `false`. Never calls it without
+    /// the feature `metrics`.
     pub(crate) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.0.sample_also(show);
     }
@@ -116,7 +116,7 @@ impl AgentReader {
         self.0.keeper().map(|keeper| keeper.contenders())
     }
 
-    /// Returns the same agents after a new question to the store.
+    /// Asks the store anew, and then returns these agents.
     pub(crate) fn contenders_now(
         &self,
     ) -> impl Future<Output = Option<StoreContenders>> + Send + use<> {
@@ -129,14 +129,13 @@ impl AgentReader {
         }
     }
 
-    /// Notes the finding about a schedule that the agent leads; `None` if there is none, or the agent does not lead any
-    /// more.
+    /// Notes the finding about a schedule that the agent leads. `None` means that there is no finding, or that the
+    /// agent does not lead any more.
     pub(crate) fn note_schedule(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         let vitals = self.0.vitals();
         vitals.note_schedules(|signs| signs.note(schedule, found));
     }
 
-    /// Notes the finding about the clock that the agent's schedules use.
     pub(crate) fn note_schedule_clock(&self, found: Option<ScheduleFinding>) {
         let vitals = self.0.vitals();
         vitals.note_schedules(|signs| signs.note_clock(found));

@@ -57,7 +57,7 @@ impl AgentRecord {
         self.is_on.store(limits.is_some(), Ordering::Relaxed);
     }
 
-    /// Returns whether the record is on. One entry more or less at the moment of the switch does no harm.
+    /// Returns whether the record is on. A relaxed read is enough: one entry more or less around a switch does no harm.
     pub(super) fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Relaxed)
     }
@@ -82,7 +82,6 @@ impl AgentRecord {
         u64::try_from(self.began_unix_ms.saturating_add(passed)).ok()
     }
 
-    /// Records a message to these members.
     pub(super) fn sent<M: PeerMessage>(
         &self,
         at: Time,
@@ -147,7 +146,7 @@ impl AgentRecord {
         }
     }
 
-    /// Keeps a copy of the record, with the finding. The leader is missing, or leaderships end too soon.
+    /// Keeps a copy of the record, ended by the texts `before` and `found`.
     fn missed(&self, at: Time, found: String, before: Vec<String>) {
         let mut written = self.written();
         if let Some(ring) = &mut written.ring {
@@ -194,7 +193,6 @@ impl SharedState {
         &self.record
     }
 
-    /// Returns the file of the record, or of the kept copy.
     pub(super) fn recorded(&self, is_kept: bool) -> Option<String> {
         let reach = self.membership().reach();
         let members = reach.into_iter().map(|reached| reached.member);
@@ -209,7 +207,7 @@ impl SharedState {
         self.record.file(header, self.now(), is_kept)
     }
 
-    /// Adds an event that the agent was told to the past of its group, and to the record if that is on.
+    /// Adds an event that the subscribers were told to the past of the group, and to the record if the record is on.
     pub(super) fn write_event(&self, event: &Event) {
         let at = SeenAt {
             now: self.now(),
@@ -228,7 +226,7 @@ impl SharedState {
         }
     }
 
-    /// Notes that from now on another agent's view of the past counts. Called after the last event of the incarnation.
+    /// After the last event of this agent's incarnation: from now on another agent's view of the past counts.
     pub(super) fn end_view(&self) {
         self.past().ended(self.id(), || {
             let reach = self.membership().reach();

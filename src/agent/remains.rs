@@ -15,7 +15,7 @@ pub(super) struct AgentRemains {
     farewell: Option<Box<AfterEnd>>,
 }
 
-/// A box in a box: most agents have no farewell, and this takes only one word of each.
+/// A box in a box, so that an agent without a farewell, as most agents are, has only one word for it.
 struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {

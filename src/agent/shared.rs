@@ -81,7 +81,7 @@ impl SharedState {
         &self.vitals
     }
 
-    /// Notes in the metrics how long the agent had no leader before it got one; `None` while it has none.
+    /// Notes in the metrics how long the agent had no leader before it got one. `None` means that it has no leader now.
     pub(super) fn note_led(&self, leaderless: Option<Duration>) {
         series(&*self.settings).led_after(leaderless);
     }
@@ -101,14 +101,13 @@ impl SharedState {
         self.meter.also(show);
     }
 
-    /// Logs and counts an event that the subscribers were told.
+    /// Logs and counts an event that the subscribers were told. `log.rs` explains `is_change`.
     pub(super) fn note_told(&self, event: &Event, is_change: bool) {
         self.write_event(event);
         log::log(event, is_change);
         series(&*self.settings).told(event, is_change);
     }
 
-    /// Finds the reasons why there is no leader, or why the present one leads.
     pub(super) fn diagnosis(&self) -> Diagnosis {
         let facts = Facts {
             id: self.id().clone(),
@@ -169,7 +168,8 @@ impl SharedState {
         self.tell_of_return(by, view);
     }
 
-    /// Returns by how much a view extends the lease of a leadership that holds.
+    /// Returns the old and the new rest of the lease, if the view extends a leadership that holds. Without a lease, or
+    /// without such an extension, returns `None`.
     fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
         let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
         if !has_lease || view.leading.is_none() {
@@ -188,7 +188,7 @@ impl SharedState {
             let findings = self.diagnosis().findings;
             let is_it = |found: &&Finding| matches!(found, Finding::RenewsLate { .. });
             if let Some(found) = findings.iter().find(is_it) {
-                warn!("{found}"); // in the span of the step
+                warn!("{found}"); // the span of the step names the agent
             }
         }
     }
@@ -221,6 +221,7 @@ impl SharedState {
 
     /// Ends the present incarnation, or the agent: revokes its leadership, then tells the group.
     pub(super) fn end(&self, scope: Scope) {
+        // Revoked before the group learns of the end, as the page of [`agent`](super) promises.
         let ended = self.leadership.end(scope);
         self.write_end(scope);
         self.vitals.note_end(self.now());
@@ -276,25 +277,25 @@ impl SharedState {
             .change_eligibility(|eligibility| eligibility.set_score(score));
     }
 
-    /// Returns the score that counts at present: the given score, unless the object that the agent is tied to is gone.
+    /// Returns the given score, unless the actor to which the agent is tied is gone: then no score counts.
     pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
         self.leadership
             .read_eligibility(|eligibility| eligibility.counting(score))
     }
 
-    /// Ties the agent to another object; returns the consequence.
+    /// Ties the agent to another actor; returns the consequence.
     pub(super) fn tie(&self, tie: Tie) -> NewTie {
         self.leadership
             .change_eligibility(|eligibility| eligibility.tie(tie))
     }
 
-    /// Notes that the object with that number is gone; returns whether this changes the score that counts.
+    /// Notes that the actor of that tie is gone; returns whether this changes the score that counts.
     pub(super) fn break_tie(&self, number: u64) -> bool {
         self.leadership
             .change_eligibility(|eligibility| eligibility.break_tie(number))
     }
 
-    /// Returns whether the agent is still tied to the object with that number.
+    /// Returns whether that tie is still the newest tie of the agent.
     pub(super) fn has_tie(&self, number: u64) -> bool {
         self.leadership
             .read_eligibility(|eligibility| eligibility.has_tie(number))
@@ -318,14 +319,12 @@ impl SharedState {
         }
     }
 
-    /// Notes that the work of a lead future has panicked.
     pub(super) fn note_work_panic(&self, reason: &str) {
         self.note_failed_work(format!("it panicked: {reason}"));
         self.leadership.note_work_panic();
         series(&*self.settings).work_panicked();
     }
 
-    /// Notes that the work of a lead future has made no progress for too long.
     pub(super) fn note_work_stall(&self) {
         self.note_failed_work("it made no progress in time".to_owned());
         self.leadership.note_work_stall();
@@ -337,7 +336,6 @@ impl SharedState {
         self.leadership.remaining_of(self.now(), serial)
     }
 
-    /// Returns the time for which the present leadership still holds, without another renewal.
     pub(super) fn remaining(&self) -> Remaining {
         self.leadership.remaining(self.now())
     }
@@ -367,7 +365,7 @@ impl SharedState {
         self.membership().companion()
     }
 
-    /// Values that upper layers attach to this agent.
+    /// Returns the values that upper layers attach to this agent.
     pub(super) const fn attached(&self) -> &Attachments {
         &self.attached
     }

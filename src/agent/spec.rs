@@ -17,7 +17,7 @@ use super::{any::AnyConfig, lease::StoreOf, membership::GroupMembership, offers:
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,
-    /// Number of agents that may lead at once, which decides the use of its tokens.
+    /// The number of agents that may lead at once. It decides how far a token of this agent can be trusted.
     pub(super) leaders: Leaders,
     pub(super) mode: ElectionMode,
     pub(super) config: E::Config,

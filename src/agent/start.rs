@@ -58,7 +58,7 @@ impl<E: Election> AgentBuilder<E> {
         let guardian = ready.guardian();
         let store = ready.store.as_deref().and_then(TermStore::id);
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
-        // Both this thread and the agent's thread join it, so that each of them finds the agent in the group.
+        // Both this thread and the agent's thread add the agent to the group, so that each of them then finds it there.
         let about = ready.about.take();
         join_group(
             &ready.spec,
@@ -69,7 +69,7 @@ impl<E: Election> AgentBuilder<E> {
             &addr,
         );
         // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. The shared state
-        // learns of the end in any case, before or after this check.
+        // learns of that end in any case, before this check or after it.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);
@@ -133,7 +133,7 @@ impl<E: Election> AgentBuilder<E> {
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
         let settled = self.settle()?;
         let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
-        // Checked first: a start that this check refuses takes neither the name nor the store.
+        // Checked before the name and the store are taken, so that a start that is refused here takes neither.
         if let Some(store) = &settled.store {
             check_owner(store.identity(), &settled.group, &settled.id)?;
             E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
@@ -225,7 +225,7 @@ impl<E: Election> Settled<E> {
         match requirements.storage {
             Storage::Record => {}
             Storage::Refused => return Err(StartError::StoreRefused),
-            // Agents do not rely on an observer, so it may start with a store that its election ignores.
+            // Other agents do not rely on an observer, so it may have a store, which its election then ignores.
             Storage::Nothing if self.rest.kind == MemberKind::Observer => {}
             Storage::Nothing => return Err(StartError::StoreUnread),
         }
@@ -250,7 +250,7 @@ impl<E: Election> Settled<E> {
             Some(store) => store.is_volatile(),
             None => false,
         };
-        // Checked again: a bridge may have opened the group since, and must not do so from now on.
+        // Checked again, because a bridge may have opened the group since. From now on it cannot open the group.
         let relies_on_it = requirements.relies_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);
@@ -260,7 +260,7 @@ impl<E: Election> Settled<E> {
         if keeps && stored.record.is_none() && group.had_record(id, requirements) {
             return Err(StartError::FreshStore { id: id.clone() });
         }
-        // Checked again: the earlier agent may have saved another record since the first check.
+        // Checked again, because the earlier agent may have saved a later record since the first check.
         E::admits(config, id, stored.record.as_ref())?;
         Ok(stored)
     }
@@ -370,7 +370,7 @@ fn check_owner<M: PeerMessage>(
     }
 }
 
-/// Makes the agent a member, unless it is one already.
+/// Makes the agent a member of the group, unless it is a member already.
 fn join_group<E: Election>(
     spec: &Spec<E>,
     shared: &SharedState,

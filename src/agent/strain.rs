@@ -10,7 +10,7 @@ use crate::protocol::Time;
 /// The recent strain of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strain {
-    /// One bit for each of the last eight renewals, the newest in the lowest bit: whether the renewal was late.
+    /// One bit for each of the last eight renewals, the newest in the lowest bit. A bit is 1 if the renewal was late.
     late: u8,
     /// The last renewal that was late.
     renewal: Renewal,
@@ -34,8 +34,8 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// Returns whether most of the lease was gone. A lease lasts at least three heartbeats, so two thirds are left if
-    /// each heartbeat is answered at once.
+    /// Returns whether more than half of the lease was gone. A lease lasts at least three heartbeats, so two thirds are
+    /// left if each heartbeat is answered at once.
     pub(super) fn is_late(self) -> bool {
         self.left < self.renewed / 2
     }
@@ -86,8 +86,8 @@ impl Strain {
         self.longest_write = took.max(self.longest_write.saturating_sub(self.longest_write / 4));
     }
 
-    /// Returns whether a minute has passed since the disk was measured, or since the first call. Then, and at the first
-    /// call, the minute begins anew.
+    /// Returns whether a minute has passed since the last measurement of the disk. The first call only begins the
+    /// minute.
     pub(super) fn is_probe_due(&mut self, now: Time) -> bool {
         let is_due = self.probed.is_some_and(|at| now.since(at) >= PROBED);
         if is_due || self.probed.is_none() {
@@ -107,10 +107,10 @@ impl Strain {
     }
 }
 
-/// Number of the last eight renewals that must be late. A single late renewal says little.
+/// Smallest number of late renewals among the last eight for a warning: a single late renewal says little.
 const STEADY: u32 = 4;
 
-/// Shortest standstill that is kept.
+/// Shortest standstill that is kept: the resolution of timers and other actors of the thread may explain a shorter one.
 const LEAST: Duration = Duration::from_millis(5);
 
 /// Shortest time between two measurements of the disk.
@@ -119,7 +119,7 @@ const PROBED: Duration = Duration::from_secs(60);
 /// Time for which a standstill counts.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// Time between two warnings.
+/// Shortest time between two warnings.
 const AGAIN: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -24,19 +24,19 @@ pub(super) struct Subscribers {
     last_id: SubscriberId,
     /// The subscribers whose work a hand-over waits for.
     working: BTreeSet<SubscriberId>,
-    /// The last id of the previous scan of the working subscribers.
+    /// The last id of the previous scan for stopped subscribers. The next scan begins after it.
     scanned_to: SubscriberId,
-    /// The term in which they were told that this agent leads.
+    /// The term in which the subscribers were told that this agent leads.
     acquired: Option<Term>,
-    /// The last incarnation whose end they were told of.
+    /// The last incarnation of whose end the subscribers were told.
     ended: Option<Incarnation>,
     /// Whether a task waits for the end of the leadership.
     has_expiry_task: bool,
-    /// The leader in the last log line.
+    /// The leader in the last log line; `None` if that line said that the leader is gone.
     logged: Option<AgentId>,
 }
 
-/// Identifies a subscriber of one agent. An id is never used twice.
+/// Identifies one subscriber of an agent, in the order of the subscriptions. An id is never used twice.
 pub(super) type SubscriberId = u64;
 
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl Subscribers {
         self.all.insert(id, Subscriber { to, kind });
     }
 
-    /// Tells every subscriber an event of that incarnation, unless the incarnation has ended. (An agent that hung when
-    /// it was made to leave may still be in the middle of a step.) Returns whether the subscribers were told.
+    /// Tells every subscriber an event of the incarnation `by`, and returns `true`. If that incarnation has ended,
+    /// tells none: an agent that hung when it was made to leave may still be in a step.
     pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) -> bool {
         self.ended < Some(by) && self.tell_all(agent, event)
     }
@@ -96,8 +96,8 @@ impl Subscribers {
                 return false;
             };
             let (agent, event) = (agent.clone(), event.clone());
-            // `try_send` would lose nothing either, because a recipient that has just been upgraded has one slot of its
-            // own in a full mailbox. But each call would leave a handle in the mailbox.
+            // `try_send` would not lose the event either, since each handle has one slot of its own in a full mailbox.
+            // But each call would leave such a handle in the mailbox.
             // do_send: as many as leaderships begin and end, and a subscriber must hear of a loss.
             to.do_send(Notice { agent, event });
             to.connected() || {
@@ -127,7 +127,7 @@ impl Subscribers {
         is_change
     }
 
-    /// Ends an incarnation: tells the subscribers that consider it the leader. Returns the event that they were told.
+    /// Ends an incarnation. Subscribers that were told that it leads get a `Lost`, which is returned.
     pub(super) fn end(&mut self, agent: &AgentId, incarnation: Incarnation) -> Option<Event> {
         self.ended = self.ended.max(Some(incarnation));
         self.lose(agent, LostReason::Ended)
@@ -189,8 +189,8 @@ impl Subscribers {
         self.working.is_empty()
     }
 
-    /// Forgets the subscribers among the next few that have stopped without a message. No message reports their end, so
-    /// the agent has to scan for them. One scan is short enough to cost less than a step may.
+    /// Forgets those of the next few working subscribers that have stopped. No message reports such an end, so the
+    /// agent scans for it. A scan is limited, so that it costs less than a step may.
     pub(super) fn forget_stopped(&mut self) {
         let from = self.scanned_to.saturating_add(1);
         let few: Vec<SubscriberId> = self.working.range(from..).take(A_FEW).copied().collect();
@@ -238,5 +238,5 @@ pub(super) enum OnlyDraining {
     Several,
 }
 
-/// Largest number of subscribers in one scan.
+/// Largest number of subscribers that one scan checks.
 const A_FEW: usize = 1_000;

@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl<E: Election> ElectionHandle<E> {
-    /// Leaves the group, and waits until all resources of the agent are free. A leader first looks for its successors, no
-    /// longer than `looks`.
+    /// Leaves the group, and waits until all resources of the agent are free. A leader first looks for its successors,
+    /// for at most `looks`.
     pub(super) async fn depart(&self, looks: Duration) {
         if self.is_leader() {
             self.shared.look_for_successors(looks).await;
@@ -45,8 +45,8 @@ impl SharedState {
         Keeper::of(self.membership().kept())
     }
 
-    /// Asks the store of the lease for its agents, before the agent names its successor. It waits no longer than
-    /// `within`, so a store that hangs cannot block the agent.
+    /// Asks the store of the lease for its agents, so that the agent can name its successor: without a name each agent
+    /// waits for a random time before it takes the lease. A store that hangs blocks the agent for at most `within`.
     pub(super) async fn look_for_successors(&self, within: Duration) {
         if let Some(keeper) = self.keeper() {
             let limit = keeper.limit().min(within);
@@ -54,7 +54,7 @@ impl SharedState {
         }
     }
 
-    /// Tells the store of the lease that the agent has left, so that no leader hands over to it. It waits no longer than
+    /// Tells the store of the lease that the agent has left, so that no leader hands over to it. Waits for at most
     /// `within`.
     pub(super) async fn is_no_successor(&self, within: Duration) {
         if let Some(keeper) = self.keeper() {
@@ -63,8 +63,8 @@ impl SharedState {
         }
     }
 
-    /// Returns whether the store of the lease has a record of that agent, in another process. If a store cannot list
-    /// its agents, only the hand-over itself shows whether the store knows the agent.
+    /// Returns whether the store of the lease may know that agent in another process. A store that cannot list its
+    /// agents may know every agent: only the hand-over itself shows it.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

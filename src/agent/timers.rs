@@ -9,7 +9,7 @@ use fastrand::Rng;
 
 use crate::protocol::{After, AgentId, Incarnation};
 
-/// A few timers, sorted by (instant, timer).
+/// Timers with their instants, sorted by (instant, timer). An agent has only a few.
 #[derive(Debug)]
 pub(super) struct Timers<T, I>(Vec<(I, T)>);
 
@@ -59,10 +59,10 @@ pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rn
     Rng::with_seed(hash.fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
-/// Chooses a random point of the range.
+/// Returns a random point of the range, never below its minimum.
 ///
-/// Whole milliseconds if the range contains any: timers fire on a grid of milliseconds, and timers between two points
-/// would fire in the order in which they were set. Never below the minimum.
+/// If the range contains whole milliseconds, the point is one of them. Timers fire on a grid of milliseconds, so timers
+/// between two points of the grid would fire in the order in which they were set.
 pub(super) fn draw(after: After, rng: &mut Rng) -> Duration {
     let After { min, max } = after;
     let Some(range) = max.checked_sub(min).filter(|range| !range.is_zero()) else {

@@ -13,13 +13,13 @@ use crate::protocol::{Election, View};
 
 use super::{Agent, Finding, WaitError, shared::SharedState};
 
-/// The prospects that an incarnation has published last.
+/// The kind of prospects that an incarnation has published last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Published {
     Nothing,
-    /// It knows a leader, and waits for nothing.
+    /// The agent knows a leader, and waits for nothing. This is published once.
     Calm,
-    /// Anything else. Each step publishes it anew.
+    /// All other prospects. Each step publishes them anew.
     Other,
 }
 
@@ -32,14 +32,14 @@ pub(super) struct Vacancy {
 }
 
 impl<E: Election> Agent<E> {
-    /// After a step: publishes the prospects, and watches a vacant leadership. A steady step takes no lock and reads no
-    /// clock in this function.
+    /// After a step: publishes the prospects, and watches a vacant leadership. If nothing has changed in a group with a
+    /// leader, this takes no lock and reads no clock.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         self.watch(view.leader.is_some());
     }
 
-    /// Before the rest of a step waits for its record. A vacancy begins at once; it ends only when the record is
-    /// durable, like everything that a step gains.
+    /// Before the rest of a step waits for its record. A vacancy begins at once. Like everything that a step gains, its
+    /// end is published only when the record is durable.
     pub(super) fn begin_vacancy(&mut self, view: &View) {
         if view.leader.is_none() || self.published == Published::Nothing {
             self.watch(false);
@@ -86,7 +86,7 @@ impl<E: Election> Agent<E> {
         self.seldom.as_ref()?.vacancy.as_ref()
     }
 
-    /// Warns that an agent with a leader waits for its store: such an agent would not notice that the leader is gone.
+    /// Warns that an agent with a leader waits for its store: it would not notice the end of its leader.
     pub(super) fn warn_of_store(&self, since: Duration) {
         let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let failure = self.shared.vitals().read().store_failure;

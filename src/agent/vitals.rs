@@ -39,8 +39,8 @@ pub(super) struct VitalSigns {
     pub(super) prospects: KeptProspects,
     /// Time since which the agent knows no leader.
     pub(super) leaderless_since: Option<Time>,
-    /// Time since which this agent knows of a change of the voters; the prospects have its epoch. Boxed: most groups
-    /// never change their voters.
+    /// Time since which this agent knows of a change of the voters. The prospects have the epoch of that change. Boxed:
+    /// most groups never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
     /// Time since which callers wait for a change of the voters, and their number. Boxed: such calls are rare.
     pub(super) asked: Option<Box<(Time, u32)>>,
@@ -48,7 +48,7 @@ pub(super) struct VitalSigns {
     pub(super) saving_since: Option<Time>,
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<StoreFailure>>,
-    /// Set if a voter uses another store than before, or if this agent's record is an old copy.
+    /// The last event of this kind: a voter uses another store than before, or this agent's record is an old copy.
     pub(super) record: Option<Box<VotersEvent>>,
     /// Whether the clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
@@ -99,8 +99,8 @@ impl Vitals {
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// Notes the agent's prospects, which may be unchanged, and whether it has a leader. If a time without a leader
-    /// ends, returns how long it was.
+    /// Notes the agent's prospects, which may be unchanged, and whether it has a leader. If the agent had no leader
+    /// before, and has one now, returns for how long it had none.
     pub(super) fn note_prospects(
         &self,
         prospects: Prospects,
@@ -143,7 +143,7 @@ impl Vitals {
         *waiting = waiting.saturating_add(1);
     }
 
-    /// Notes that one of these callers waits no more.
+    /// Notes that one of these callers no longer waits.
     pub(super) fn note_answer(&self) {
         let mut signs = self.signs();
         signs.asked.take_if(|asked| {
@@ -181,7 +181,6 @@ impl Vitals {
         StoreFailure::note(&mut signs.store_failure, reason, now, true);
     }
 
-    /// Returns whether the disk is to be measured now: once a minute.
     pub(super) fn is_probe_due(&self, now: Time) -> bool {
         self.signs()
             .strain
@@ -189,19 +188,19 @@ impl Vitals {
             .is_probe_due(now)
     }
 
-    /// Notes how long a probe of the disk took.
     pub(super) fn note_probe(&self, took: Duration) {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Notes that other agents know another record, or another store; `None` when a later epoch begins.
+    /// Notes an event about another store, or an old copy of a record. `None` forgets it, when a later epoch begins.
     pub(super) fn note_record(&self, event: Option<&VotersEvent>) {
         self.signs().record = event.cloned().map(Box::new);
     }
 
-    /// Notes the time without a leader by the timers; returns the same time by the agent's clock.
+    /// Notes that there was no leader for this time by the timers. Returns the longer of this time and the same time by
+    /// the agent's clock.
     pub(super) fn note_vacancy(&self, by_timers: Duration, now: Time) -> Duration {
-        self.note_step(now);
+        self.note_step(now); // a warning shows that the agent runs
         let mut signs = self.signs();
         let by_clock = signs.leaderless_since.map_or(by_timers, |at| now.since(at));
         signs.is_clock_slow = by_clock < by_timers / 2;
@@ -225,7 +224,6 @@ impl Vitals {
         }
     }
 
-    /// Notes an event of the agent's work.
     pub(super) fn note_work<T>(&self, note: impl FnOnce(&mut WorkSigns) -> T) -> T {
         note(self.signs().work.get_or_insert_default())
     }
@@ -237,7 +235,6 @@ impl Vitals {
         failing.map(note);
     }
 
-    /// Notes a finding about the agent's schedules, or its end.
     pub(super) fn note_schedules(&self, note: impl FnOnce(&mut ScheduleSigns)) {
         note(self.signs().schedules.get_or_insert_default());
     }

@@ -205,7 +205,8 @@ impl Drop for Waits<'_> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Handles a user's question for a change of the voters: one at a time.
+    /// Handles a user's question for a change of the voters. If the caller of another change waits, the question is
+    /// refused.
     pub(super) fn ask_change(
         &mut self,
         change: Box<VoterChange>,
@@ -255,7 +256,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Moves the group to the epoch of that list; the code that carries the group to other hosts learns the contacts.
+    /// Moves the group to the epoch of that list. The code that carries the group to other hosts gets the new contacts.
     fn enter_epoch(&self, decree: &Decree) {
         let (group, id) = (&self.spec.group, &self.spec.id);
         let Some(requirements) = group.requirements() else {
@@ -272,9 +273,9 @@ impl<E: Election> Agent<E> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Warns later of another group with another epoch. Two configured lists of voters with different epochs may have a
-    /// leader each. Then no agent warns that it has no leader. The leader that is elected later looks for the other
-    /// group.
+    /// Warns later of agents with another epoch. Two configured lists of voters with different epochs may have a leader
+    /// each, and then no agent warns that it has no leader. So each leader looks for the other list once, a while after
+    /// its election.
     pub(super) fn look_at_epochs_later(&self, ctx: &mut Context<Self>) {
         if self.spec.leaders == Leaders::PerTerm {
             ctx.run_later(LEARNED, |agent, _| agent.warn_of_epochs());
@@ -300,16 +301,16 @@ impl<E: Election> Agent<E> {
 /// Time after which a connected agent has heard of an epoch that was decided, unless its node prevents that.
 const LEARNED: Duration = Duration::from_secs(10);
 
-/// Returns whether a question that was refused for that reason is worth asking again: the leader's host connects to the
-/// contact of a voter that it has not heard.
+/// Returns whether a question that was refused for that reason is worth asking again. It is, if the leader has not
+/// heard a new voter whose contact is known: the leader's host then connects to that contact.
 fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
     let (new, _) = change.parts();
     let has_contact = new.is_some_and(|new| new.contact.is_some());
     has_contact && matches!(reason, ChangeError::NotSeen { .. })
 }
 
-/// Returns the kind of member that an agent is. An agent with a store that is not in the list is a learner: it only
-/// follows.
+/// Returns the kind of member that an agent is. An agent with a store that is not in the list of voters is a learner,
+/// and a learner only follows.
 pub(crate) fn member_kind(
     requirements: &Requirements,
     id: &AgentId,

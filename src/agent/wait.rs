@@ -22,10 +22,10 @@ use crate::clock::Alarm;
 
 use super::{leadership::Updates, phase::Remaining, shared::SharedState};
 
-/// Time between two readings of the clock in a wait for the end of a lease.
+/// Time between two readings of the clock in a wait for the end of a lease, if the kernel cannot wait.
 ///
-/// It limits how long work that is not polled outlives a lease that ran out in a suspend. Work that is polled is
-/// dropped instead, because the clock is read first.
+/// It limits for how long work that waits outlives a lease that ran out in a suspend. Work that is polled is dropped at
+/// once, because the clock is read before each poll.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The runtime has no timers, or there is no runtime.
@@ -42,8 +42,8 @@ pub(crate) fn has_timers() -> bool {
     timer(Duration::ZERO).is_ok()
 }
 
-/// Returns whether the present task may be a task of a `LocalSet`, where actors run without a System. It certainly is
-/// not one outside of all tasks, nor on a runtime of many threads.
+/// Returns whether the present task may be a task of a `LocalSet`, where actors run without a System. Returns `false`
+/// outside of all tasks, and on a runtime of many threads.
 pub(super) fn is_local_task() -> bool {
     let is_task = tokio::task::try_id().is_some();
     let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
@@ -98,7 +98,8 @@ impl SharedState {
         }
     }
 
-    /// Returns the part of a wait after which a timer is checked against the agent's clock.
+    /// Returns the part of a wait after which a timer is checked against the agent's clock. A clock that stops in a
+    /// suspend needs no check.
     pub(super) fn trusted(&self, time: Duration) -> Duration {
         if self.counts_suspend() {
             time.min(LOOK)
@@ -107,7 +108,7 @@ impl SharedState {
         }
     }
 
-    /// Returns an alarm after this time of the agent's clock, if the kernel can wait by that clock.
+    /// Returns an alarm after this time of the agent's clock; `None` if the kernel cannot wait by that clock.
     fn alarm(&self, time: Duration) -> Option<Alarm> {
         self.is_boot_time()
             .then(|| Alarm::at(self.now().after(time)))

@@ -45,18 +45,17 @@ impl WorkSigns {
         self.failing.get_or_insert_default();
     }
 
-    /// Returns whether a task has to begin that warns of futures that are never polled. One such task is enough.
+    /// Returns whether the caller has to start the task that warns of futures that are never polled: one is enough.
     pub(super) const fn watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// Returns whether the task, which has just checked, goes on.
+    /// After a check by that task: returns whether the task goes on, because some futures were still not polled.
     pub(super) const fn is_to_watch(&mut self) -> bool {
         self.is_watched = self.unpolled > 0;
         self.is_watched
     }
 
-    /// Notes that the task has ended.
     pub(super) const fn unwatched(&mut self) {
         self.is_watched = false;
     }
@@ -135,7 +134,7 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
-    /// Notes that work of this agent begins: what was refused before was refused to other work.
+    /// Notes that work of this agent begins. A refusal from before that belongs to other work.
     pub(super) fn forget_refused(&self) {
         self.vitals().note_work(|work| work.refused = None);
     }
@@ -145,9 +144,9 @@ impl SharedState {
         self.vitals().note_work(|work| work.refused(reason));
     }
 
-    /// Returns whether work that began at `began`, and has ended by itself, counts as failed. `serial` is the number of
-    /// its tenure. Work that was asked to end has not failed. A lease that has only run out asks no work to end: the
-    /// work may have held up the agent, and then failed.
+    /// Returns whether work that began at `began`, and ended by itself, has failed. `serial` is the number of its
+    /// tenure. Work that was asked to end has not failed. A lease that ran out asks no work to end: the work may have
+    /// held up the agent, and then it has failed.
     pub(super) fn ended_at_once(&self, began: Time, serial: u64) -> bool {
         let lasted = self.now().since(began);
         let has_failed = lasted < AT_ONCE && self.leads_on(serial);
@@ -181,7 +180,7 @@ impl SharedState {
             .note_failing(|failing| failing.hear(me, event, now));
     }
 
-    /// Returns whether that tenure holds, and the agent does not hand over.
+    /// Returns whether that tenure still holds, and its work was not asked to end.
     pub(super) fn is_at_work(&self, serial: u64) -> bool {
         self.leads_on(serial) && self.remaining_of(serial) != Remaining::Over
     }
@@ -196,7 +195,7 @@ impl SharedState {
     }
 }
 
-/// Returns whether the agent leads, and does not hand over.
+/// Returns whether the agent leads, and does not hand over, so that it should have work.
 pub(super) const fn has_to_work(status: &Status) -> bool {
     status.leading.is_some() && !status.draining
 }

@@ -42,10 +42,10 @@ pub enum AnyBully {
     Lease(Box<Lease>),
 }
 
-/// The messages of all these rules. A quorum election has every message of the other elections, so one type is enough.
+/// The messages of all these rules. A quorum election has each message of the other elections, so its type is enough.
 pub type AnyMessage = QuorumMessage;
 
-/// The parameters of these rules.
+/// The configuration of an [`AnyBully`], which decides its rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AnyConfig {
     /// See [`BullyConfig`].
@@ -240,7 +240,7 @@ fn never<T>(never: Infallible) -> T {
     match never {}
 }
 
-/// No agent of such a group sends that message.
+/// Ignores a message that no agent of this group's election sends.
 fn refuse<M>(message: &AnyMessage, reason: &'static str) -> Option<M> {
     debug!(kind = message.kind(), reason, "input ignored");
     None

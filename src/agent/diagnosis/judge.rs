@@ -66,7 +66,7 @@ impl Facts {
         let requirements = self.requirements.as_ref()?;
         let (all, needed) = match requirements.voters {
             Some(electorate) => (electorate.voters, electorate.vote_quorum),
-            // Any side of a partition elects a leader.
+            // In a group without a list of voters, any side of a partition elects a leader: one voter is enough.
             None => (count(self.voters_known().count()), 1),
         };
         let reachable = self.voters_known().filter(|known| known.is_reachable);
@@ -156,7 +156,7 @@ impl Facts {
         }
     }
 
-    /// Returns the epoch in which this agent is a learner: it has a store, but is missing in the list of voters.
+    /// Returns the epoch of the list of voters if this agent is a learner: it has a store, and is missing in that list.
     fn learns(&self) -> Option<u64> {
         let requirements = self.requirements.as_ref()?;
         let names = requirements.names.as_ref()?;
@@ -171,7 +171,7 @@ impl Facts {
             return found.push(Finding::StoreIsSlow { since });
         }
         let waits = self.signs.waits_for_store();
-        // An agent that has a leader and no failure detector has no timers.
+        // An agent that follows a leader without a failure detector sets no timers: its silence is no sign of a hang.
         let has_timers = !waits && (self.assumed.has_detector() || self.status.leader.is_none());
         let silent = self.last_step.map(|at| self.now.since(at));
         let longest = self.assumed.patience.saturating_add(HANGS);
@@ -326,7 +326,7 @@ impl Facts {
         if let Some(left) = self.left(prospects.cooldown_until) {
             found.push(Finding::CoolsDown { left });
         } else if prospects.recovers.is_some() {
-            // Before the end of its recovery it has no slot (its rank-staggered wait).
+            // An agent that recovers has no slot (its rank-staggered wait) yet, so it reports only the recovery.
         } else if let Some(left) = self.left(prospects.waits_until) {
             found.push(Finding::Waits { left });
         }
@@ -417,7 +417,7 @@ impl Facts {
     }
 }
 
-/// Answer of a peer to the later of two processes with one name.
+/// The error of a peer that has refused an earlier process of this node's name; this process is the later one.
 const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
@@ -442,5 +442,5 @@ fn count(n: usize) -> u32 {
 /// leader, an agent does something at least every ten seconds.
 const HANGS: Duration = Duration::from_secs(15);
 
-/// Largest number of members above the leader, and of nodes in other epochs, that are reported.
+/// Largest number of members above the leader, and of nodes in other epochs, that a diagnosis reports.
 const A_FEW: usize = 5;

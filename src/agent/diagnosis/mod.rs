@@ -122,7 +122,7 @@ impl Diagnosis {
     }
 }
 
-/// Number of findings in that line.
+/// Largest number of findings in a summary.
 const IN_A_LINE: usize = 3;
 
 impl fmt::Display for Diagnosis {

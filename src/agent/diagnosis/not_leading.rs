@@ -23,7 +23,7 @@ pub enum NotLeading {
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },
-    /// A live leader is replaced by this member only after the member has been present for a certain time.
+    /// The policy lets this member replace a live leader only after the member has been present for a certain time.
     TakesOver {
         /// Shortest time until the member may take over. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
@@ -33,7 +33,7 @@ pub enum NotLeading {
     NoMajority,
     /// By the policy of this agent, a live leader is never replaced.
     Never,
-    /// This agent knows no reason: the member may be in its cool-down, or take over soon.
+    /// This agent does not know the reason: the member may be in its cool-down, or take over soon.
     Unknown,
 }
 

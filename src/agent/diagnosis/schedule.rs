@@ -143,7 +143,7 @@ pub(in crate::agent) struct ScheduleSigns {
     of: BTreeMap<AgentId, ScheduleFinding>,
 }
 
-/// Largest number of schedules whose finding is kept.
+/// Largest number of schedules whose findings are kept. The findings of further schedules are dropped.
 const MOST: usize = 64;
 
 /// Largest number of schedules that a diagnosis reports.

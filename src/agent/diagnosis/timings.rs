@@ -70,12 +70,12 @@ impl Facts {
         })
     }
 
-    /// Checks that the store of the lease answers in the time that the timings assume: 2 d.
+    /// Checks that the store of the lease answers within two delay bounds, as the timings assume.
     fn judge_answers(&self, timings: &Timings) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let answer = self.signs.prospects.get().slow_answers?;
         let allowed = |timings: &Timings| timings.delay_bound().saturating_mul(2);
-        // A renewal, a read of the claims, and the next renewal.
+        // Three answers have to fit into a lease: of a renewal, of a read of the claims, and of the next renewal.
         let fits = |lease: &Duration| answer.saturating_mul(3) < *lease;
         Some(Finding::RegisterIsSlow {
             store: store.clone(),
@@ -86,9 +86,9 @@ impl Facts {
         })
     }
 
-    /// Checks that the answers of a round can arrive before its end. If there is a leader, this is checked only if most
-    /// of the last writes were slow, so that this agent lets other agents lead: a single slow write does not matter in
-    /// a group with a leader.
+    /// Checks that the answers of a round can arrive before its end. While there is a leader, votes are seldom written,
+    /// and one slow write would be reported for days. So this is then reported only if most of the last writes were
+    /// slow.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
         let round = timings.round();
         // Votes are written only if a quorum elects.
@@ -126,7 +126,8 @@ impl Facts {
         })
     }
 
-    /// Checks that a leader would keep its leadership in a standstill as long as the longest of the last minute.
+    /// Checks that a leader would keep its leadership through a standstill as long as the longest one of the last
+    /// minute.
     fn judge_stall(&self, timings: &Timings) -> Option<Finding> {
         let measured = self.measured();
         let tolerated = measured.tolerated_stall(timings)?;

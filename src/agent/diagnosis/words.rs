@@ -19,7 +19,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// A count of times.
+/// A number of times: "once", "twice", "3 times".
 pub(super) struct Times(pub(super) u32);
 
 impl fmt::Display for Times {
@@ -41,7 +41,7 @@ impl fmt::Display for Configured {
     }
 }
 
-/// The preset that is proposed first, if there is one.
+/// The preset that a sentence proposes first, if there is one.
 pub(super) struct Advice(pub(super) Option<&'static str>);
 
 impl fmt::Display for Advice {
