@@ -14,8 +14,8 @@ pub struct NegativeMargin {
 debug_is_text!(NegativeMargin);
 
 impl NegativeMargin {
-    /// Refuses a margin with a negative part: scores are compared part by part, and the part that decides is larger
-    /// by at least 1.
+    /// Refuses a margin with a negative part. Scores are compared part by part, and the part that decides is larger
+    /// by at least 1, so a negative part would have no effect.
     pub(super) fn check(margin: Option<Score>) -> Result<(), Self> {
         match margin {
             Some(margin) if margin.parts().iter().any(|part| *part < 0) => Err(Self { margin }),

@@ -55,7 +55,7 @@ impl<C> Core<C> {
     }
 
     pub(super) fn note_members(&mut self, members: &Arc<Members>) {
-        // A starting agent knows no term. If it led below the last term, other agents would treat its messages as
+        // A starting agent knows no term. If it led below the last term, other agents would ignore its messages as
         // stale.
         self.note_term(members.term());
         self.me.members = Arc::clone(members);
@@ -87,7 +87,7 @@ impl<C> StepOf<'_, C> {
         self.core.me.outranks(score, id) && self.competes()
     }
 
-    /// The agent's slot for a vacant leadership; `None` if it may not lead.
+    /// Returns the agent's slot for a vacant leadership; `None` if it may not lead.
     pub(super) fn slot(&self, gone: Option<&AgentId>) -> Option<usize> {
         let cools_down = self.core.cooldown.is_active(self.now);
         let slot = self.core.me.slot(gone, cools_down);
@@ -99,7 +99,7 @@ impl<C> StepOf<'_, C> {
         self.core.cooldown.end(BullyTimer::Cooldown, self.out)
     }
 
-    /// Called when the timer has fired. Returns whether the cool-down has ended.
+    /// Handles the timer of the cool-down. Returns whether the cool-down has ended.
     pub(super) fn is_cooldown_over(&mut self) -> bool {
         let due = self
             .core
@@ -123,7 +123,7 @@ impl<C> StepOf<'_, C> {
     /// `bully/candidate.rs`, and ASTRA's `holding.rs`. So a change in this function changes both. The question to a
     /// leader alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own question.
     pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
-        // A question to all members needs no list of names.
+        // To all members, if all are asked: such a message needs no list of names.
         let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();
         let to = if is_everybody {
             To::All
@@ -134,7 +134,7 @@ impl<C> StepOf<'_, C> {
         self.out.send_to(to, elect);
     }
 
-    /// Sends "stop", which is ASTRA's `result("ok")`.
+    /// Sends "stop" (ASTRA's `result("ok")`).
     pub(super) fn answer_ok(&mut self, asker: &AgentId, elect: &Elect) {
         let ok = Ok {
             round: elect.round,

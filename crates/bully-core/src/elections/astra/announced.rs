@@ -14,7 +14,7 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Score, Term, Time};
 
-/// The state of such an agent. The agent does not consider itself leader yet.
+/// The state of an agent that has announced itself. It does not consider itself leader yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Announced {
     pub term: Term,
@@ -45,8 +45,8 @@ impl Announced {
         Next::Become(Change::Acquire(self.term, self.score))
     }
 
-    /// Answers as a leader does. The answer makes a former leader stop for this agent, and tells a better agent that
-    /// it has to wait.
+    /// Answers like a leader. The answer makes a former leader stop for this agent, and tells a better agent that it
+    /// has to wait.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         answer(self.term, self.score, from, elect, step)
     }
@@ -60,8 +60,8 @@ impl Announced {
         Next::follow(said)
     }
 
-    /// Leads if a `Resign` of the former leader has arrived, from the former leader itself or passed on by another
-    /// agent. The message must name this agent as successor, or name no agent.
+    /// Leads if a `Resign` of the former leader has arrived, from that leader itself or through another agent. The
+    /// message must name this agent as successor, or name no agent.
     pub(super) fn on_resign(&self, from: &AgentId, resign: &Resign, step: &Step<'_>) -> Next {
         let is_vacant = match &resign.successor {
             Some(successor) => *successor == step.core.me.id,
@@ -92,7 +92,8 @@ impl Announced {
         self.lead()
     }
 
-    /// Announces the new score to the agents that follow this one already, or tells them that it does not lead.
+    /// Announces the new score to the agents that follow this agent already. Without a score, tells them that it does
+    /// not lead.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         if let Some(score) = score {
             self.score = score;
@@ -104,9 +105,9 @@ impl Announced {
     }
 }
 
-/// Returns the answer of an agent that has announced itself. It also sends `Elected` to an asker that ranks above,
-/// because this agent leads on until that asker announces itself. By ASTRA's original rules the leader only says
-/// `ok`, so the asker never learns of the leader.
+/// Sends the answer of an agent that has announced itself. An asker that ranks above also gets `Elected`, because
+/// this agent leads on until that asker announces itself. By ASTRA's original rules the leader sends only `ok`, so
+/// the asker never learns of the leader.
 pub(super) fn answer(
     term: Term,
     score: Score,

@@ -19,9 +19,10 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) enum Change {
     /// No leader is known. The agent holds an election in its slot, or at once if its slot is the first. `gone` is an
-    /// agent that the snapshot shows as up although its end is known.
+    /// agent whose end is known although the snapshot shows it as up.
     Vacant { gone: Option<AgentId> },
-    /// No leader is known. The agent holds an election in this slot, or when another agent asks it.
+    /// No leader is known. The agent holds an election in this slot; without a slot it waits until another agent asks
+    /// it.
     Idle { slot: Option<usize> },
     /// The agent holds an election. It need not ask the agents of `failed_election`, which rank below it.
     HoldElection { failed_election: BTreeSet<AgentId> },
@@ -47,13 +48,14 @@ impl Next {
         Self::Stay
     }
 
-    /// Begins an election in which all other voters are asked.
+    /// Begins an election, and asks all other voters.
     pub(super) const fn hold_election() -> Self {
         let failed_election = BTreeSet::new();
         Self::Become(Change::HoldElection { failed_election })
     }
 
-    /// Begins an election in which the asker is not asked: it has just asked this agent, and ranks below it.
+    /// Begins an election without a question to the asker, because the asker has just asked this agent, and ranks
+    /// below it.
     pub(super) fn hold_election_above(asker: &AgentId) -> Self {
         let failed_election = BTreeSet::from([asker.clone()]);
         Self::Become(Change::HoldElection { failed_election })

@@ -40,8 +40,8 @@ impl Deferring {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// Answers, and goes on waiting. By ASTRA's original rules, an agent that is asked while it waits starts another
-    /// election each time: up to 2^k elections.
+    /// Answers, and goes on waiting. By ASTRA's original rules, each question to a waiting agent starts another
+    /// election of that agent: up to 2^k elections.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             self.failed_election.remove(from);
@@ -52,7 +52,7 @@ impl Deferring {
         Next::Stay
     }
 
-    /// Removes the sender from `failed_election`: its score may have been lower when it asked.
+    /// Removes the sender from `failed_election`, because its score may have been lower when it asked.
     pub(super) fn on_ok(&mut self, from: &AgentId, step: &Step<'_>) -> Next {
         self.failed_election.remove(from);
         Next::ignore(step, "it defers already")
@@ -65,7 +65,7 @@ impl Deferring {
         Next::follow(said)
     }
 
-    /// Forgets the agents that asked: they may rank above this agent now.
+    /// Forgets the agents that asked, because they may rank above this agent now.
     pub(super) fn on_score(&mut self) -> Next {
         self.failed_election.clear();
         Next::Stay
@@ -85,8 +85,8 @@ impl Deferring {
                 .set_timer(BullyTimer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
-        // The own score has not changed since they asked, or the set would be empty. So these agents still rank
-        // below.
+        // This agent's score has not changed since these agents asked, or the set would be empty. So they still rank
+        // below it.
         let failed_election = std::mem::take(&mut self.failed_election);
         Next::Become(Change::HoldElection { failed_election })
     }

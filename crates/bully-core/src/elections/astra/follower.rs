@@ -65,7 +65,7 @@ impl Idle {
                 .set_timer(BullyTimer::Campaign, due.since(step.now));
             return Next::Stay;
         }
-        // An agent that cools down has the last slot, so the slots of all others have passed.
+        // An agent that cools down has the last slot. So the slots of all others have passed, and its cool-down ends.
         step.end_cooldown();
         Next::hold_election()
     }
@@ -102,16 +102,17 @@ impl Following {
         let is_other = self.leader.id != *said.from;
         let is_weaker = is_other && (said.score, said.from) < (self.score, &self.leader.id);
         if is_weaker && is_answer && said.term < self.leader.term {
-            // The former leader leads on until it hears of the next one. A question to it would change nothing.
+            // The former leader leads on until it hears of the next one, so a question to it would change nothing.
             return Next::ignore(step, "an answer of the leader of before");
         }
         if is_weaker && !step.competes() {
-            // This agent cannot hold an election, so the term decides.
+            // The term decides, because this agent cannot hold an election.
             if said.term > self.leader.term {
                 self.switch(said, step);
             }
         } else if is_weaker || step.competes_above(said.score, said.from) {
-            // The weaker agent may have won because messages were late, so this agent asks and does not follow it.
+            // This agent asks instead of following, because the weaker agent may have won only because messages were
+            // late.
             step.notify_no_leader(self.leader.term);
             return Next::hold_election();
         } else {
@@ -137,7 +138,8 @@ impl Following {
         }
     }
 
-    /// Holds an election if this agent outranks its leader now: its score has changed, or its cool-down has ended.
+    /// Holds an election if this agent now outranks its leader, because its score has changed or its cool-down has
+    /// ended.
     pub(super) fn challenge(&self, step: &mut Step<'_>) -> Next {
         if step.competes_above(self.score, &self.leader.id) {
             self.on_end(step)
@@ -168,15 +170,15 @@ impl Following {
         if !step.competes() || !successor.is_some_and(|id| step.core.me.is_up(id)) {
             return Next::Become(Change::Vacant { gone });
         }
-        // The successor was called and leads first. All other slots are one later, but none is later than the last
-        // slot.
+        // All other slots are one later, because the successor was called and leads first. But no slot is later than
+        // the last one.
         let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
         let slot = ahead.map(|ahead| ahead.saturating_add(1));
         Next::Become(Change::Idle { slot })
     }
 
-    /// Handles a `Resign` of an agent that this agent no longer follows. If the message names this agent, but this
-    /// agent follows the next leader by now, it passes the message on: the next leader waits for it
+    /// Handles a `Resign` of an agent that this agent no longer follows. The message may name this agent although it
+    /// follows the next leader by now. Then this agent passes the message on, because the next leader waits for it
     /// (`lead-after-the-former`).
     pub(super) fn on_resign_of_former(&self, resign: &Resign, step: &mut Step<'_>) -> Next {
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);

@@ -16,7 +16,7 @@ use crate::protocol::{AgentId, Leader, Member, Presence, Round, Score, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HoldingElection {
     round: Round,
-    /// ASTRA's beliefs `failed_election(X)`: the agents that asked this one, and rank below its present score.
+    /// ASTRA's beliefs `failed_election(X)`: the agents that asked this agent, and rank below its present score.
     failed_election: BTreeSet<AgentId>,
     deadline: Time,
     /// The present leader as it announced itself, and its score. Boxed, because a larger state would also enlarge
@@ -25,8 +25,7 @@ pub(super) struct HoldingElection {
 }
 
 impl HoldingElection {
-    /// Asks the other voters. Without a voter to ask, this agent leads at once. If it does not compete, it gives
-    /// up.
+    /// Asks the other voters. An agent without a voter to ask leads at once. An agent that does not compete gives up.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,
         step: &mut Step<'_>,
@@ -75,7 +74,7 @@ impl HoldingElection {
             self.failed_election.insert(from.clone());
             return Next::Stay;
         }
-        // The sender ranks above and would answer `ok`, so this agent need not wait for that answer.
+        // This agent need not wait for an `ok`, because the sender ranks above it and would answer `ok`.
         self.defer(from)
     }
 
@@ -102,7 +101,7 @@ impl HoldingElection {
     ) -> Next {
         if step.competes_above(said.score, said.from) {
             let known = self.former.as_ref().map(|known| known.0.term);
-            // The late answer of an earlier leader may come after the announcement of the next leader.
+            // An answer of an earlier leader may be late, and come after the announcement of the next leader.
             if !is_answer || known.is_none_or(|term| term <= said.term) {
                 self.former = Some(Box::new((said.leader(), said.score)));
             }
@@ -111,7 +110,8 @@ impl HoldingElection {
         Next::follow(said)
     }
 
-    /// Forgets the leader that has resigned, unless its message names a successor: the successor may lead at once.
+    /// Forgets the leader that has resigned. If its message names a successor, this agent keeps that leader, because
+    /// the successor may lead at once.
     pub(super) fn on_resign(&mut self, from: &AgentId, resign: &Resign) -> Next {
         if resign.successor.is_none() {
             let former = &mut self.former;
@@ -120,8 +120,8 @@ impl HoldingElection {
         Next::Stay
     }
 
-    /// Keeps the deadline: otherwise no election would ever end while scores change more often. The agents that
-    /// asked may rank above this agent now, so they are asked the next time.
+    /// Keeps the deadline, because otherwise no election would end while scores change more often. The agents that
+    /// asked may rank above this agent now, so they are asked in the next election.
     pub(super) fn on_score(&mut self, step: &Step<'_>) -> Next {
         self.failed_election.clear();
         match self.former.as_deref() {

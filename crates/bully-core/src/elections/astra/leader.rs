@@ -31,7 +31,6 @@ impl Tenure {
         Ok(Self::begin(term, score, step))
     }
 
-    /// Begins to lead in a term that is already announced.
     pub(super) fn begin(term: Term, score: Score, step: &mut Step<'_>) -> Self {
         step.out.notify(Event::Acquired { term });
         Self {
@@ -52,7 +51,8 @@ impl Tenure {
         }
     }
 
-    /// Reports the end of the leadership. It is called before any other message is sent.
+    /// Reports the end of the leadership. Called before any other message is sent, so that no other agent leads at
+    /// the same time.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
         step.out.notify(Event::Lost { term, reason });
@@ -86,8 +86,8 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
-        // A risen score needs no announcement: every agent that ranked below still does. After a fall, another agent
-        // may outrank this leader; it learns of the fall and asks.
+        // A risen score needs no announcement, because every agent that ranked below still ranks below. After a fall
+        // another agent may outrank this leader; it learns of the fall and asks.
         if score < before {
             return self.announce_again(step);
         }
@@ -123,9 +123,8 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership and sends `Resign`; then the agent cools down.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
-        // Chosen again, because the agent that was named first may have gone while the work ended.
+        // Chosen again, because the successor that was chosen first may have gone while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);

@@ -40,8 +40,8 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
         (None, _) => Next::ignore(step, "it has not started"),
     };
     if let Next::Become(change) = next {
-        // The former role is left first. Otherwise it would cancel a timer that the next role has set under the same
-        // name.
+        // The former role is left first, because it would otherwise cancel a timer that the next role has set under
+        // the same name.
         if let Some(former) = state {
             former.leave(step);
         }
@@ -170,7 +170,7 @@ impl State {
         match message {
             BullyMessage::Elect(elect) => self.on_elect(from, &elect, step),
             BullyMessage::Ok(ok) => self.on_ok(from, &ok, step),
-            // Agents with the default rules may be in the group, and they send heartbeats.
+            // The group may also contain agents with the default rules, and they send heartbeats.
             BullyMessage::Elected(Elected {
                 term,
                 score,
@@ -228,8 +228,8 @@ impl State {
             return Next::ignore(step, "an observer leads no agent");
         }
         step.core.note_term(said.term);
-        // A leader that ranks below this agent answers an election. Its answer counts only while this agent holds
-        // one.
+        // A leader that ranks below this agent answers its election. That answer counts only while this agent holds
+        // an election.
         let asks = matches!(self, Self::HoldingElection(_));
         if is_answer && !asks && step.competes_above(said.score, said.from) {
             return Next::ignore(step, "an answer to an election that is over");
@@ -258,7 +258,7 @@ impl State {
             | Self::Announced(_) => {}
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls no agent, because the first copy has raised the floor.
+        // A second copy of the message calls no agent, because the first copy has raised the floor above its term.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         step.core.note_resigned(resign.term);
         match self {
@@ -279,7 +279,7 @@ impl State {
             Self::Following(following) => following.on_members(step),
             Self::Deferring(deferring) => deferring.on_members(step),
             Self::Announced(announced) => announced.on_members(step),
-            // The end of a member decides no election. An election is won only at its deadline.
+            // The end of another member decides no election, because an election is won only at its deadline.
             Self::Idle(_) | Self::HoldingElection(_) | Self::Leading(_) => Next::Stay,
         }
     }
@@ -321,7 +321,7 @@ impl State {
 
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
-        // An application ends the cool-down by setting the score, even to the same value.
+        // The application ends the cool-down by setting the score, even if the score stays the same.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
             return self.on_cooldown_over(step);
@@ -330,7 +330,7 @@ impl State {
             return Next::Stay;
         }
         match self {
-            // By these rules an idle agent starts only on a command, so a score has no effect.
+            // A score has no effect, because by these rules an idle agent starts only on a command.
             Self::Idle(_) => Next::Stay,
             Self::Following(following) => following.challenge(step),
             Self::Announced(announced) => announced.on_score(score, step),

@@ -26,7 +26,7 @@ pub(super) struct Candidate {
     pub(super) asked: Asked,
     /// Asked agents that have not answered this round.
     pending: BTreeSet<AgentId>,
-    /// Agents that this agent outranks with its present score, as far as it knows.
+    /// Agents that this agent outranks with its present score, as far as it knows. They are not asked.
     outranked: BTreeSet<AgentId>,
     due: Time,
     grace: Grace,
@@ -55,14 +55,14 @@ impl Asked {
 }
 
 impl Candidate {
-    /// Asks only the leader that it knows. If that leader is up, the question costs two messages in all, and no other
+    /// Asks only the leader that it knows. If that leader is up, the election costs only two messages, and no other
     /// agent is asked.
     pub(super) fn ask_leader(
         id: AgentId,
         following: Option<Followed>,
         step: &mut Step<'_>,
     ) -> Self {
-        // Time for the question and the answer. A leader that is up has answered by then.
+        // Time for the question and the answer, because a leader that is up has answered by then.
         let wait = step.core.config.timings.delay_bound().saturating_mul(2);
         let round = step.next_round();
         if let Some(score) = step.core.me.score {
@@ -89,12 +89,12 @@ impl Candidate {
     ) -> Result<Self, Change> {
         let Some(score) = step.core.me.score.filter(|_| step.competes()) else {
             step.ignore("it does not compete for the leadership");
-            // An agent that cools down does not ask now: it waits for the last slot.
+            // An agent that cools down waits for the last slot, and asks then.
             let (attempt, gone) = (Attempt::Ask, None);
             return Err(Change::TakeSlot { attempt, gone });
         };
         let me = &step.core.me;
-        // A suspected voter may be up after all, and so may a voter that was never seen. Both are asked.
+        // A suspected voter and a voter that was never seen are asked, because both may be up.
         let is_asked = |voter: &&Member| {
             voter.id != me.id && voter.presence != Presence::Down && !outranked.contains(&voter.id)
         };
@@ -139,7 +139,7 @@ impl Candidate {
         }
     }
 
-    /// Asks every voter, because the leader that was asked first is silent, is gone, or does not lead.
+    /// Asks every voter, because the leader that was asked first is silent, has ended, or does not lead.
     fn widen(&mut self) -> Next {
         Next::Become(Change::AskVoters {
             outranked: std::mem::take(&mut self.outranked),
@@ -165,7 +165,7 @@ impl Candidate {
         }
         step.answer_ok(from, elect);
         self.outranked.insert(from.clone());
-        // The question of a lower-ranked agent also counts as that agent's answer.
+        // The question of a lower-ranked agent also counts as its answer, because it shows that this agent outranks it.
         if self.asked == Asked::Voters && self.pending.remove(from) {
             self.decide()
         } else {
@@ -173,7 +173,7 @@ impl Candidate {
         }
     }
 
-    /// An `Ok` does not prove a higher rank: a voter that follows a live leader also answers with `Ok`.
+    /// An `Ok` does not prove a higher rank, because a voter that follows a live leader also answers with `Ok`.
     pub(super) fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &Step<'_>) -> Next {
         if self.round == ok.round {
             return self.wait_for(from, step);
@@ -182,7 +182,7 @@ impl Candidate {
     }
 
     pub(super) fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &Step<'_>) -> Next {
-        // Checked first: once a leader has stopped for this agent, it does not matter which agents were asked.
+        // Checked first, because once a leader has stopped for this agent, it does not matter which agents were asked.
         if step.is_release(yielded, self.round) {
             return Next::Become(Change::Lead);
         }
@@ -220,7 +220,7 @@ impl Candidate {
         if step.challenges(said.score, said.from) && answer != Some(self.round) {
             return Next::ignore(step, "it ranks below, and has not heard the question yet");
         }
-        // This agent may not challenge the leader, or the leader heard the question and leads on by its policy.
+        // The leader heard the question and leads on by its policy, or this agent may not challenge it.
         Next::Become(Change::follow(said))
     }
 
@@ -231,7 +231,7 @@ impl Candidate {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
-        // Taken out, so that the end of this leadership is reported to the application only once.
+        // Taken out, because the end of this leadership must be reported to the application only once.
         let resigned = match &mut self.asked {
             Asked::Leader { following, .. } => following.take(),
             Asked::Voters => None,
@@ -247,7 +247,7 @@ impl Candidate {
         }
     }
 
-    /// Handles a new snapshot. An agent that is certainly down, or not a member any more, counts as having
+    /// Handles a new snapshot. An agent that is certainly down, or no longer a voter of the group, counts as having
     /// answered.
     pub(super) fn on_members(&mut self, step: &Step<'_>) -> Next {
         let me = &step.core.me;
@@ -276,8 +276,8 @@ impl Candidate {
         })
     }
 
-    /// Begins another round, because a round belongs to one score. In the new round, no agent is assumed to rank below
-    /// this agent.
+    /// Begins another round, because a round belongs to one score. With the new score this agent may no longer
+    /// outrank the agents that it outranked before, so it asks all.
     pub(super) fn on_score(&mut self) -> Next {
         Next::Become(match &mut self.asked {
             Asked::Leader { id, following } => Change::AskLeader {
@@ -306,9 +306,10 @@ impl Candidate {
         }
         let is_late = step.now.since(self.due) > step.core.config.timings.delay_bound();
         match self.asked {
-            // A question to all agents announces nothing, so a late timer does no harm.
+            // A late timer does no harm here, because a question to all agents announces nothing.
             Asked::Leader { .. } => self.widen(),
-            // This agent slept through its own deadline. An agent that yielded to it may lead by now.
+            // This agent slept through its own deadline. It asks once more, because an agent that yielded to it may
+            // lead by now.
             Asked::Voters if is_late && self.grace == Grace::Unused => {
                 Next::Become(Change::AskVoters {
                     outranked: BTreeSet::new(),

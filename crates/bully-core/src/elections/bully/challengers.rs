@@ -31,7 +31,8 @@ impl Challengers {
         self.next().is_some()
     }
 
-    /// Adds a challenger, whose waiting time begins now. A second question of the same incarnation changes nothing.
+    /// Adds a challenger. Its waiting time begins now, and a second question of the same incarnation does not begin
+    /// it again.
     pub(super) fn add(
         &mut self,
         id: &AgentId,
@@ -50,8 +51,8 @@ impl Challengers {
     }
 
     /// Handles the presence of the challengers in a new snapshot. A challenger that may be gone has to wait for the
-    /// whole time again when it is up. It is not forgotten, because it does not know that it was suspected and will not
-    /// ask again. A challenger with a later incarnation is forgotten, and will ask again.
+    /// whole time again once it is up; it is kept, because it does not know of the suspicion and will not ask again.
+    /// A challenger with a later incarnation is forgotten, because it will ask again.
     pub(super) fn drop_unsteady(&mut self, members: &Members, steady: Duration, now: Time) {
         self.0.retain(|id, challenger| {
             let Some(member) = members.get(id) else {

@@ -24,7 +24,7 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) enum Change {
     /// The leadership is vacant. The agent acts in its slot, or at once if its slot is the first. `gone` is an agent
-    /// that the snapshot shows as up although its end is known.
+    /// whose end is known although the snapshot shows it as up.
     TakeSlot {
         attempt: Attempt,
         gone: Option<AgentId>,
@@ -92,7 +92,7 @@ impl Change {
         Self::WaitFor(Deference {
             to: to.clone(),
             wait: step.core.config.timings.victory_wait(),
-            // Another agent may lead after this time, so this agent must not announce itself without asking first.
+            // because another agent may lead after this time, so this agent has to ask before it announces itself
             attempt: Attempt::Ask,
             round: None,
         })
@@ -130,7 +130,7 @@ impl Attempt {
             (Some(0), Self::Ask) => Change::ask_voters(),
             (slot, attempt) => Change::Vacant(slot.map(|slot| SlotPlan {
                 slot,
-                // Before the last slot comes, another agent may already have announced itself to some agents.
+                // because another agent may already have announced itself to some agents before the last slot comes
                 attempt: if slot < slot::LAST {
                     attempt
                 } else {

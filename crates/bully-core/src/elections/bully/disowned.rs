@@ -9,7 +9,7 @@ use super::{
 };
 
 impl State {
-    /// Returns the next step of such an agent; `None` if nothing changes.
+    /// Returns the next step of an agent whose name a later process has; `None` if nothing changes.
     pub(super) fn on_disowned(&self, step: &mut Step<'_>) -> Option<Next> {
         if !step.core.me.is_disowned() {
             return None;

@@ -43,7 +43,7 @@ impl Vacant {
             let after = After::jittered(wait, timings.jitter());
             step.out.set_timer(BullyTimer::Campaign, after);
             Slot {
-                // The driver adds the jitter to the timer, so the clock is compared with the time without jitter.
+                // Without the jitter, because the driver adds the jitter to the timer.
                 due: step.now.after(wait),
                 position: plan.slot,
                 attempt: plan.attempt,
@@ -66,7 +66,7 @@ impl Vacant {
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
-            // An agent that is not eligible never leads, so it does not wait in the role `Waiting`.
+            // An agent that is not eligible never leads, so it need not wait in the role `Waiting`.
             let may_lead = step.core.may_lead();
             return if may_lead {
                 Next::Become(Change::wait_for(from, step))
@@ -75,8 +75,8 @@ impl Vacant {
             };
         }
         step.answer_ok(from, elect);
-        // Only the agent that ranks first answers a question with its own question. Otherwise one question would make
-        // all agents ask.
+        // Only the agent that ranks first answers a question with its own question, because otherwise one question
+        // would make all agents ask.
         match step.core.me.ahead(None, 1) {
             Some(0) => Next::Become(Change::AskVoters {
                 outranked: [from.clone()].into(),
@@ -87,7 +87,7 @@ impl Vacant {
         }
     }
 
-    /// Takes a new slot: the agent may have become eligible, or its position in the order may have changed.
+    /// Takes a new slot, because the agent may have become eligible, or its position in the order may have changed.
     pub(super) const fn take_slot() -> Next {
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Ask,
@@ -110,7 +110,7 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // In a cool-down the slot is eight slots later than by rank: a snapshot must not end this longer wait.
+        // because in a cool-down the slot is eight slots later than by rank, and a snapshot must not shorten that wait
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,
@@ -132,7 +132,7 @@ impl Vacant {
         let timings = &step.core.config.timings;
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(slot.due) > slack;
-        // This agent's slot has come. If it cools down, all other slots have passed, so its cool-down ends.
+        // The cool-down ends, because an agent that cools down has the last slot: all other slots have passed.
         step.end_cooldown();
         Next::Become(match slot.attempt {
             Attempt::Announce if !is_late => Change::Lead,
@@ -201,11 +201,12 @@ impl Following {
         let is_leader =
             leader.id == *from && (incarnation, elect.seen) >= (leader.incarnation, leader.term);
         if is_leader {
-            // A leader that asks for the leadership no longer leads. (A question that it sent before it led contains a
-            // lower term in `seen`, and does not count.)
+            // A leader that asks for the leadership no longer leads. (A question that it sent before it led has a lower
+            // `seen`, and does not count.)
             return Next::Again(Change::Vacant(None));
         }
-        // The rank does not matter: the live leader alone decides whether it leaves the leadership to a better agent.
+        // Answered for every rank, because the live leader alone decides whether it leaves the leadership to a better
+        // agent.
         step.answer_ok(from, elect);
         Next::Stay
     }
@@ -219,7 +220,7 @@ impl Following {
         step: &mut Step<'_>,
     ) -> Next {
         if is_called {
-            // The role becomes vacant first, so that the leader's end is reported before this agent leads.
+            // because the leader's end must be reported before this agent leads
             return Next::Again(Change::Vacant(None));
         }
         step.core.note_resigned(resign.term);
@@ -271,7 +272,8 @@ impl Following {
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(self.0.due) > slack;
-        // This agent itself was late, so heartbeats may wait in its mailbox: it watches for a second time, once.
+        // It watches a second time, but only once: it was late itself, so heartbeats may wait in its mailbox
+        // (`grace-period`).
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);
@@ -298,7 +300,7 @@ pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>
     let attempt = Attempt::Announce;
     let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
     match me.ahead(Some(from), slot::LAST - 1) {
-        // The named successor leads at once, so this agent's slot is one later than its rank alone would give.
+        // One slot later than by rank, because the named successor leads at once.
         Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
         _ => Change::TakeSlot {
             attempt,

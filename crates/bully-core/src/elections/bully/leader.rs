@@ -71,18 +71,19 @@ impl Tenure {
         }
     }
 
-    /// Reports the end of the leadership. It is called before any other message is sent.
+    /// Reports the end of the leadership. Called before any other message is sent, so that no other agent leads at
+    /// the same time.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
-        // Messages of an earlier leader are now below the floor, and stay ignored even without a leader to follow.
+        // The floor rises, so that messages of an earlier leader stay ignored even without a leader to follow.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
 
     // ---- messages of other agents ----
 
-    /// Answers a challenger, or leaves the leadership to it. The challenger has to outrank this leader by the margin.
-    /// The policy decides when the challenger may lead.
+    /// Answers a challenger, or leaves the leadership to it. A challenger has to outrank this leader by the margin.
+    /// The policy decides when it may lead.
     pub(super) fn on_elect(
         &mut self,
         from: &AgentId,
@@ -91,7 +92,8 @@ impl Tenure {
         step: &mut Step<'_>,
     ) -> Next {
         let config = &step.core.config;
-        // `self.score` is the announced score. A leader whose own score was removed leads with it while it drains.
+        // `self.score` is the announced score, because a leader that has lost its own score leads with it while it
+        // drains.
         let is_challenged = (elect.score, from) > (self.score, &step.core.me.id)
             && config.is_enough(elect.score, self.score);
         match config.preemption {
@@ -103,7 +105,7 @@ impl Tenure {
             }
             Preemption::Immediately | Preemption::After(_) | Preemption::Never => {}
         }
-        // The term is raised first, so that the asker does not treat the answer as stale.
+        // The term is raised first, because the asker would otherwise treat the answer as stale.
         self.renew_above(elect.seen, step);
         let elected = Elected::plain(self.term, self.score, Some(elect.round));
         step.out.send(from, elected);
@@ -123,7 +125,7 @@ impl Tenure {
             },
         );
         // The release and the announcement take one delay bound each. If no announcement comes in that time and one
-        // more slot, the leadership is vacant, and only this agent knows that. So it may announce itself.
+        // more slot, the leadership is vacant. Only this agent knows that, so it may announce itself.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {
@@ -138,19 +140,19 @@ impl Tenure {
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
-            // A stale announcement must not end this leadership. Its sender learns of this leader, and stops.
+            // A stale announcement must not end this leadership. The answer makes its sender stop.
             let elected = Elected::plain(self.term, self.score, None);
             step.out.send(said.from, elected);
             return Next::Stay;
         }
         let bullies = step.core.config.preemption == Preemption::Immediately;
-        // After a partition the lower-ranked leader may have the higher term. The rank decides which leader leads on.
+        // The rank decides, because after a partition the lower-ranked leader may have the higher term.
         if said.term > self.term && bullies && step.competes_above(said.score, said.from) {
             self.renew_above(said.term, step);
             return Next::Stay;
         }
         self.lose(LostReason::Superseded, step);
-        // Without a leadership, the agent handles the announcement again: it follows, or asks.
+        // because without a leadership the agent can follow the announcer, or ask it
         Next::Again(Change::Vacant(None))
     }
 
@@ -231,13 +233,13 @@ impl Tenure {
         step.out.send_all(Resign::plain(term, successor));
         let attempt = Attempt::Ask;
         if !is_left {
-            // No other agent is up, so this agent waits for the last slot, and leads again if no agent appears before.
+            // No other agent is up. So this agent waits for the last slot, and leads again if no agent appears before.
             return Next::Become(Change::TakeSlot {
                 attempt,
                 gone: None,
             });
         }
-        // If the `Resign` is lost, the others act only when they have missed heartbeats for the detection time.
+        // because, if the `Resign` is lost, the others act only when they have missed heartbeats for the detection time
         let timings = &step.core.config.timings;
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())
@@ -257,7 +259,7 @@ impl Tenure {
         let Some(detector) = step.core.config.timings.detector() else {
             return Next::Stay;
         };
-        // A timer is only a hint: the clock decides whether a heartbeat is due.
+        // A timer is only a hint, so the clock decides whether a heartbeat is due.
         if step.now < self.next_heartbeat {
             let left = self.next_heartbeat.since(step.now);
             step.out.set_timer(BullyTimer::Heartbeat, left);
@@ -273,11 +275,11 @@ impl Tenure {
         Next::Stay
     }
 
-    /// Gives up after a stall. If this leader slept for longer than the others wait for a silent leader, they may
+    /// Gives up after a stall. This leader slept for longer than the others wait for a silent leader, so they may
     /// follow another leader already.
     fn wake_from_stall(&self, step: &mut Step<'_>) -> Next {
         if self.handover.is_some() {
-            return self.hand_over(step); // it was stepping down already, and must not lead again
+            return self.hand_over(step); // because it was stepping down already, and must not lead again
         }
         self.lose(LostReason::Stalled, step);
         Next::Become(Change::TakeSlot {
@@ -314,7 +316,7 @@ impl Tenure {
 
     /// Hands over to a challenger that has been up for long enough.
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
-        // Challengers that may be gone by now are no longer due: the leadership must not go to them.
+        // Challengers that may be gone are no longer due, because the leadership must not go to them.
         self.drop_unsteady(step);
         let due = self.challengers.take_due(step.now);
         self.challengers.set_timer(step);

@@ -74,8 +74,8 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     }
     match members.get(&leader.id).and_then(|member| member.score) {
         Some(score) => Change::Follow(leader.clone(), score),
-        // Announcements are compared by term and score. The agent does not know the leader's score, so it waits for the
-        // leader's next announcement.
+        // Announcements are compared by term and score. Without the leader's score the agent waits for its next
+        // announcement.
         None => Change::Vacant(None),
     }
 }
@@ -150,8 +150,8 @@ impl State {
     }
 
     fn change(&mut self, change: Change, step: &mut Step<'_>) {
-        // The former role is left first. Otherwise it would cancel a timer that the next role has set under the same
-        // name.
+        // The former role is left first, because it would otherwise cancel a timer that the next role has set under
+        // the same name.
         match self {
             Self::Vacant(vacant) => vacant.leave(step),
             Self::Following(_) => Following::leave(step),
@@ -233,8 +233,7 @@ impl State {
         if !step.core.me.is_voter_named(said.from) {
             return Next::ignore(step, "an observer leads no agent");
         }
-        // A winner takes a term above every term that it has seen, including the terms of leaders that it refuses to
-        // follow.
+        // A winner takes a term above every term that it has seen, so the term of a leader that it refuses counts, too.
         step.core.note_term(said.term);
         match self {
             Self::Vacant(_) => Vacant::on_announcement(said, step),
@@ -269,7 +268,7 @@ impl State {
         step.core.note_term(ok.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
-            // If the sender has followed a higher term, it ignores this leader's announcements as stale.
+            // because a sender that has followed a higher term ignores this leader's announcements as stale
             Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
                 step.ignore("an answer to another round");
@@ -394,7 +393,7 @@ impl State {
 
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
-        // An application ends the cool-down by setting the score, even to the same value.
+        // The application ends the cool-down by setting the score, even if the score stays the same.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
             return self.on_cooldown_over(step);
@@ -407,7 +406,8 @@ impl State {
             Self::Following(following) => return following.challenge(step),
             Self::Candidate(candidate) if score.is_some() => return candidate.on_score(),
             Self::Candidate(candidate) => return candidate.withdraw(),
-            // This agent may outrank the awaited agent now. Without a question it would wait for the whole time.
+            // This agent asks at once, because it may outrank the awaited agent now and would otherwise wait for the
+            // whole time.
             Self::Waiting(_) if score.is_some() => return Next::Become(Change::ask_voters()),
             Self::Waiting(_) => return Next::Become(Change::Vacant(None)),
             Self::Leading(tenure) => tenure.on_score(score, step),

@@ -28,7 +28,8 @@ pub(super) enum Attempt {
 }
 
 impl Attempt {
-    /// Returns the first attempt of an agent: only in a closed group, where it knows all members, it need not ask.
+    /// Returns the first attempt of an agent. Only in a closed group it need not ask, because it knows all members
+    /// there.
     pub(super) fn at_start(members: &Members) -> Self {
         if members.is_closed() {
             Self::Announce
@@ -46,7 +47,8 @@ impl BullyConfig {
 }
 
 impl Step<'_> {
-    /// Returns whether this agent may ask the leader `id` to yield: it competes, and is better by the margin.
+    /// Returns whether this agent may ask the leader `id` to yield: it competes, is better by the margin, and leaders
+    /// may yield.
     pub(super) fn challenges(&self, score: Score, id: &AgentId) -> bool {
         let config = &self.core.config;
         config.preemption != Preemption::Never
@@ -69,8 +71,8 @@ impl Step<'_> {
                 Some(Next::ignore(self, "an older announcement"))
             }
             None if said.term < self.core.floor => {
-                // The announced term is below the floor: this agent has followed a higher term, or that term has ended.
-                // `Behind` tells the sender which term it has to exceed.
+                // The announced term has ended, or this agent has followed a higher one. `Behind` tells the sender
+                // which term it has to exceed.
                 let seen = self.core.highest_term.max(self.core.floor);
                 self.out.send(said.from, Behind { seen });
                 Some(Next::Stay)
@@ -83,7 +85,8 @@ impl Step<'_> {
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {
-                // The announcement is newer than the followed leadership, so another agent is no longer followed.
+                // This announcement is newer than the leadership that the agent follows, so the agent no longer
+                // follows another agent.
                 let is_same = |followed: &&Followed| followed.leader.id == *said.from;
                 Change::AskLeader {
                     id: said.from.clone(),
@@ -99,8 +102,8 @@ impl Step<'_> {
         })
     }
 
-    /// Returns whether a leader has stopped for this agent, which still waits for an answer in the round `open`. In a
-    /// slow network, the leader may have answered an earlier round. That answer counts while no later term is known.
+    /// Returns whether a leader has stopped for this agent, which still waits for an answer in the round `open`. An
+    /// answer to an earlier round counts while no later term is known, because the leader's network may be slow.
     pub(super) fn is_release(&self, yielded: &Yield, open: Round) -> bool {
         yielded.released.is_some_and(|term| {
             open == yielded.round
@@ -129,7 +132,8 @@ impl Followed {
     fn is_newer_than(&self, said: &Announcement<'_>) -> bool {
         let leader = &self.leader;
         if leader.id == *said.from {
-            // The score does not count: a leader whose score fell announces the new score in the same term.
+            // The score does not count here, because a leader whose score fell announces the new score in the same
+            // term.
             (leader.term, leader.incarnation) > (said.term, said.incarnation)
         } else {
             (leader.term, self.score, &leader.id) > (said.term, said.score, said.from)

@@ -11,8 +11,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Round, Time};
 
-/// The state of an agent that waits for the `Elected` of another agent: of one that holds an election, or of one for
-/// which this agent has stopped leading.
+/// The state of an agent that waits for the `Elected` of another agent. That agent holds an election, or this agent
+/// has stopped leading for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Waiting {
     to: AgentId,
@@ -44,9 +44,9 @@ impl Waiting {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from || step.now >= self.due {
-            // The awaited agent itself asks and ranks below this agent, so it will not announce itself. Or the wait has
-            // ended by the clock, but its timer is late because the host was suspended. Without this case the asker
-            // would have to wait although no agent holds an election.
+            // As if the leadership were vacant: the awaited agent itself asks and ranks below, so it will not
+            // announce itself. Or the wait has ended by the clock but its timer is late, because the host was
+            // suspended. Otherwise the asker would have to wait although no agent holds an election.
             return Next::Again(Change::Vacant(None));
         } else {
             step.answer_ok(from, elect);
@@ -96,8 +96,8 @@ impl Waiting {
         if !is_late || self.grace == Grace::Used {
             return self.give_up();
         }
-        // This agent slept: the announcement may be in its mailbox or on its way, and which agent leads is unknown.
-        // So this agent asks after a second wait. The question does not disturb a leader.
+        // This agent slept, so the announcement may be in its mailbox or on its way. It waits a second time and then
+        // asks, because it does not know which agent leads. The question does not disturb a leader.
         let wait = timings.delay_bound().saturating_mul(2);
         step.out.set_timer(BullyTimer::Victory, wait);
         (self.grace, self.attempt) = (Grace::Used, Attempt::Ask);

@@ -12,7 +12,7 @@ use crate::elections::message::{
 };
 use crate::protocol::Time;
 
-/// Largest number of attempts that are remembered. It is much larger than the number of renewals in a lease.
+/// Largest number of attempts that are remembered. A lease has room for far fewer renewals.
 const ATTEMPTS: usize = 32;
 
 /// A compare-and-swap that was sent to the register.
@@ -38,7 +38,7 @@ impl Core {
         self.attempts.remove(at)
     }
 
-    /// Returns the latest attempt that could have written this record.
+    /// Returns the latest attempt that could have written this record; `None` if none is remembered.
     pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
         let wrote = |attempt: &&SwapAttempt| match &attempt.record {
             Swapped::Lease(own) => own == record,
@@ -76,7 +76,7 @@ impl Core {
             .set_to(BullyTimer::Heartbeat, now, due, Duration::ZERO, out);
     }
 
-    /// Forgets all attempts. An attempt of a leadership that has ended must not begin another leadership.
+    /// Forgets all attempts, because an attempt of a leadership that has ended must not begin another leadership.
     pub(super) fn forget_attempts(&mut self) {
         self.attempts.clear();
     }

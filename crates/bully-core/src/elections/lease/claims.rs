@@ -13,7 +13,7 @@ use crate::elections::message::{
 };
 use crate::protocol::{AgentId, Score, Term, Time};
 
-/// The claim as this agent last saw it, and the time for which the claim has been renewed.
+/// The claim as this agent last saw it, and the times that belong to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Claims {
     seen: Option<SeenClaim>,
@@ -56,7 +56,8 @@ impl Claims {
         };
         let goes_on = is_same_agent && now.since(seen.changed) <= config.claim_lasts();
         if goes_on {
-            // Only this change shows that the claim is renewed: until now it may have been as old as the store.
+            // Only a change shows that the claim is renewed: the first claim that this agent saw may be as old as the
+            // store.
             seen.renewed_since.get_or_insert(seen.first);
         } else {
             (seen.renewed_since, seen.first) = (None, now);
@@ -64,7 +65,8 @@ impl Claims {
         (seen.version, seen.content, seen.changed) = (version, content, now);
     }
 
-    /// Returns the claim, if this agent saw it change within the last [`LeaseConfig::claim_lasts`].
+    /// Returns the claim, if this agent saw it change within the last [`LeaseConfig::claim_lasts`]; an older claim
+    /// does not count.
     fn fresh(&self, now: Time, config: &LeaseConfig) -> Option<&ClaimRecord> {
         let seen = self.seen.as_ref()?;
         let is_fresh = now.since(seen.changed) <= config.claim_lasts();
@@ -105,8 +107,7 @@ impl Claims {
             .then(|| (claim.nonce.id.clone(), due))
     }
 
-    /// `claim-if-better`: returns the version that this agent's claim replaces, if the agent has to write a claim
-    /// now.
+    /// `claim-if-better`: returns the version that this agent's claim replaces, if the agent has to write a claim now.
     pub(super) fn to_write(
         &self,
         now: Time,
@@ -115,6 +116,7 @@ impl Claims {
         config: &LeaseConfig,
     ) -> Option<&Version> {
         let seen = self.seen.as_ref()?;
+        // at most one claim in H, because the holder reads the claim only once in H
         let is_due = self
             .written
             .is_none_or(|written| now.since(written) >= config.heartbeat());

@@ -28,7 +28,8 @@ pub struct LeaseConfig {
     /// holder renews the lease, D the length of the lease, J the jitter, and d the longest time that a question to the
     /// store, or its answer, may take.
     pub timings: Timings,
-    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s.
+    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent that
+    /// comes and goes does not move the leadership.
     pub preemption: Preemption,
     /// Least difference by which a better agent's score must exceed the leader's score. Default: none; between equal
     /// scores the name decides.
@@ -36,8 +37,8 @@ pub struct LeaseConfig {
     /// Longest time between the step-down of a leader and the end of its work. Default: the [lease](Timings::lease)
     /// minus two [delay bounds](Timings::delay_bound), so that the work ends even if the store does not answer.
     pub drain: Option<Duration>,
-    /// Time after a step-down by command in which the agent does not compete with the others. It ends early if the
-    /// agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// Time after a step-down by command in which the agent does not compete, because the leadership would otherwise
+    /// come straight back. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
     pub cooldown: Duration,
     /// Time for which an agent that does not lead waits for an update of the register before it reads again. Default
     /// and minimum: H + 2 d + J, by the letters of [`Timings`]. With a longer poll the store has less work, and the
@@ -106,6 +107,7 @@ impl LeaseConfig {
     /// the store than their own, the time grows by 1.25 times the difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
+        // because an agent waits for at most 8 others (`rank-staggered-slots`)
         let slots = self.poll().saturating_mul(ahead.min(8));
         let delays = t.delay_bound().saturating_mul(6);
         [self.poll().saturating_mul(2), self.patience(t.lease())]
@@ -124,8 +126,8 @@ impl LeaseConfig {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
-    /// Returns whether an answer took so little time that the next read may be sent one poll after its arrival, without
-    /// causing a gap in the reads.
+    /// Returns whether an answer took at most H / 2. Then the next read may be sent one poll after the answer
+    /// arrived, without a gap in the reads (`a-poll-after-a-quick-answer`).
     pub(super) fn is_short(&self, took: Duration) -> bool {
         took.saturating_mul(2) <= self.heartbeat()
     }
@@ -135,9 +137,8 @@ impl LeaseConfig {
         self.poll().saturating_add(self.heartbeat())
     }
 
-    /// Returns the extra length of the wait for an allowed gap of this length. If the store went back
-    /// within such a gap, the holder has to write its lease again, and the longer wait lets the reader see that in
-    /// time.
+    /// Returns the extra length of the wait for an allowed gap of this length. The store may go back within such a
+    /// gap. Then the holder has to write its lease again, and the longer wait lets the reader see that in time.
     pub(super) fn longer(&self, allowed: Duration) -> Duration {
         allowed.saturating_sub(self.gap())
     }

@@ -38,8 +38,8 @@ pub(super) struct Core {
     pub claims: Claims,
     /// The highest-ranked agent of other processes in the store's list, as the register last reported it.
     pub contender: Option<Rank>,
-    /// The nonce of the record whose holder this agent no longer follows. The agent does not follow that holder again
-    /// until the record changes.
+    /// The nonce of the record whose holder this agent no longer follows. It follows that holder again when the
+    /// record has changed.
     pub doubted: Option<Nonce>,
     /// The last time at which this agent knew a leader or led itself. Slots do not begin before that time.
     pub vacant_since: Time,
@@ -120,8 +120,8 @@ impl Core {
         out.ask(RegisterQuestion::Swap(Box::new(swap)));
     }
 
-    /// Asks for the lease in this term, to take it or to renew it. Returns the number of the attempt, or `None` if no
-    /// version is known that may be replaced.
+    /// Asks for the lease in this term, to take it or to renew it. Returns the number of the attempt; `None` if this
+    /// agent knows no version that it may replace.
     pub(super) fn hold(
         &mut self,
         now: Time,
@@ -192,6 +192,7 @@ impl Core {
             return;
         };
         let (me, holder) = ((score, &self.me.id), (holder.score, &holder.id));
+        // `slow-waits`: an agent with slow answers could not keep the lease that it claims
         if self.cooldown.is_active(now) || self.reads.is_slow(&self.config) {
             return;
         }
@@ -255,8 +256,8 @@ impl Core {
         })
     }
 
-    /// Returns the details that a leader publishes about itself: for this agent its present details, for another leader
-    /// those in the record as this agent last saw it.
+    /// Returns the text that a leader publishes about itself: of this agent its present text, of another leader the
+    /// text in the record as this agent last saw it.
     pub(super) fn about(&self, leader: &Leader) -> Option<&About> {
         let is_it =
             |holder: &&Holder| holder.id == leader.id && holder.incarnation == leader.incarnation;
@@ -293,7 +294,7 @@ impl Core {
         sent.after(self.config.timings.lease())
     }
 
-    /// Treats a record of another group or cluster as an error, not as a record of this election.
+    /// A record of another group or cluster is an error, because this election must not act on it.
     fn of_this_group<R: RegisterRecord>(&self, cell: Cell<R>) -> Cell<R> {
         let Cell { version, content } = cell;
         let content = content.and_then(|record| {
@@ -344,7 +345,7 @@ impl Core {
         })
     }
 
-    /// Stops following the shown holder until its record changes.
+    /// Stops following the holder that the record shows, until the record changes.
     pub(super) fn doubt(&mut self) {
         let record = self.sight.as_ref().and_then(Sight::record);
         self.doubted = record.map(|record| record.nonce.clone());
@@ -368,13 +369,14 @@ impl Core {
         let gone = sight.holder().map(|holder| &holder.id);
         let at = me.slot(gone, self.cooldown.is_active(now))?;
         let outranked = self
+            // `me.slot` counts only the members of this process, so a better claimant of another process is added
             .claims
             .claimant(now, &me.id, config)
             .is_some_and(|(id, score)| {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
         let at = at.saturating_add(usize::from(outranked || self.reads.is_slow(config)));
-        // A higher-ranked agent may see the same record later, by up to the interval between two reads.
+        // because a higher-ranked agent may see the same record later, by up to one poll
         let wait = slot::delay(config.poll(), at);
         let begins = free.max(self.vacant_since);
         Some((begins.after(wait), config.timings.jitter()))

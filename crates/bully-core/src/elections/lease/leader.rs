@@ -16,12 +16,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
-    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its
-    /// work).
+    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its work).
     pub score: Score,
     /// Time until which the agent considers itself leader without another answer of the store.
     pub until: Time,
-    /// The number of the last applied attempt. Answers to earlier questions are out of date.
+    /// The number of the last applied attempt. An answer to an earlier question is out of date.
     applied: u64,
     /// The time at which the leader hands over to an agent that claims the lease; `None` without such an agent.
     pub takeover_at: Option<Time>,
@@ -40,8 +39,7 @@ pub(super) struct Leaving {
 pub(super) enum Shows {
     /// The agent itself is the holder, by one of its attempts.
     Me,
-    /// No record, or a record from before this leadership: the record was deleted, or the store went back to a
-    /// backup.
+    /// No record, or a record from before this leadership: the record was deleted, or the store went back to a backup.
     Past,
     /// The record belongs to another leadership.
     Another,
@@ -90,7 +88,7 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // While this lease lasts, no agent writes an earlier term, so this record is older than this leadership.
+            // because while this lease lasts, no agent writes an earlier term
             Shows::Past
         } else {
             Shows::Another
@@ -129,7 +127,7 @@ impl Leading {
         });
         let known = core.me.successor(None);
         let known = known.and_then(|id| core.me.members.get(&id)?.rank());
-        // This process knows more about a member than the store's list does.
+        // because this process knows more about its members than the store's list does
         let is_no_member = |rank: &&Rank| core.me.members.get(&rank.id).is_none();
         let listed = core.contender.as_ref().filter(is_no_member).cloned();
         claimant.max(known).max(listed).map(|rank| rank.id)

@@ -74,6 +74,8 @@ impl Lease {
         match (timer, &self.state) {
             (BullyTimer::Detect, _) => self.look(now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
+                // The renewal goes before the read, so that a slow answer to the read cannot delay it
+                // (`renews-when-answered`).
                 leading.renew(&mut self.core, now, out);
                 self.core.read(now, out); // to see a claim
                 let again = self.core.reads.again(&self.core.config);
@@ -81,7 +83,7 @@ impl Lease {
             }
             (BullyTimer::Campaign, State::Vacant) => self.take(now, out),
             (BullyTimer::Lease, State::Following(_)) => {
-                // The record has not changed for the length of a lease, or no answer has come for that long.
+                // The record has not changed for the length of a lease, or no answer has arrived for that long.
                 self.core.doubt();
                 self.reconsider(now, out);
             }
@@ -134,7 +136,7 @@ impl Lease {
     }
 
     fn note(&mut self, members: Arc<Members>) {
-        // A starting agent knows no term. If it led in a low term, other agents in this process would treat the term
+        // A starting agent knows no term. If it led in a low term, the other agents of this process would ignore it
         // as stale.
         self.core.note_term(members.term());
         self.core.me.members = members;

@@ -23,7 +23,7 @@ pub(super) struct Reads {
 pub(super) struct Looked {
     pub sent: Time,
     pub arrived: Time,
-    /// Longest time that was allowed from the sending of the read before to this answer.
+    /// Longest time that was allowed between the sending of the former read and the arrival of this answer.
     pub allowed: Duration,
     /// Whether there may have been a gap, however short: see [`RegisterShown::is_broken`].
     pub is_broken: bool,
@@ -48,9 +48,9 @@ impl Reads {
     ) -> Option<Looked> {
         let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
         let (_, asked) = self.sent.drain(..=at).next_back()?;
-        // The store was asked only after the question had waited in this process.
+        // because the store was asked only after the question had waited in this process
         let sent = asked.after(waited).min(now);
-        // The limit comes from the answers before this one, so that a slow answer does not extend its own limit.
+        // The limit comes from earlier answers, so that a slow answer does not extend its own limit.
         let allowed = self.allowed(config);
         self.measure(now.since(sent), config);
         let arrived = now;
@@ -73,7 +73,7 @@ impl Reads {
         from.after(config.poll())
     }
 
-    /// Notes the time that an answer took. A short answer changes no wait, so its time is noted as zero.
+    /// Notes the time that an answer took. A short answer counts as zero, because it changes no wait.
     fn measure(&mut self, took: Duration, config: &LeaseConfig) {
         let is_short = config.is_short(took);
         let took = if is_short { Duration::ZERO } else { took };
@@ -84,7 +84,7 @@ impl Reads {
         }
     }
 
-    /// Returns the times of an answer that the register gives unasked, from a read that began `age` ago.
+    /// Returns the times of a report that answers no question. Its read began `age` ago.
     pub(super) fn told(&self, age: Duration, now: Time, config: &LeaseConfig) -> Looked {
         let nanos = u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
         Looked {
@@ -112,13 +112,14 @@ impl Reads {
         took.get(took.len() / 2).copied().unwrap_or_default()
     }
 
-    /// Returns the median time of an answer; `None` if it is not longer than two delay bounds.
+    /// Returns the median time of an answer, if it is longer than two delay bounds; otherwise `None`.
     pub(super) fn slow(&self, config: &LeaseConfig) -> Option<Duration> {
         let assumed = config.timings.delay_bound().saturating_mul(2);
         Some(self.median()).filter(|took| *took > assumed)
     }
 
-    /// `slow-waits`: whether this agent's access to the store is too slow for it to be preferred.
+    /// `slow-waits`: returns whether this agent's answers are too slow for it to be preferred: their median is above
+    /// 3/4 H.
     pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
         let bound = config.heartbeat().saturating_mul(3);
         self.median().saturating_mul(4) > bound

@@ -71,7 +71,7 @@ impl Lease {
     ) {
         let now = looked.arrived;
         self.core.observe(looked, request, lease, claim);
-        // A report without a question does not show that an attempt or a release failed. Both still need a read.
+        // Only a read shows that an attempt or a release failed, so both still need a read after a report.
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {
@@ -82,11 +82,11 @@ impl Lease {
             return;
         }
         self.core.release_again(now, request, out);
-        // A read that was sent before the attempt proves nothing about it.
+        // because a read that was sent before the attempt proves nothing about it
         if let State::Taking { request: attempt } = self.state
             && request.is_some_and(|request| request > attempt)
         {
-            self.give_up(); // it failed, or a read would have shown it
+            self.give_up(); // it failed, because otherwise this read would have shown it
         }
         self.reconsider(now, out);
         match self.state {
@@ -153,8 +153,7 @@ impl Lease {
         }
         let (term, until) = (leading.term, leading.until);
         if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
-            // `exceed-what-was-seen`: no agent follows this term, so this agent takes its lease again in a higher
-            // term.
+            // `exceed-what-was-seen`: no agent follows this term, so this agent takes its lease again in a higher one.
             core.note_term(seen);
             self.lose(now, LostReason::Superseded, out);
             return self.reconsider(now, out);
@@ -197,6 +196,7 @@ impl Lease {
             }
             State::Vacant | State::Following(_) | State::Taking { .. } => {
                 self.core.wrote(now, sent, record, version);
+                // `a-gap-begins-anew`: after a gap the agent does not lead by its own applied attempt
                 if is_held && self.core.is_unbroken() {
                     return self.win(now, term, request, sent, out);
                 }
@@ -207,7 +207,7 @@ impl Lease {
         }
     }
 
-    /// Handles the answer that the record was changed first, by another agent or by another attempt of this agent.
+    /// Handles the answer that another attempt changed the record first: of another agent, or of this agent.
     fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core

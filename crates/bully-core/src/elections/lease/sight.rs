@@ -33,8 +33,7 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    /// Returns the knowledge after a read, or after a confirmed write of this agent. `before` is the previous
-    /// knowledge.
+    /// Returns the new state after a read, or after a confirmed write of this agent. `before` is the former state.
     pub(super) fn of(
         cell: Cell<LeaseRecord>,
         looked: Looked,
@@ -155,7 +154,7 @@ impl Sight {
         })
     }
 
-    /// Returns whether the lease was released for this agent, so that no other agent goes first.
+    /// Returns whether the lease was released for this agent, so that no other agent takes it first.
     pub(super) fn is_for(&self, me: &AgentId) -> bool {
         self.record().is_some_and(|record| {
             record.holder.is_none() && record.next.as_ref().is_some_and(|next| next.id == *me)

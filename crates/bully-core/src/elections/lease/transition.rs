@@ -28,7 +28,7 @@ impl Lease {
         let allowed = core.reads.allowed(&core.config);
         let is_recent = |sight: &Sight| sight.is_recent(now, allowed);
         if !core.sight.as_ref().is_some_and(is_recent) {
-            // The record was read too long ago to be sure that it did not change. Another read decides.
+            // This agent reads again, because the record may have changed since the last read.
             let poll = core.config.poll();
             core.alarms.set(BullyTimer::Campaign, now, poll, out);
             return core.read(now, out);
@@ -43,20 +43,19 @@ impl Lease {
         }
     }
 
-    /// Gives up the attempt to take the lease.
     pub(super) fn give_up(&mut self) {
         if let State::Taking { .. } = self.state {
             self.state = State::Vacant;
         }
     }
 
-    /// Begins to lead, because the record shows that this agent's attempt was applied.
+    /// Begins to lead, because the record shows this agent's attempt.
     pub(super) fn win(&mut self, now: Time, term: Term, request: u64, sent: Time, out: &mut Out) {
         let core = &mut self.core;
         core.releasing = None;
         let until = core.lease_from(sent);
         let Some(score) = core.me.eligible() else {
-            // It became ineligible meanwhile.
+            // It became ineligible in the meantime, so it releases the lease that it has just taken.
             core.forget_attempts();
             let to = core.me.successor(None);
             core.releasing = Some(Releasing::new(term, to));
@@ -65,7 +64,7 @@ impl Lease {
             return self.reconsider(now, out);
         };
         if until <= now {
-            core.forget_attempts(); // the attempt was seen too late: its lease has already ended
+            core.forget_attempts(); // because the attempt was seen too late: its lease has already ended
             self.give_up();
             return self.reconsider(now, out);
         }
@@ -89,7 +88,7 @@ impl Lease {
         let State::Leading(leading) = &self.state else {
             return;
         };
-        // The successor that was chosen when the leader began to drain may be gone by now.
+        // Chosen again, because the successor that was chosen first may have gone while the work ended.
         let to = Leading::successor(&self.core, now, leading.chosen());
         let term = leading.term;
         let cooldown = leading.leaving.as_ref().map(|leaving| leaving.cooldown);

@@ -30,9 +30,9 @@ impl PeerMessage for BullyMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer is never asked, so it never answers.
+            // An observer never answers, because it is never asked.
             Self::Ok(_) | Self::Yield(_) => MinimumRole::Voter,
-            // This message decides nothing; the leader decides.
+            // An observer may send it, because this message decides nothing: the leader decides.
             Self::Behind(_) => MinimumRole::Observer,
             Self::Elect(_) | Self::Elected(_) | Self::Heartbeat(_) | Self::Resign(_) => {
                 MinimumRole::Leader
@@ -63,7 +63,7 @@ impl From<BullyMessage> for QuorumMessage {
     }
 }
 
-/// Converts back; a message that only the quorum mode has is returned as an error.
+/// Converts back. A message that only the quorum mode has is returned as an error.
 impl TryFrom<QuorumMessage> for BullyMessage {
     type Error = QuorumMessage;
 

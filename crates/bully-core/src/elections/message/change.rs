@@ -42,7 +42,7 @@ pub struct AskChange {
     pub term: Term,
     /// The change.
     pub change: Box<VoterChange>,
-    /// Not on the wire. Set if the sender may only observe; the leader then refuses the request.
+    /// Not on the wire: the bridge sets it if the sender may only observe, and the leader then refuses the request.
     #[serde(skip)]
     pub is_unentitled: bool,
 }

@@ -134,7 +134,7 @@ pub struct Heartbeat {
 }
 
 /// A leader's statement that it leads: an `Elected`, or a `Heartbeat`, which answers no round. Both have the same
-/// effect, so the next heartbeat replaces a lost `Elected`.
+/// effect, so that the next heartbeat replaces a lost `Elected`.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::elections) struct Announcement<'a> {
     pub from: &'a AgentId,
@@ -238,7 +238,7 @@ pub struct ClaimReply {
     pub term: Term,
     /// The voter's own term.
     pub seen: Term,
-    /// Whether the vote is given. A given vote was made durable before this is sent.
+    /// Whether the vote is given. It was made durable before this message is sent.
     pub granted: bool,
     /// If the vote is refused: time for which this voter is still bound to another agent or abstains, so that the
     /// candidate knows when to ask again. Zero if the term itself is refused.

@@ -43,7 +43,7 @@ impl PeerMessage for QuorumMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer is never asked, so it never answers.
+            // An observer never answers, because it is never asked.
             Self::Ok(_)
             | Self::Yield(_)
             | Self::ClaimReply(_)
@@ -57,7 +57,7 @@ impl PeerMessage for QuorumMessage {
             | Self::Install(_)
             // An agent whose answers do not count must not choose the voters either.
             | Self::AskChange(_) => MinimumRole::Voter,
-            // These messages decide nothing; the leader decides.
+            // An observer may send these messages, because they decide nothing: the leader decides.
             Self::Behind(_) | Self::Enlist(_) => MinimumRole::Observer,
             Self::Elect(_)
             | Self::Elected(_)
@@ -88,7 +88,7 @@ impl PeerMessage for QuorumMessage {
     }
 }
 
-/// Returns the highest term in the message.
+/// Returns the highest term in the message, which a bridge checks.
 pub(super) fn elect_term(elect: &Elect) -> Term {
     let (takeover, released) = (elect.takeover.as_ref(), elect.released.as_ref());
     elect.seen.max(term_of(takeover)).max(term_led(released))

@@ -54,7 +54,7 @@ pub struct RegisterShown {
     /// The number of the question that this answers; `None` for a report of a change.
     pub request: Option<u64>,
     /// For a report: the age of the read. The report shows the store at some time since that read. Zero for the
-    /// answer to a question, because the sending time of the question counts.
+    /// answer to a question, because the sending time of the question counts instead.
     pub age: Micros,
     /// Time for which the question waited at the register before the store was asked; the real wait was at least as
     /// long. The age of the answer counts from the end of this time.

@@ -1,7 +1,6 @@
 //! The contents of a register: the record of a lease, the record of a claim, the rows of present agents, and their
-//! text.
-//! Decided here: the fields, the strict and bounded text of the records, and which text is refused. Not here: which
-//! agent may write which record, and when ([`lease`](crate::elections::lease)), and how a store keeps a record.
+//! text. Decided here: the fields, the strict and bounded text of the records, and which text is refused. Not here:
+//! which agent may write which record, and when ([`lease`](crate::elections::lease)), and how a store keeps a record.
 //!
 //! ```text
 //! actix-bully lease 1            the kind of record, and its format
@@ -34,7 +33,8 @@ use crate::protocol::{About, AgentId, Incarnation, Score, Term};
 /// The format that is written. Only this format can be read.
 const RECORD_FORMAT: u32 = 1;
 
-/// Longest text of a record, in bytes: six names, the text that the holder publishes, and room for the lines.
+/// Longest text of a record, in bytes: six names and the text that the holder publishes, each of up to 256 bytes, and
+/// 256 bytes for words and numbers.
 pub const MAX_RECORD: usize = 2_048;
 
 /// A term above this one is invalid: a leader that took the next term after it might soon have no terms left.
@@ -104,8 +104,7 @@ pub struct LeaseRecord {
 }
 
 /// The second record, written by an agent that does not lead. It tells the holder that the writer ranks above it, or
-/// has seen a higher term. It is separate from the lease record, so that a claim never makes a renewal of the holder
-/// fail.
+/// has seen a higher term. It is a record of its own, so that a claim never makes a renewal of the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
     /// The name of the lease.
@@ -308,7 +307,7 @@ fn head(kind: &str, name: &LeaseName) -> String {
 }
 
 fn line(text: &mut String, word: &str, says: impl fmt::Display) {
-    // Writing to a text cannot fail, and no value's `Display` returns an error.
+    // The result is not passed on, because writing to a text cannot fail and no value's `Display` returns an error.
     let written = writeln!(text, "{word} {says}");
     debug_assert!(written.is_ok(), "text has room");
 }
@@ -355,7 +354,7 @@ impl<'a> RecordReader<'a> {
         read().ok_or(RecordError::Line { line: word })
     }
 
-    /// Reads the last line, if it is present.
+    /// Reads the last line; `None` if it is absent.
     fn about(&mut self) -> Result<Option<About>, RecordError> {
         let line = self.0.next().and_then(|line| line.strip_prefix("about "));
         let about = line.map(About::new).transpose();
