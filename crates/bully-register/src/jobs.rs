@@ -147,7 +147,8 @@ impl Jobs {
 }
 
 impl Job {
-    /// Returns whether a caller still waits for this operation. A write that comes late would only confuse its readers.
+    /// Returns whether a caller still waits for this operation. A write without a waiting caller is not begun, because
+    /// its late effect would confuse the readers of the key.
     pub(super) fn is_wanted(&self) -> bool {
         match self {
             Self::Reads(reads) => reads.iter().any(|(_, answer)| !answer.is_closed()),

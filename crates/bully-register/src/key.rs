@@ -138,7 +138,6 @@ pub const fn entry_of_swap(version: Version, value: Vec<u8>) -> Entry {
     Entry { version, value }
 }
 
-/// Refuses a value that is larger than a register keeps.
 pub(super) fn check_size(value: &[u8]) -> Result<(), RegisterError> {
     match value.len() {
         len if len > MOST_BYTES => Err(RegisterError::TooLarge { len }),

@@ -1,6 +1,6 @@
 //! A register in memory, for tests and for agents of one process.
 //!
-//! Decided here: nothing that a store would not decide; this file is the contract in the fewest lines.
+//! Decided here: only what every store decides; this file is the shortest implementation of the contract.
 
 use std::{
     collections::BTreeMap,
@@ -106,7 +106,7 @@ impl Register for MemoryRegister {
             if known != expected.as_ref() {
                 return Ok(Swap::Conflict(known.cloned()));
             }
-            // A version must not come again.
+            // Checked, because a version must never come again.
             values.last = values.last.checked_add(1).ok_or_else(|| {
                 let words = io::Error::other("its versions are at their end");
                 RegisterError::refused(RegisterRefusal::Other, words)

@@ -18,13 +18,13 @@
 //! # Boundaries
 //! | boundary | passes or needs room | final |
 //! |---|---|---|
-//! | a vote, the record of an agent | the write is tried again, ever less, the whole record into the same slot; nothing that depends on it leaves before it is durable; named in log, diagnosis and health | the agent ends |
+//! | a vote, the record of an agent | the write is tried again, at growing intervals, the whole record into the same slot; nothing that depends on it leaves before it is durable; named in log, diagnosis and health | the agent ends |
 //! | the file of a vote, at its start | the start fails in words | as left |
-//! | a register, a schedule's mark | tried again, ever less (`RegisterError`); reported in diagnosis and health | shown, and asked seldom |
-//! | a dial of a peer, its name | tried again, ever less; the advice is about the shortage, not the address | as left |
-//! | a connection that is taken | tried again, ever less, said once | as left |
+//! | a register, a schedule's mark | tried again, at growing intervals (`RegisterError`); reported in diagnosis and health | shown, and asked seldom |
+//! | a dial of a peer, its name | tried again, at growing intervals; the advice is about the shortage, not the address | as left |
+//! | a connection that is taken | tried again, at growing intervals, said once | as left |
 //! | a timer of the kernel | the clock is looked at in short steps, and the timer is tried again at the next wait | as left |
-//! | the sentinel's process | tried again, ever less; the lease decides meanwhile | as left |
+//! | the sentinel's process | tried again, at growing intervals; the lease decides meanwhile | as left |
 //! | a look at renewed certificates | left out; the ones in use stay | as left |
 //! | a thread of a store or an arbiter, at its start | the start fails in words | as left |
 

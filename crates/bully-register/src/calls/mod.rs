@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct OneOf<T> {
     made: Option<T>,
-    /// The names of the calls; their order does not matter.
+    /// The names of the calls, sorted, so that an error does not depend on the order of the calls.
     calls: BTreeSet<&'static str>,
 }
 

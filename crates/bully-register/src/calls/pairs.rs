@@ -17,8 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Returns the names of all calls `fn call(self, ..) -> Self` of that type, of all files in `src/` of the package in
-/// that folder.
+/// Returns the names of all methods `fn name(self, ..) -> Self` of the type `builder`, from all files in `src/` of the
+/// folder `package`.
 pub fn setters_of(package: &str, builder: &str) -> BTreeSet<String> {
     let folder = Path::new(package).join("src");
     let mut found = BTreeSet::new();
@@ -63,7 +63,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Every setting of a builder after some calls, or the error that refuses them.
+/// All settings of a builder after some calls, as a text, or the text of the error that refuses the calls.
 pub type Outcome = Result<String, String>;
 
 /// Returns the pairs that break a rule. The rules: both orders of a pair give one outcome; if each call is accepted
@@ -102,7 +102,7 @@ pub fn wrong_pairs<B>(
     wrong
 }
 
-/// Returns the setters that change nothing. A value equal to the default would hide a lost setting.
+/// Returns the setters that change no setting: with a value equal to the default, a test could not see a lost setting.
 pub fn idle_setters<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,

@@ -30,7 +30,6 @@ pub(super) enum ContestNetwork {
     Faulty,
 }
 
-/// One of the clients.
 struct Client {
     number: usize,
     probe: ClauseProbe,
@@ -108,7 +107,7 @@ impl Client {
             let before = known.clone();
             known = match self.dice.u32(0..8) {
                 0 => self.look().await?,
-                // A client that has slept expects an earlier entry.
+                // As a client that was paused: it expects the entry before the present one.
                 1 => self.swap(former.clone(), number).await?,
                 _ => self.swap(known, number).await?,
             };
@@ -174,7 +173,6 @@ impl Client {
     }
 }
 
-/// Number of clients.
 pub(super) const CLIENTS: usize = 6;
 /// Number of steps of each client.
 const STEPS: u32 = 40;

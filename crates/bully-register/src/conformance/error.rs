@@ -77,7 +77,6 @@ impl fmt::Display for Found {
 }
 
 impl Clause {
-    /// Returns the error of this broken clause.
     pub(super) fn broken(self, found: impl Into<String>) -> NonConformance {
         NonConformance::Broken {
             clause: self,

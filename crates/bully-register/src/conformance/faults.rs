@@ -26,7 +26,7 @@ struct FaultyCalls {
     dice: fastrand::Rng,
     /// Number of operations so far.
     asked: u32,
-    /// Writes under way, and the operation before which each of them arrives.
+    /// Writes that have not arrived, each with the number of the operation before which it arrives.
     late: Vec<(u32, Swapping)>,
 }
 
@@ -108,7 +108,7 @@ impl Faulty {
     }
 
     fn network(&self) -> MutexGuard<'_, FaultyCalls> {
-        // Each change under the lock is complete at once.
+        // A poisoned lock is used, because each change under the lock is one step and so never half done.
         self.network.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -168,5 +168,5 @@ fn lost() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, "the suite lost the answer")
 }
 
-/// A message takes less than half of this time, in milliseconds.
+/// Limit of a generated number. Half of this limit is subtracted; the rest is the delay of a message in milliseconds.
 const DELAYS: u64 = 6;

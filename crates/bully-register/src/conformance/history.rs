@@ -36,12 +36,11 @@ pub(super) enum Did {
 #[derive(Clone, Debug)]
 pub(super) enum SwapOutcome {
     Answered(Swap),
-    /// An error after which nothing was changed.
+    /// An error other than `Unknown`: by the contract, nothing was changed.
     Failed,
     Unknown,
 }
 
-/// A swap that was tried.
 struct AttemptedSwap<'a> {
     client: usize,
     expected: Option<&'a Entry>,

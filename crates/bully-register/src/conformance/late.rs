@@ -25,7 +25,7 @@ pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     let second = other.write(&key, Some(&first), b"second").await?;
     arrives(&probe, &key, replace, Some(&first), &second).await?;
 
-    // The key has its first value again.
+    // The key has its first value again, in another version, so the swap must fail.
     let replace = probe.register.swap(&key, Some(&first), LATE.to_vec());
     let again = other.write(&key, Some(&second), b"first").await?;
     arrives(&probe, &key, replace, Some(&first), &again).await?;
@@ -81,7 +81,7 @@ pub(super) async fn removals(run: &SuiteRun) -> Result<bool, NonConformance> {
     Ok(true)
 }
 
-/// Checks a swap that expects a former entry and reaches the store when the entry is `there`.
+/// Checks a swap that expects an earlier entry and reaches the store while the entry `there` is present.
 async fn arrives(
     probe: &ClauseProbe,
     key: &RegisterKey,
@@ -132,7 +132,6 @@ fn removed_words(removed: &Result<Removal, RegisterError>) -> String {
     }
 }
 
-/// The name of a successful outcome.
 const DONE: &str = "success";
 /// The value of a write that arrives late.
 const LATE: &[u8] = b"a late write";

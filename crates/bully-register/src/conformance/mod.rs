@@ -55,8 +55,8 @@ use crate::{Register, RegisterKey};
 use contest::{CLIENTS, ContestNetwork, play};
 use probe::ClauseProbe;
 
-/// Tests whether a register keeps the contract. `connect` opens a connection to one store at each call. Eight
-/// connections are open at once, as if each belonged to another process.
+/// Tests whether a register keeps the contract. Each call of `connect` must open a new connection to the same store.
+/// Eight connections are open at once, as if each belonged to another process.
 ///
 /// The keys begin with a name that differs in each run. If the register does not remove, about 1,500 entries stay in
 /// the store. Call it in a runtime of tokio with a clock, such as the runtimes of `#[tokio::test]` and
@@ -82,9 +82,8 @@ where
     Ok(report)
 }
 
-/// One run of the suite.
 struct SuiteRun {
-    /// Part of the name of each key.
+    /// Part of the name of each key, so that two runs on one store share no key.
     number: String,
     one: Arc<dyn Register>,
     other: Arc<dyn Register>,
@@ -142,7 +141,6 @@ impl SuiteRun {
         &self.number
     }
 
-    /// Returns a key of this run.
     fn key(&self, name: &str) -> RegisterKey {
         parse(&format!("conformance-{}/{name}", self.number))
     }

@@ -92,7 +92,7 @@ pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     let below: Vec<_> = ["a", "a/b", "ab", "b"]
         .map(|end| run.key(&format!("list/{end}")))
         .into();
-    // Keys with similar names, and the key itself.
+    // Keys that are not below the prefix: keys with similar names, and the prefix itself.
     let beside = ["list", "list0", "lists/a", "LIST/a"].map(|name| run.key(name));
     for key in below.iter().rev().chain(&beside) {
         one.write(key, None, key.as_str().as_bytes()).await?;
@@ -195,8 +195,8 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
     Ok(Some(missed))
 }
 
-/// Returns whether the stream reports a change in time. It may also report an earlier change, so the key is read each
-/// time. If the stream reports an entry, it must be an entry that was written.
+/// Returns whether the stream reports a change in time. It may also report an earlier change, so the key is read after
+/// each report. If the stream reports an entry, it must be an entry that was written.
 async fn heard<F>(
     changes: &mut ChangeStream,
     written: &[Entry],
@@ -228,5 +228,5 @@ where
 const ROUNDS: u32 = 10;
 /// Time within which the stream should report a write.
 const TOLD: Duration = Duration::from_secs(5);
-/// Number of unreported changes after which the suite stops to test the stream.
+/// Number of writes after which a stream that has reported none of them breaks its clause.
 const SILENT: u32 = 3;

@@ -205,7 +205,7 @@ impl ClauseProbe {
     }
 }
 
-/// Fails if an error has changed an entry without saying that its outcome is unknown.
+/// Fails if an operation changed an entry although it ended with an error other than `Unknown`.
 fn unchanged(
     is_unchanged: bool,
     key: &RegisterKey,

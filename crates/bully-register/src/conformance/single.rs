@@ -121,7 +121,7 @@ pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     Ok(())
 }
 
-/// Tests the largest number of elections that may have a record in one store, all at once on one connection.
+/// Tests that many elections can write at once on one connection, and that no key gets the entry of another key.
 pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = &run.probe(Clause::KeysApart);
     let elections = (0_u32..MANY).map(|number| {
@@ -133,7 +133,7 @@ pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
         }
     });
     try_join_all(elections).await?;
-    // A store may answer together the operations that wait at one time.
+    // Because a register may send reads that wait at one time as one question, and mix up the answers.
     let (there, absent) = (run.key("many/0"), run.key("many/absent"));
     let asked = [&there, &absent, &there].repeat(10);
     let found = try_join_all(asked.iter().map(|key| probe.read(key))).await?;
@@ -156,7 +156,7 @@ pub(super) async fn seen_by_others(run: &SuiteRun) -> Result<(), NonConformance>
         } else {
             (&other, &one)
         };
-        // A reader that knows the former entry must not show it again.
+        // The reader learns the former entry first, because a cache must not return that entry after the swap.
         reader.read(&key).await?;
         let swap = writer
             .swap(&key, last.as_ref(), &round.to_be_bytes())

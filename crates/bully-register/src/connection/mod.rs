@@ -73,9 +73,9 @@ pub(super) use register_by_thread;
 pub(super) trait Server: Send + 'static {
     type Session: StoreSession;
 
-    /// Makes a connection and logs in, with the password of this moment. `after` is the course after the last
-    /// connection or attempt: after [`Course::MovesOn`] another server is tried first. The returned receiver gets the
-    /// course of the new connection when the connection ends.
+    /// Makes a connection and logs in with the present password. `after` is the course after the last connection or
+    /// attempt: after [`Course::MovesOn`] another server is tried first. The returned receiver gets the course of the
+    /// new connection when the connection ends.
     async fn connect(
         &mut self,
         told: &Tellers,

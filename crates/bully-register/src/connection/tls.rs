@@ -35,7 +35,6 @@ pub struct RegisterTls {
     identity: OneOf<ClientPair>,
 }
 
-/// A certificate and its key.
 #[derive(Clone, Debug)]
 struct ClientPair {
     certificate: PemSource,

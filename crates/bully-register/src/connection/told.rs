@@ -1,8 +1,9 @@
 //! The listeners of the changes that a store reports.
 //!
 //! Decided here: a change is reported only to the listeners of its key, since otherwise each change would wake several
-//! hundred elections. A new connection counts as a change of everything, since no change was reported before it. Of
-//! several unread changes, the last one is delivered: its reader sees that it replaced an unknown entry, and reads.
+//! hundred elections. A new connection counts as a change of everything, since no change was reported before it. A
+//! listener gets only the last of several unread changes. It does not know the entry that this change replaced, so it
+//! reads the key.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +37,7 @@ struct KeyListeners {
 
 impl KeyListeners {
     fn all(&self) -> MutexGuard<'_, BTreeMap<Box<str>, watch::Sender<Change>>> {
-        // No code that can panic half-way runs under the lock.
+        // A poisoned lock is used, because no code under the lock can panic with a change half done.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -100,6 +101,7 @@ impl Listeners {
     pub(crate) fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let listeners = self.0.upgrade()?;
         let mut keys = listeners.all();
+        // Removed here, because nothing runs when a listener is dropped.
         keys.retain(|_, changes| !changes.is_closed());
         let told = keys.entry(key.as_str().into());
         let changes = told.or_insert_with(|| watch::Sender::new(Change::Unknown));

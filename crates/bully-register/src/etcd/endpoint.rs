@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use hyper::Uri;
 
-/// See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdEndpoint {
     is_secure: bool,
@@ -22,12 +21,10 @@ pub(super) struct EtcdEndpoint {
 pub(super) struct EndpointError(String);
 
 impl EtcdEndpoint {
-    /// Returns whether the member is reached by TLS.
     pub(super) const fn is_secure(&self) -> bool {
         self.is_secure
     }
 
-    /// Returns the name or the address of the host.
     pub(super) fn host(&self) -> &str {
         &self.host
     }
@@ -46,7 +43,7 @@ impl FromStr for EtcdEndpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Self, EndpointError> {
-        // The text before `@` may be a password.
+        // The text before `@` may contain a password, which an error must not show.
         let shown = text.split_once('@').map_or(text, |(_, host)| host);
         let refused = || EndpointError(shown.chars().take(MOST_SHOWN).collect());
         let uri: Uri = text.parse().map_err(|_| refused())?;
@@ -63,6 +60,7 @@ impl FromStr for EtcdEndpoint {
         let port = match authority.port() {
             Some(port) => port.as_u16(),
             None if authority.as_str() == authority.host() => USUAL_PORT,
+            // A colon with an empty or too large port.
             None => return Err(refused()),
         };
         let host = authority.host();

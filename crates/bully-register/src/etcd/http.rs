@@ -141,7 +141,6 @@ fn refusal_in(error: &hyper::Error) -> Option<String> {
     refusal::is_refusal(error).then(words)
 }
 
-/// Without TLS, no refusal in TLS exists.
 #[cfg(not(feature = "tls"))]
 const fn refusal_in(_: &hyper::Error) -> Option<String> {
     None

@@ -2,7 +2,6 @@
 //!
 //! Decided here: a line that is too long is skipped without being kept.
 
-/// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct StreamLines {
     /// The received part of the next line.
@@ -10,7 +9,6 @@ pub(super) struct StreamLines {
     is_too_long: bool,
 }
 
-/// A complete line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum StreamLine {
     Text(Vec<u8>),
@@ -46,7 +44,7 @@ impl StreamLines {
     }
 }
 
-/// Largest length of a line: the changes of several records, each of the largest size, with room to spare.
+/// Largest length of a line in bytes: the changes of several records, each of the largest size, with room to spare.
 const MOST: usize = 65_536;
 
 #[cfg(test)]

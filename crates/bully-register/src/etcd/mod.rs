@@ -38,7 +38,7 @@ use server::{EtcdCredentials, EtcdServer};
 /// transaction that compares the revision and the value. A read is linearizable, so a member of the cluster without a
 /// majority does not answer it. The register uses one endpoint at a time, with a few connections whatever the number of
 /// elections, and moves to the next endpoint when the present one fails. Meanwhile every operation fails at once. An
-/// answer may take two seconds.
+/// endpoint that does not answer within two seconds counts as failed.
 ///
 /// It speaks to etcd's JSON gateway; an etcd that was started with `--enable-grpc-gateway=false` is refused as
 /// [`RegisterRefusal::Gateway`]. After a change of users or roles the register logs in again by itself, with simple

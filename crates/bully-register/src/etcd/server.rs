@@ -78,7 +78,6 @@ impl fmt::Debug for EtcdCredentials {
     }
 }
 
-/// See the [module](self).
 pub(super) struct EtcdServer {
     /// At least one endpoint. The first is used next.
     endpoints: Vec<EtcdEndpoint>,
@@ -100,7 +99,7 @@ impl EtcdServer {
         })
     }
 
-    /// Returns the endpoint to use after that end of a connection.
+    /// Returns the endpoint for the next connection; `after` is the course after the end of the last one.
     fn next(&mut self, after: Course) -> Option<EtcdEndpoint> {
         if after == Course::MovesOn && !self.endpoints.is_empty() {
             self.endpoints.rotate_left(1);

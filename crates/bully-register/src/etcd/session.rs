@@ -58,6 +58,7 @@ impl EtcdMember {
         let whole = whole(answer.into_body(), question.most)
             .await
             .map_err(|lost| EtcdFailure::unfinished(question.writes, lost.to_string()))?;
+        // A connection with an unread rest of an answer cannot be used again.
         if matches!(whole, Whole::Body(_)) {
             self.idle.borrow_mut().push(connection);
         }
@@ -99,7 +100,7 @@ impl EtcdMember {
         connection.ask(&self.endpoint, token, question).await
     }
 
-    /// Returns a free connection, or a new one.
+    /// Takes an idle connection, or makes one if none is idle.
     async fn connection(&self) -> Result<HttpConnection, EtcdFailure> {
         loop {
             let idle = self.idle.borrow_mut().pop();
@@ -243,6 +244,7 @@ impl StoreSession for EtcdSession {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, RegisterError> {
+        // A version that is not a number comes from another store, so no entry of etcd has it.
         if expected.is_some_and(|entry| !is_revision(&entry.version)) {
             return Ok(Swap::Conflict(self.read_one(key).await?));
         }
@@ -289,5 +291,5 @@ fn misread(wrong: Misread) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Gateway).error(wrong.to_string())
 }
 
-/// Largest number of questions under way at once, whatever the number of elections.
+/// Largest number of questions under way at once, each on a connection of its own, whatever the number of elections.
 const LANES: usize = 8;

@@ -47,7 +47,6 @@ pub(super) fn hash(text: &str) -> u64 {
     })
 }
 
-/// Returns the record of a file.
 pub(super) fn encode(key: &RegisterKey, number: u64, value: &[u8]) -> Vec<u8> {
     let mut record = HEAD.to_vec();
     record.extend(format!("{number:016x} {key}\n").into_bytes());

@@ -78,6 +78,7 @@ impl Folder {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, FileFailure> {
+        // With a random number, because a value that is written again must be another record (decided in `content.rs`).
         let record = content::encode(key, fastrand::u64(..), value);
         let (path, found) = match self.open_or_see(key, expected)? {
             Opened::Mine(path, found) => (path, found),
@@ -86,6 +87,7 @@ impl Folder {
         let file = match (found, expected) {
             (Some((mut file, entry)), Some(expected)) if entry == *expected => {
                 if let Some(stamp) = self.synced.borrow().get(key) {
+                    // This thread synced that record, so `write` need not confirm it first (rule `confirm-first`).
                     file.trust(*stamp);
                 }
                 let written = file.write(&record);
@@ -168,6 +170,7 @@ impl Folder {
         let Some((key, value)) = content::decode(&record) else {
             return Ok(None);
         };
+        // A copy under another name is not the file of its key.
         if file_name(&key) != name {
             return Ok(None);
         }
@@ -175,8 +178,9 @@ impl Folder {
         Ok(Some((key, entry)))
     }
 
-    /// Opens the file to compare and to write. While another process has the lock, an unexpected entry may be read
-    /// without the lock: most processes that want a lease find that it was taken just now.
+    /// Opens the file to compare and to write. If another process has the lock, the entry is read without the lock: an
+    /// entry that is not the expected one decides the operation. Most processes that want a lease meet this case,
+    /// because another process took the lease just before.
     fn open_or_see(
         &self,
         key: &RegisterKey,

@@ -23,7 +23,6 @@ use crate::{
     connection::{ANSWER, Meaning},
 };
 
-/// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct KubeAccount {
     pub(super) kubeconfig: Option<PathBuf>,

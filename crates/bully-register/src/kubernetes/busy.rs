@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::failure::KubeFailure;
 use crate::connection::{Course, Meaning};
 
-/// The end of that pause, for all callers of the server.
+/// The end of the pause that the server asked for, shared by all callers of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BusyServer(Arc<Mutex<Option<Instant>>>);
 

@@ -42,7 +42,7 @@ pub(super) enum KubeAnswer {
 }
 
 impl KubeAnswer {
-    /// Returns the error for an operation without a better explanation.
+    /// Returns the error for an operation that does not expect an absent object or a conflict.
     pub(super) fn error(self, writes: bool) -> RegisterError {
         let other = "an answer to another request";
         match self {
@@ -53,7 +53,6 @@ impl KubeAnswer {
     }
 }
 
-/// A request that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KubeFailure {
     pub(super) meaning: Meaning,
@@ -132,7 +131,7 @@ pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
 
 fn of_status(status: &Status, writes: bool) -> KubeAnswer {
     let says = |part: &str| status.message.contains(part);
-    // The kind of object in the answer, if the answer comes from an API server.
+    // The kind of object in the answer; empty if the answer comes from another program, such as a proxy.
     let kind = status.details.as_ref().map_or("", |details| &details.kind);
     let words = match &*status.message {
         "" => format!("status {}", status.code),

@@ -44,7 +44,6 @@ pub(super) fn version(lease: &Lease) -> Option<Version> {
     Version::new(&format!("{uid}/{resource}"))
 }
 
-/// Returns the key in the annotation of a Lease.
 pub(super) fn key(lease: &Lease) -> Option<RegisterKey> {
     annotation(lease, KEY)?.parse().ok()
 }
@@ -70,7 +69,7 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
 }
 
-/// Returns the Lease for a key: it replaces `replaced`, or is a new one. `spec` was seen together with `replaced`.
+/// Returns the Lease for a key: it replaces `replaced`, or is a new one. `spec` belongs to the replaced Lease.
 pub(super) fn lease(
     key: &RegisterKey,
     value: &[u8],

@@ -25,6 +25,7 @@ pub(super) fn object_name(key: &RegisterKey) -> String {
         }
     }
     if name.is_empty() {
+        // The name of an object must begin with a letter or a digit.
         name.push('k');
     }
     if !name.ends_with('-') {
@@ -56,14 +57,15 @@ fn label(depth: usize) -> String {
     format!("actix-bully/below-{depth}")
 }
 
-/// Returns 80 bits: no two keys of one namespace share them by accident. If they did, the second key would be refused
-/// as foreign.
+/// Returns 80 bits of the hash of a text: no two keys of one namespace share them by accident. If they did, the second
+/// key would be refused as foreign.
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let first = digest.iter().take(10);
     first.fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"))
 }
 
+/// Longest readable part of a name, in characters. With `-` and the hash it fits into the 63 characters of a DNS label.
 const MOST_READABLE: usize = 40;
 /// The label that Kubernetes recommends for the keeper of an object.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "actix-bully");

@@ -27,7 +27,6 @@ use crate::{
     connection::{ANSWER, Course, Meaning, Server, Tellers},
 };
 
-/// See the [module](self).
 pub(super) struct KubeServer {
     account: KubeAccount,
     /// A client that is being made: a plugin for credentials may hang.
@@ -69,7 +68,7 @@ impl KubeServer {
             Err(_) => failure::late(false),
         };
         match answer {
-            // A Role need not allow the version.
+            // The server answers, and that is enough.
             KubeAnswer::Absent | KubeAnswer::Conflict => Ok(()),
             // The account was read a moment ago, so there is no newer token.
             KubeAnswer::Failed(KubeFailure {
@@ -81,6 +80,7 @@ impl KubeServer {
             KubeAnswer::Failed(failed) if failed.course.ends_connection() => {
                 Err(failed.meaning.error(failed.words))
             }
+            // A refusal here says nothing about Leases, since a Role need not allow the version.
             KubeAnswer::Failed(failed) => {
                 if let Some(wait) = failed.wait {
                     self.busy.note(wait);

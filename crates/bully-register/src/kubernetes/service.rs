@@ -139,7 +139,7 @@ impl KubernetesService {
         if found.address_type == wanted.address_type {
             return Next::Write(Box::new(wanted));
         }
-        // The address type of a slice never changes.
+        // Refused, because Kubernetes never changes the address type of a slice.
         Next::IsForeign
     }
 
@@ -209,7 +209,7 @@ async fn within<T>(
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const TERM: &str = "actix-bully/term";
-/// Largest number of attempts. Two leaders may write at the same time, and each of them a few times.
+/// Largest number of attempts. Each write of another leader at the same time costs one attempt.
 const MOST_ATTEMPTS: usize = 10;
 
 #[cfg(test)]

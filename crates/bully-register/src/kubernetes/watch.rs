@@ -101,7 +101,7 @@ impl KeyWatch {
             if begun.elapsed() > LASTS {
                 failures = 0;
             }
-            // Writes since then were not reported.
+            // Writes after the end of the watch were not reported.
             self.tell(Change::Unknown);
             let Some(reason) = reason else { continue };
             failures = failures.saturating_add(1);
@@ -244,12 +244,12 @@ fn resume_at(from: &mut String, version: Option<&String>) {
     }
 }
 
-/// Time after which the server ends a watch, so that a dead connection is not waited on for ever; then the watch goes
+/// Time after which the server ends a watch, so that a dead connection is not waited on for ever; then a new watch goes
 /// on. Before that, a session that gets no answers ends, and its watches end with it.
 const WATCH_SECONDS: u32 = 290;
 /// Shortest time that a watch must last; a shorter one counts as a failure.
 const LASTS: Duration = Duration::from_secs(1);
-/// Half of the first pause before the next one.
+/// Half of the first pause before the next watch.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Largest number of doublings of the pause. The longest pause is 6.4 s.
 const MOST_DOUBLINGS: u32 = 6;

@@ -76,7 +76,6 @@ fn is_refused(error: &Error) -> bool {
     is_refusal(error) || is_caused_by(error, "server does not support TLS")
 }
 
-/// Without TLS, no refusal in TLS exists.
 #[cfg(not(feature = "tls"))]
 const fn is_refused(_: &Error) -> bool {
     false

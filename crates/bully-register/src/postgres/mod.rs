@@ -33,7 +33,7 @@ use url::PostgresUrl;
 /// makes it with the statement [`table_sql`](Self::table_sql), or the register makes it [on
 /// request](PostgresBuilder::create_table). The register's user needs the rights to select, insert, update and delete
 /// in the table. All elections share one connection. It is made in the background, and made again when it is lost;
-/// meanwhile every operation fails at once. A statement may take a second.
+/// meanwhile every operation fails at once. The server aborts a statement after one second.
 ///
 /// Give the primary, or all hosts that may become the primary. The register asks each of them whether it takes writes,
 /// and uses the first host that takes writes. A replica is refused, since its data may be old. When a server no longer

@@ -31,7 +31,6 @@ use crate::{
     connection::{Course, Server, StoreSecurity, Tellers},
 };
 
-/// See the [module](self).
 pub(super) struct PostgresServer {
     pub(super) url: PostgresUrl,
     /// Name by the URL at the time when the register was opened.
@@ -56,6 +55,7 @@ impl PostgresServer {
             config.ssl_mode(SslMode::Require);
         }
         if after == Course::MovesOn {
+            // Because a host that hangs would hide the hosts after it.
             config.load_balance_hosts(LoadBalanceHosts::Random);
         }
         Ok(config)

@@ -18,7 +18,6 @@ use tokio_rustls::{Connect, TlsConnector, client};
 
 use crate::{RegisterError, RegisterTls};
 
-/// Makes connections by TLS.
 #[derive(Clone)]
 pub(super) struct Connector(Arc<ClientConfig>);
 
@@ -60,7 +59,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Named
     }
 }
 
-/// A connection by TLS.
 pub(super) struct PostgresStream<S>(client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {

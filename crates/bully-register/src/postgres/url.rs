@@ -52,6 +52,7 @@ fn parse(url: &str) -> Result<Config, RegisterError> {
         let words = "a lease needs a server that takes writes: leave out target_session_attrs";
         return Err(refused(words));
     }
+    // Whatever the URL says, because a replica shows old records.
     config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     if config.get_application_name().is_none() {
         config.application_name("actix-bully");
@@ -82,6 +83,7 @@ pub(super) fn name_of(config: &Config) -> String {
     let (hosts, ports) = (hosts.join(","), ports.join(","));
     let database = config
         .get_dbname()
+        // A URL without a database means the database with the user's name.
         .or_else(|| config.get_user())
         .unwrap_or_default();
     match &*ports {

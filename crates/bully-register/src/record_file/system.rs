@@ -34,7 +34,7 @@ pub trait FileSystem: Debug + Send + Sync {
     /// Empties a file and extends it with zeros to that length. Returns whether the disk has room for all of it from
     /// now on.
     fn allocate(&self, file: &File, len: u64) -> io::Result<bool>;
-    /// Puts the content of a file on the disk.
+    /// Writes the content of a file to the disk.
     fn sync_data(&self, file: &File) -> io::Result<()>;
     /// Writes a file and its metadata to the disk.
     fn sync_all(&self, file: &File) -> io::Result<()>;
@@ -42,7 +42,7 @@ pub trait FileSystem: Debug + Send + Sync {
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes the name of a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Puts the names in a folder on the disk.
+    /// Writes the names in a folder to the disk.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     /// Returns the number of this process.
     fn process(&self) -> u32;

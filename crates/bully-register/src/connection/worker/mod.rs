@@ -51,7 +51,6 @@ pub(crate) fn start(name: &str, server: impl Server) -> Result<(Jobs, Listeners)
     Ok((jobs, listeners))
 }
 
-/// See the [module](self).
 struct Worker<S> {
     server: S,
     jobs: mpsc::Receiver<Job>,
@@ -74,7 +73,7 @@ impl<S: Server> Worker<S> {
         loop {
             let connected = timeout(CONNECT, self.server.connect(&self.told, after)).await;
             after = Course::MovesOn;
-            // A connection is also made anew if something else is missing, such as a right or the table.
+            // Every error leads to a new attempt, because an operator may add a missing right or table meanwhile.
             let served = match connected {
                 Ok(Ok((session, ended))) => {
                     // Anything may have changed before this connection listened.
@@ -88,7 +87,8 @@ impl<S: Server> Worker<S> {
                         0
                     };
                     match served {
-                        // An error that no new connection cures would cause one connection after the other.
+                        // With a pause, because an error that every new connection meets would cause one connection
+                        // after the other.
                         Ok(course) if failures > 1 => {
                             after = course;
                             let words = "its connections end as soon as they are made".to_owned();

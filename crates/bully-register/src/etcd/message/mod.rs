@@ -12,7 +12,7 @@ use crate::{Change, Entry, MOST_LISTED, RegisterKey, Version};
 
 /// Prefix of all keys.
 const PREFIX: &str = "actix-bully/";
-/// The first text after all of these keys.
+/// First text after all keys with that prefix: `0` is the character after `/`.
 const BEHIND: &str = "actix-bully0";
 
 /// A path of the gateway, and the body of the request.
@@ -40,7 +40,7 @@ impl EtcdQuestion {
         Self::of("/v3/auth/authenticate", &body, false)
     }
 
-    /// Makes a question that reads nothing. A member answers it only if it has a majority.
+    /// Makes a question that reads at most one key. A member answers it only if it reaches a majority of the cluster.
     pub(super) fn probe() -> Self {
         let body = json!({ "key": bytes(PREFIX), "keys_only": true, "limit": "1" });
         Self::of("/v3/kv/range", &body, false)
@@ -85,7 +85,8 @@ impl EtcdQuestion {
         Self::of("/v3/kv/txn", &body, true)
     }
 
-    /// Makes a question for all keys below this one, in their order, and for one more than the maximum.
+    /// Makes a question for the keys below this one, in their order. It asks for one key more than the maximum, so that
+    /// the answer shows whether there are too many.
     pub(super) fn list(prefix: &RegisterKey) -> Self {
         let most = MOST_LISTED.saturating_add(1);
         let body = json!({
@@ -126,7 +127,7 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
         token: String,
     }
     let login: Login = serde_json::from_slice(answer).map_err(|_| Misread)?;
-    // The token becomes a header.
+    // The token becomes the value of an HTTP header, so other characters are refused.
     let is_plain = login.token.bytes().all(|byte| byte.is_ascii_graphic());
     if login.token.is_empty() || login.token.len() > MOST_TOKEN || !is_plain {
         return Err(Misread);
@@ -239,7 +240,7 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
     Ok(done.succeeded.then_some(done.header.revision.0))
 }
 
-/// The content of a line of a stream.
+/// The content of a line of a stream of changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WatchAnswer {
     /// These keys have changed, each with its change.
