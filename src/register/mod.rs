@@ -39,7 +39,7 @@
 //! | 3 processes, one record, `default` | 23, 5; 1,162 ms | 11, 5: 13; 909 ms | 11, 5: 12; 936 ms |
 //! | 30 | 189, 5; 934 ms | 11, 5: 22; 902 ms | 11, 5: 11; 903 ms |
 //! | 100 | 652, 5; 876 ms | 11, 5: 19; 896 ms | 11, 5: 14; 896 ms |
-//! | 3 candidates of client-go's rule, as long a lease | 10, 8; 1,185 ms | 10, 8: 48; 1,172 ms | 10, 8: 18; 876 ms |
+//! | 3 candidates of client-go's rule, with a lease of the same length | 10, 8; 1,185 ms | 10, 8: 48; 1,172 ms | 10, 8: 18; 876 ms |
 //! | 30 | 152, 8; 878 ms | 150, 8: 457; 921 ms | 151, 7: 158; 859 ms |
 //! | 100 | 512, 8; 896 ms | 518, 8: 1,438; 872 ms | 502, 7: 509; 871 ms |
 //! | 3 with a lease of 15 s | 0, 0; 17.9 s | 0, 0: 12; 20.6 s | 1, 0: 1; 16.3 s |

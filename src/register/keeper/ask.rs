@@ -24,7 +24,6 @@ pub(super) struct RunningTask {
     questions: Option<Sender<AskedQuestion>>,
 }
 
-/// A question of an agent.
 #[derive(Debug)]
 pub(super) struct AskedQuestion {
     pub(super) from: AgentId,
@@ -57,6 +56,7 @@ impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
         match put {
             Ok(()) => {}
             Err(TrySendError::Full(asked)) => {
+                // Dropped, because an agent must expect of any store that a question gets no answer.
                 warn!(agent = %asked.from, "question to the register dropped: too many wait");
             }
             Err(TrySendError::Closed(asked)) => self.start(&mut running, asked),

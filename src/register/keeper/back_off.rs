@@ -26,6 +26,8 @@ impl BackOff {
     }
 
     pub(crate) fn works(&mut self, access: Access) {
+        // A write comes after its read in the order: a write that works ends the pause of reads, and not the other way
+        // round.
         if self.failing.is_some_and(|failing| failing <= access) {
             *self = Self::default();
         }

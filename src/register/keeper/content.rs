@@ -9,7 +9,6 @@ use crate::{
     register::{Entry, RegisterError},
 };
 
-/// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Content<R> {
     name: LeaseName,

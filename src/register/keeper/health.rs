@@ -21,7 +21,6 @@ use crate::{
     register::RegisterError,
 };
 
-/// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Health(Mutex<KnownFaults>);
 
@@ -127,7 +126,7 @@ impl Health {
     }
 
     fn known(&self) -> MutexGuard<'_, KnownFaults> {
-        // A panic cannot interrupt the code under this lock half-way.
+        // A poisoned lock is used, because a panic under it cannot leave a change half done.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -160,7 +159,7 @@ impl Fault {
     }
 }
 
-/// Time since the last failure after which the failure is no longer shown.
+/// Time for which the last failure is shown. An agent that writes nothing more never learns that writes work again.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Knowledge about the lease from the announcements of a store.
 //!
 //! Decided here: which announced changes are shown to agents without a read, how often they are still compared with the
-//! store, and when a read does not show which leases came before. At the latest, the next complete read reports this.
-//! Not here: how a store announces changes ([`Change`]), and the effect of a renewal on an agent.
+//! store, and when other leases may have existed before the lease of a read. At the latest, the next complete read
+//! reports this. Not here: how a store announces changes ([`Change`]), and the effect of a renewal on an agent.
 
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use crate::{
     register::{Change, Entry, RegisterError},
 };
 
-/// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Hearsay {
     /// The announced changes of the lease that arrived while an operation was in progress.
@@ -87,8 +86,8 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // The agents do not know the lease that is renewed here. The read that shows them this lease will also show the
-        // renewal.
+        // If an observation is untold, the agents do not know the lease that is renewed here. The read that shows them
+        // this lease will also show the renewal.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
@@ -140,5 +139,5 @@ impl KeeperSchedule {
 /// Time after which an announced lease is compared with the store by a read.
 const COMPARED: Duration = Duration::from_secs(30);
 
-/// Largest number of changes that are kept while an operation is in progress.
+/// Largest number of changes that are kept while an operation is in progress. If more arrive, a read follows instead.
 const MOST_TOLD: usize = 8;

@@ -213,7 +213,7 @@ impl Keeper {
     }
 
     fn hearers(&self) -> MutexGuard<'_, BTreeMap<AgentId, AnswersTo>> {
-        // A panic cannot interrupt the code under this lock half-way.
+        // A poisoned lock is used, because a panic under it cannot leave a change half done.
         self.hearers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

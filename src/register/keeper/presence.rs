@@ -92,7 +92,7 @@ impl Keeper {
         hearers.retain(|_, to| to.connected());
         for to in hearers.values() {
             let shown = RegisterShown::unasked(Micros(0), Answer::Contender(best.clone()));
-            // do_send: one message for each listing.
+            // do_send cannot flood the mailbox: there is one message for each listing.
             to.do_send(StoreAnswer(Box::new(shown)));
         }
     }
@@ -177,7 +177,7 @@ impl Keeper {
     }
 
     pub(super) fn roster(&self) -> MutexGuard<'_, PresentRoster> {
-        // A panic cannot interrupt the code under this lock half-way.
+        // A poisoned lock is used, because a panic under it cannot leave a change half done.
         self.roster.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

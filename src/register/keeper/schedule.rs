@@ -41,7 +41,7 @@ pub(super) struct KeeperSchedule {
     pub(super) read_at: Option<Time>,
     /// Time at which the present operation began, or the last operation if none runs now.
     began: Time,
-    /// Time at which an operation began, the last one that has shown the lease.
+    /// Time at which the last operation began that has shown the lease.
     pub(super) lease_at: Time,
     /// Number of reads in a row that have failed.
     failures: u32,

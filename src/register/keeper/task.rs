@@ -209,7 +209,7 @@ impl KeeperTask {
     }
 
     fn send(&mut self, reply: RegisterReply) {
-        // do_send: an agent has few questions at a time, and reads are at least ten milliseconds apart.
+        // do_send cannot flood the mailbox: an agent has few questions at a time, and reads are at least 10 ms apart.
         let tell = |to: &AnswersTo, shown| to.do_send(StoreAnswer(Box::new(shown)));
         match reply {
             RegisterReply::To(id, shown) => {
@@ -278,6 +278,7 @@ async fn rows(keeper: Arc<Keeper>) {
             break;
         };
         let newest = group.newest();
+        // Observers have no row, because they never lead.
         let here = newest.here().filter(|member| member.is_voter());
         let here = here.filter_map(|member| {
             Some(AgentHere {
@@ -294,6 +295,7 @@ async fn rows(keeper: Arc<Keeper>) {
         sleep(pause).await;
         pause = EVERY;
     }
+    // Never returns, because the end of this future would end the service of the agents (`run`).
     pending::<()>().await;
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct StoreContender {
 pub(crate) struct ContenderClock {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// The clock's present time in milliseconds since 1970, if the row was read when it was written.
+    /// The clock's present time in milliseconds since 1970, if the row was read at the moment when it was written.
     pub(crate) wall: u64,
     /// Longest time from the write of the row to its reading: the clock is ahead of `wall` by at most this time.
     pub(crate) within: Duration,
@@ -65,7 +65,6 @@ pub(super) enum RowChange {
     },
 }
 
-/// See the [module](self).
 #[derive(Debug)]
 pub(super) struct PresentRoster {
     name: LeaseName,
@@ -168,6 +167,7 @@ impl PresentRoster {
         for ((key, entry), row) in decoded {
             let is_here = here.iter().any(|agent| agent.id == row.id);
             let is_old = wall.saturating_sub(row.wall) > millis(REMOVED);
+            // Old by the wall clock and by the agent's own clock, because the wall clocks of two hosts may differ.
             if !is_here && is_old && !self.is_present(now, &row.id) {
                 changes.push(RowChange::Remove {
                     key: key.clone(),
@@ -261,6 +261,7 @@ impl PresentRoster {
                 id: row.id.clone(),
                 score: row.score,
                 wall: row.wall.saturating_add(millis(age)),
+                // A row of the first reading is at most one round old, if its agent is alive.
                 within: stamp.within.unwrap_or(EVERY),
                 is_alive: stamp.within.is_some(),
             })
@@ -293,7 +294,7 @@ fn millis(span: Duration) -> u64 {
 /// Time between two rounds that read and write the rows.
 pub(super) const EVERY: Duration = Duration::from_secs(30);
 
-/// Time without a change of its row after which an agent is considered absent.
+/// Time without a change of its row after which an agent is considered absent: three rounds.
 const ABSENT: Duration = Duration::from_secs(90);
 
 /// Time without a change after which a row is removed.
