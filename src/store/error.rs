@@ -294,7 +294,6 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The advice for a shortage.
 struct Advice<'a>(&'a io::Error);
 
 impl fmt::Display for Advice<'_> {

@@ -78,7 +78,7 @@ struct Shared<D> {
     /// Locked for the whole of a write: only one write runs at a time, and no write of an earlier generation
     /// follows one of a later generation.
     file: Mutex<RecordFile>,
-    /// Locked for a moment.
+    /// Locked only for a moment, because a load must not wait for the disk.
     known: Mutex<DiskState<D>>,
 }
 

@@ -31,7 +31,8 @@ use super::{Damage, Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation, StoreId};
 
 /// Longest text. It has room for a vote with two lists of 100 voters (the present list and the next one), with the
-/// longest names and addresses, and for the memory of each of these voters. It fits into a slot of 512 KiB.
+/// longest names and addresses, and for the memory of each of these voters. It fits into a slot of 512 KiB, whose
+/// header and note take 44 bytes.
 pub(super) const MAX_LEN: usize = (512 << 10) - 44;
 
 const BEGINNING: &str = "actix-bully store ";

@@ -34,7 +34,6 @@ pub(crate) fn probe(record: &Path) -> io::Result<Duration> {
     Ok(began.elapsed())
 }
 
-/// Returns the path of the file beside that record.
 fn beside(record: &Path) -> PathBuf {
     let mut name = OsString::from(record);
     name.push(".probe");

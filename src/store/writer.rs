@@ -50,8 +50,8 @@ impl Writer {
 }
 
 /// Holds virtual time: until the returned value is dropped, a runtime with virtual time does not advance to its next
-/// timer. Otherwise the save would take seconds of virtual time. The runtime holds its time only for work on its own
-/// threads. The job itself waits for none of them.
+/// timer. Otherwise the save would take seconds of virtual time. Tokio holds virtual time only for work on its own
+/// threads, so one of them waits until the job is done. The job itself waits for none of these threads.
 #[cfg(feature = "testkit")]
 fn hold_virtual_time() -> Sender<()> {
     let (held, is_done) = channel();
