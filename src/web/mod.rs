@@ -245,7 +245,6 @@ fn came_back() -> HttpResponse {
     refusal(StatusCode::LOOP_DETECTED, message)
 }
 
-/// Returns an answer with the error and its remedy.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
     json(status, &Message { message })
 }
