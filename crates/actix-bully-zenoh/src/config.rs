@@ -117,7 +117,7 @@ fn refused_endpoint(zenoh: &ZenohSettings, reason: ZenohError) -> ConfigError {
             key: String::from("tls.certificate_file"),
             advice: "links by quic/ use the three files of the section `tls`",
         },
-        // The lists are not empty, and a client of routers has no other.
+        // These do not occur here: the lists are not empty, a client does not listen, and nothing was started.
         other @ (ZenohError::NoEndpoint
         | ZenohError::ClientListens { .. }
         | ZenohError::Listen { .. }
@@ -144,7 +144,7 @@ fn key_of(zenoh: &ZenohSettings, endpoint: &str) -> String {
     place.unwrap_or_else(|| String::from("zenoh"))
 }
 
-/// A text in quotes, no longer than a line.
+/// Returns a text in quotes, cut after [`LONGEST`] characters.
 fn cut(text: &str) -> Box<str> {
     let mut short: String = text.chars().take(LONGEST).collect();
     if short.len() < text.len() {

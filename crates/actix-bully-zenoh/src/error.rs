@@ -71,7 +71,7 @@ pub enum ZenohError {
     },
 }
 
-/// Writes the text of the error: Rust prints an error that `main` returns by `Debug`.
+/// Writes the text of the error, because Rust prints an error that `main` returns by `Debug`.
 impl std::fmt::Debug for ZenohError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)

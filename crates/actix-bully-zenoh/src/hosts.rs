@@ -18,29 +18,29 @@ pub(super) struct Hosts(BTreeMap<NodeId, NamedHost>);
 
 #[derive(Debug, Default)]
 struct NamedHost {
-    /// Whether zenoh was asked for its tokens.
+    /// Whether zenoh was asked for the tokens of this host.
     is_asked_for: bool,
-    /// The oldest first.
+    /// The sessions that have a token, the oldest first.
     sessions: Vec<SessionId>,
-    /// The last session is gone, and that was not reported yet.
+    /// Whether the last session is gone and this was not reported yet.
     has_ended: bool,
-    /// Number of dials since its newest session came.
+    /// Number of dials since the newest session was added.
     dials: usize,
 }
 
 /// The target of a dial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sought {
-    /// This session.
+    /// The session to dial.
     Session(SessionId),
-    /// It was present, and has probably ended. Reported once.
+    /// The host was present and has probably ended. This is reported once.
     Ended,
-    /// It has not been seen, or not again.
+    /// The host was never seen, or was not seen again after its end was reported.
     Unseen,
 }
 
 impl Hosts {
-    /// This host is looked for from now on.
+    /// Looks for this host from now on.
     pub(super) fn seek(&mut self, host: &NodeId) {
         if !self.0.contains_key(host) {
             self.0.insert(host.clone(), NamedHost::default());
@@ -64,7 +64,7 @@ impl Hosts {
             return true;
         }
         if !is_room {
-            // The newest counts most: the process that has just been restarted is the one to reach.
+            // The oldest is removed, because the newest session is the process that has just been restarted.
             host.sessions.remove(0);
         }
         host.sessions.push(session);
@@ -72,7 +72,7 @@ impl Hosts {
         is_room
     }
 
-    /// A token is gone.
+    /// Removes a session whose token is gone.
     pub(super) fn down(&mut self, host: &NodeId, session: SessionId) {
         let Some(host) = self.0.get_mut(host) else {
             return;

@@ -1,13 +1,13 @@
-//! Under which keys hosts find each other in a zenoh network.
+//! The keys under which hosts find each other in a zenoh network.
 //!
 //! ```text
 //!  bully/<cluster>/live/<host>/<session>    a liveliness token: that session of that host is there
 //!  bully/<cluster>/inbox/<host>/<session>   packets for that session
 //! ```
 //!
-//! Decided here: these keys. A session is part of both, so that two processes of one name, a former one and its
-//! successor for instance, never read each other's packets. The names need no check of their own: those of hosts are
-//! DNS names, and a cluster's name has no character that has a meaning in a key.
+//! Decided here: these keys. Both contain the session, so that two processes of one name, such as a process and its
+//! successor, never read each other's packets. The names need no check of their own: those of hosts are DNS names, and
+//! a cluster's name has no character that has a meaning in a key.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl SessionId {
         Self(fastrand::u128(..))
     }
 
-    /// The session that the key of a token of this host names; `None` if the key has another form.
+    /// Returns the session in the key of a token of this host; `None` if the key has another form.
     pub(super) fn of_token(key: &str, cluster: &ClusterId, host: &NodeId) -> Option<Self> {
         let digits = key.strip_prefix(&format!("bully/{cluster}/live/{host}/"))?;
         let session = Self(u128::from_str_radix(digits, 16).ok()?);
@@ -37,12 +37,12 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// The token of a session.
+/// Returns the key of the token of a session.
 pub(super) fn token(cluster: &ClusterId, host: &NodeId, session: SessionId) -> String {
     format!("bully/{cluster}/live/{host}/{session}")
 }
 
-/// The tokens of all sessions of a host.
+/// Returns the pattern of the tokens of all sessions of a host.
 pub(super) fn tokens(cluster: &ClusterId, host: &NodeId) -> String {
     format!("bully/{cluster}/live/{host}/*")
 }

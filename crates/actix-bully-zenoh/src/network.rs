@@ -90,7 +90,7 @@ impl ZenohTransport {
         if self.board.set(Arc::clone(&board)).is_err() {
             return Err(ZenohError::Open(io::ErrorKind::AlreadyExists.into()));
         }
-        // Before the session: if it is dropped, it closes everything that was opened.
+        // Made before the session is opened: if that fails, the drop of this value closes everything that was opened.
         let entrance = Entrance {
             board: Arc::clone(&board),
             arrivals,
@@ -104,7 +104,7 @@ impl ZenohTransport {
         let board = self.board.get().ok_or(io::ErrorKind::NotConnected)?;
         board.seek(&host);
         let session = loop {
-            // Asked for before the look: a token between the two would be missed.
+            // Begun before the hosts are looked up, because a token that comes between the two would be missed.
             let found = board.found.notified();
             let sought = board.table().hosts.dial(&host);
             match sought {
@@ -145,7 +145,7 @@ impl Transport for ZenohTransport {
         Box::pin(self.connect(address))
     }
 
-    /// It listens since it was opened.
+    /// Refused, because the network listens since it was opened.
     fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -161,7 +161,7 @@ impl Transport for ZenohTransport {
         Some(node.to_string())
     }
 
-    /// The endpoints decided already which data may leave this host: a name does not show it.
+    /// Always true: the check of the endpoints has decided which data may leave this host, and a name does not show it.
     fn is_loopback(&self, _: &str) -> bool {
         true
     }
@@ -172,7 +172,7 @@ impl Transport for ZenohTransport {
     }
 }
 
-/// The source of incoming connections. The session lasts as long as it.
+/// The source of incoming connections. The session lasts as long as this value.
 #[derive(Debug)]
 struct Entrance {
     board: Arc<Switchboard>,
@@ -266,7 +266,8 @@ impl AsyncRead for ZenohStream {
                 drop(table);
                 buf.put_slice(&bytes);
                 if let Some(before) = told {
-                    // Lost, it would hold the sender up until the link is silent for too long.
+                    // An error ends the link, because a lost packet would hold up the sender until the link is silent
+                    // for too long.
                     self.put(PacketBody::Taken { before })?;
                 }
                 Poll::Ready(Ok(()))

@@ -75,17 +75,17 @@ impl ZenohOptions {
         self
     }
 
-    /// A peer or a router to connect to, again and again until it is there; may be called for several.
-    /// Peers over `tcp/` find the rest by gossip; over `quic/` name every host that listens, as its certificate
-    /// does. A client uses the first router that answers.
+    /// Adds a peer or a router to connect to; the connection is tried until it succeeds. Over `tcp/`, peers find the
+    /// other peers by gossip. Over `quic/`, add every host that listens, by the name in its certificate. A client uses
+    /// the first router that answers.
     pub fn connect(mut self, endpoint: &str) -> Self {
         self.connect.push(endpoint.to_owned());
         self
     }
 
-    /// Sets the PEM files for `quic/`: authorities, the own certificate, its key. Those of a `TlsConfig` of actix-bully
-    /// fit. They prove to the next neighbour that a host belongs to the network, not which host it is: for that, use
-    /// the bridge's own `.tls(..)` or `.secret(..)` as well.
+    /// Sets the PEM files for `quic/`: authorities, the own certificate, its key. The files of a `TlsConfig` of
+    /// actix-bully can be used. They prove to the next neighbour that a host belongs to the network, not which host it
+    /// is: for that, use the bridge's own `.tls(..)` or `.secret(..)` as well.
     pub fn certificates(
         mut self,
         authorities: impl Into<PathBuf>,
@@ -104,8 +104,8 @@ impl ZenohOptions {
         self.mode
     }
 
-    /// Refuses endpoints that a bridge must not use; `may_be_read`: all that crosses is encrypted above zenoh, or
-    /// need not be.
+    /// Refuses endpoints that a bridge must not use; `may_be_read` is set if all data is encrypted above zenoh, or need
+    /// not be.
     pub(crate) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
         if let (SessionMode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
             let endpoint = endpoint.clone();
@@ -133,7 +133,7 @@ impl ZenohOptions {
         Ok(())
     }
 
-    /// zenoh's settings.
+    /// Returns zenoh's settings.
     pub(super) fn config(&self) -> Result<zenoh::Config, ZenohError> {
         let settings = self.settings().to_string();
         zenoh::Config::from_json5(&settings).map_err(|reason| ZenohError::Open(text(&reason)))
@@ -146,7 +146,8 @@ impl ZenohOptions {
             .collect();
         protocols.sort_unstable();
         protocols.dedup();
-        // A certificate names a host, and gossip an address: such a link would be refused.
+        // With `quic/`, a link by gossip would be refused: gossip gives an address, and a certificate has a host's
+        // name.
         let has_gossip = protocols == ["tcp"];
         let mode = match self.mode {
             SessionMode::Peer => "peer",
@@ -168,7 +169,7 @@ impl ZenohOptions {
             "mode": mode,
             "scouting": {
                 "multicast": { "enabled": false },
-                // Of two peers one connects, or each pair would have two links.
+                // Only one of two peers connects, because each pair would otherwise have two links.
                 "gossip": { "enabled": has_gossip, "autoconnect_strategy": { "peer": { "to_peer": "greater-zid" } } },
             },
             "listen": { "endpoints": self.listen, "exit_on_failure": true, "timeout_ms": 0 },
@@ -180,7 +181,7 @@ impl ZenohOptions {
             },
             "transport": { "link": {
                 "protocols": protocols,
-                // A neighbour whose cable is cut: the bridge's own heartbeats notice it earlier.
+                // This lease is long, because the bridge's own heartbeats notice a cut cable earlier.
                 "tx": { "lease": LEASE_MS, "keep_alive": 4, "queue": { "size": { "real_time": 16 } } },
                 // The default is 1 GiB, which any stranger could make this process hold.
                 "rx": { "max_message_size": LONGEST_MESSAGE },

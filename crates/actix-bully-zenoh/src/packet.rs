@@ -12,7 +12,7 @@
 //! Numbers are big-endian. A zenoh network delivers packets of any process in it. A message that does not have exactly
 //! this form is counted and otherwise ignored.
 //!
-//! Decided here: the bytes. Which packet is allowed at a moment: [`flow`](super::flow).
+//! Decided here: the bytes. Not here: which packet is allowed at a moment ([`flow`](super::flow)).
 
 use actix_bully::remote::NodeId;
 
@@ -29,9 +29,9 @@ pub(super) struct Packet<'a> {
 /// The content of a packet, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PacketBody<'a> {
-    /// This host, as it calls itself, opens a connection.
+    /// A host opens a connection. `host` is the name that it gives itself.
     Open { host: NodeId },
-    /// The connection was taken.
+    /// The connection was accepted.
     Opened,
     /// Bytes that begin at this position.
     Data { at: u64, bytes: &'a [u8] },
@@ -39,12 +39,11 @@ pub(super) enum PacketBody<'a> {
     Taken { before: u64 },
     /// No byte follows this position.
     End { at: u64 },
-    /// This end is gone.
+    /// The sender's end of the connection is gone.
     Gone,
 }
 
 impl<'a> Packet<'a> {
-    /// The bytes of a packet.
     pub(super) fn encode(&self) -> Vec<u8> {
         let (kind, position, rest) = match &self.body {
             PacketBody::Open { host } => (0, 0, host.as_str().as_bytes()),
@@ -64,7 +63,7 @@ impl<'a> Packet<'a> {
         out
     }
 
-    /// Reads a packet; `None` if it is none.
+    /// Reads a packet; `None` if the bytes do not have its form.
     pub(super) fn decode(bytes: &'a [u8]) -> Option<Self> {
         let (&[a, b, version, kind], rest) = bytes.split_first_chunk::<4>()?;
         if [a, b] != MAGIC || version != VERSION {
@@ -104,7 +103,7 @@ const HEADER: usize = 36;
 /// so that it is never cut into fragments.
 pub(super) const MOST_DATA: usize = 32 * 1024;
 
-/// The longest packet. A longer payload is not even copied together.
+/// Length of the longest packet, in bytes. A longer payload is refused before its parts are copied together.
 pub(super) const LONGEST: usize = HEADER + MOST_DATA;
 
 #[cfg(test)]

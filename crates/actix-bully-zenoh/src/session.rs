@@ -1,8 +1,8 @@
 //! The session of zenoh, on a thread of its own.
 //!
-//! Decided here: that zenoh is opened, closed and dropped on no thread of an actor, where it would panic, and that no thread
-//! waits for its end. A peer's bridge waits until it listens, which takes milliseconds. A client's does not
-//! wait: its router may be away, and is asked for again and again.
+//! Decided here: zenoh is opened, closed and dropped on this thread, because it panics on a thread of an actor; and no
+//! thread waits for its end. A peer's bridge waits until the session listens, which takes milliseconds. A client's
+//! bridge does not wait: its router may be away, and is tried again and again.
 
 use std::{
     io,
@@ -26,7 +26,7 @@ use super::{
     switchboard::{Probed, SessionWake, Switchboard},
 };
 
-/// Opens a session for the switchboard; `asleep` tells it when to close the session.
+/// Starts the thread of the session; `asleep` wakes it when the session must be closed.
 pub(super) fn open(
     board: &Arc<Switchboard>,
     options: &ZenohOptions,
@@ -76,7 +76,7 @@ fn run(
     end(board, token, asleep);
 }
 
-/// Asks for the tokens of a host whose last token is gone: a stranger can take back a copy of it.
+/// Asks again for the tokens of a host whose last token is gone, because a stranger can take back a copy of a token.
 fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
     let tokens = session.liveliness().get(keys::tokens(&board.cluster, host));
     let replies = tokens.timeout(PROBE).wait();
@@ -107,9 +107,9 @@ fn is_cut_off(session: &Session) -> bool {
 }
 
 fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<SessionWake>) {
-    // First of all: the others need not wait until a link is seen to be dead.
+    // First, so that the other hosts need not wait until they notice a dead link.
     let taken_back = token.undeclare().wait();
-    // The last packets are still being sent.
+    // Waits, because the last packets are still being sent.
     while !board.table().is_empty() && asleep.recv_timeout(LINGER).is_ok() {}
     let closed = board
         .take()
@@ -119,7 +119,7 @@ fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<SessionWak
     }
 }
 
-/// Opens a session that listens and has declared its token; `None` if it cannot be opened, now or later.
+/// Opens a session that listens and has declared its token; `None` if it cannot be opened, or the bridge ends first.
 fn begin(
     board: &Arc<Switchboard>,
     config: &Config,
@@ -160,7 +160,7 @@ fn declare(board: &Arc<Switchboard>, config: &Config) -> zenoh::Result<(Session,
         .callback(move |sample| of.on_packet(&sample))
         .background()
         .wait()?;
-    // Last: a host that sees the token opens a connection at once.
+    // Declared last, because a host that sees the token opens a connection at once.
     let token = keys::token(&board.cluster, &board.host, board.me);
     let token = session.liveliness().declare_token(token).wait()?;
     Ok((session, token))
@@ -175,7 +175,8 @@ const LOOKS: u32 = 20;
 const MOMENT: Duration = Duration::from_millis(5);
 /// Time for which a start waits for its session.
 const OPEN: Duration = Duration::from_secs(10);
-/// Time for which a session is kept after the end of its bridge. Each connection that ends meanwhile restarts it.
+/// Time for which a session is kept after the end of its bridge. Each connection that ends meanwhile restarts this
+/// time.
 const LINGER: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_millis(100);
 const RETRY_MOST: Duration = Duration::from_secs(2);

@@ -1,7 +1,7 @@
 //! The state that the session, the streams and the bridge share: the open connections, and the waiting tasks.
 //!
-//! Decided here: nothing about bytes ([`flow`](super::flow)) and hosts ([`hosts`](super::hosts)), only which
-//! connection a packet belongs to. zenoh calls from threads of its own; a connection is woken on the bridge's.
+//! Decided here: the connection to which a packet belongs. Not here: its bytes ([`flow`](super::flow)), and the hosts
+//! ([`hosts`](super::hosts)). zenoh calls from threads of its own; a connection is woken on the bridge's thread.
 
 use std::{
     collections::BTreeMap,
@@ -39,12 +39,12 @@ pub(super) struct Switchboard {
     pub(super) cluster: ClusterId,
     pub(super) me: SessionId,
     pub(super) mode: SessionMode,
-    /// There once it is open, until it is closed. Nothing else may own it: dropped on a thread of the bridge, the last
-    /// owner would close it there, and zenoh panics on tokio's current-thread scheduler.
+    /// `Some` while the session is open. Nothing else may own the session: the drop of its last owner closes it, and on
+    /// a thread of the bridge zenoh would panic, because that thread has tokio's current-thread scheduler.
     session: RwLock<Option<Session>>,
     table: Mutex<Table>,
     arrivals: mpsc::Sender<IncomingLine>,
-    /// A session of a host was found.
+    /// Notified when a session of a host was found.
     pub(super) found: Notify,
     refused: [AtomicU64; 4],
     is_closing: AtomicBool,
@@ -56,18 +56,18 @@ pub(super) struct Switchboard {
 pub(super) enum SessionWake {
     /// The session must be closed, or the last connection has ended.
     Look,
-    /// A host is to be asked for once more.
+    /// zenoh must be asked for this host once more.
     Probe(NodeId, oneshot::Sender<Probed>),
 }
 
 /// Result of the search for a host whose last token is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probed {
-    /// It is present: a stranger has taken back a copy of its token, or it has come again.
+    /// The host is present: a stranger has taken back a copy of its token, or the host has come back.
     Found,
-    /// It has probably ended.
+    /// The host has probably ended.
     Ended,
-    /// Nothing can be found out.
+    /// It is not known: no router is connected, or the thread of the session does not answer.
     CutOff,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Table {
     lines: BTreeMap<LineId, LineEnd>,
 }
 
-/// A connection: the session at its other end, and the number that the side drew that opened it.
+/// A connection: the session at its other end, and a random number from the side that opened it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LineId {
     pub(super) session: SessionId,
@@ -106,11 +106,11 @@ pub(super) struct IncomingLine {
 enum RefusedPacket {
     /// The message is not a packet.
     Malformed,
-    /// It belongs to no connection: late, or a stranger's.
+    /// The packet belongs to no connection: it is late, or comes from a stranger.
     Stray,
-    /// A connection beyond the limit, or with a number that is in use.
+    /// A new connection beyond the limit, or with a number that is in use.
     Connection,
-    /// A token without a session, or one beyond the limit.
+    /// A token without a session, or a token beyond the limit of its host.
     Token,
 }
 
@@ -153,7 +153,7 @@ impl Switchboard {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session is open.
+    /// Notes that the session is open.
     pub(super) fn opened(self: &Arc<Self>, session: Session) {
         *self.session.write().unwrap_or_else(PoisonError::into_inner) = Some(session);
         self.ask();
@@ -166,7 +166,7 @@ impl Switchboard {
         session.unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The session is to be closed.
+    /// Asks the thread of the session to close it.
     pub(super) fn close(&self) {
         self.is_closing.store(true, Relaxed);
         self.wake.try_send(SessionWake::Look).ok(); // it is awake already
@@ -193,7 +193,7 @@ impl Switchboard {
         session.as_ref().map(what)
     }
 
-    /// This host is looked for from now on.
+    /// Looks for this host from now on.
     pub(super) fn seek(self: &Arc<Self>, host: &NodeId) {
         self.table().hosts.seek(host);
         self.ask();
@@ -206,7 +206,7 @@ impl Switchboard {
             return; // asked as soon as it is open
         };
         loop {
-            // Without the lock: zenoh reports the known tokens at once.
+            // The lock is not held during the question, because zenoh reports the known tokens at once.
             let next = self.table().hosts.ask();
             let Some(host) = next else {
                 return;
@@ -247,10 +247,10 @@ impl Switchboard {
         }
     }
 
-    /// Something came for this session.
+    /// Handles a packet for this session, as zenoh delivers it.
     pub(super) fn on_packet(&self, sample: &Sample) {
         let payload = sample.payload();
-        // Before it is copied together.
+        // Checked before the parts of the payload are copied together.
         if payload.len() > LONGEST || sample.kind() != SampleKind::Put {
             return self.refuse(RefusedPacket::Malformed);
         }
@@ -291,7 +291,7 @@ impl Switchboard {
         }
     }
 
-    /// A connection has ended here.
+    /// Removes a connection that has ended on this side.
     pub(super) fn forget(&self, line: LineId) {
         let mut table = self.table();
         table.lines.remove(&line);
@@ -318,8 +318,8 @@ impl Switchboard {
         };
         let put = session
             .put(key, packet.encode())
-            // Waiting for room would hold up all actors of this thread. One priority for all: between two priorities,
-            // zenoh keeps no order.
+            // Dropped if there is no room, because a wait would hold up all actors of this thread. One priority for
+            // all, because zenoh keeps no order between two priorities.
             .congestion_control(CongestionControl::Drop)
             .priority(Priority::RealTime)
             .express(true);
@@ -349,7 +349,7 @@ impl std::fmt::Debug for Switchboard {
 }
 
 impl Table {
-    /// Begins a connection; `false` if its name is in use, or there is no room.
+    /// Begins a connection; `false` if its id is in use, or there is no room.
     pub(super) fn begin(&mut self, line: LineId) -> bool {
         let is_free = self.lines.len() < MOST_LINES && !self.lines.contains_key(&line);
         if is_free {
@@ -366,7 +366,7 @@ impl Table {
         self.lines.is_empty()
     }
 
-    /// The other ends of these connections are gone.
+    /// Ends the connections whose other end is gone.
     fn end_all(&mut self, is_meant: impl Fn(&LineId) -> bool) {
         for (_, line) in self.lines.iter_mut().filter(|(id, _)| is_meant(id)) {
             line.flow.end(Over::Gone);

@@ -20,11 +20,13 @@ const TELL_AFTER: u64 = WINDOW / 4;
 pub(super) struct Flow {
     /// The position of the next byte to receive.
     received: u64,
-    /// The position up to which the reader has taken bytes, and up to which the sender was told.
+    /// The position up to which the reader has taken bytes. `told` is the last of these positions that the sender
+    /// knows.
     taken: u64,
     told: u64,
     unread: BytesMut,
-    /// The position of the next byte to send, and up to which the other side has taken bytes.
+    /// The position of the next byte to send. `acknowledged` is the position up to which the other side has taken
+    /// bytes.
     sent: u64,
     acknowledged: u64,
     is_open: bool,
@@ -32,13 +34,13 @@ pub(super) struct Flow {
     over: Option<Over>,
 }
 
-/// Why a connection is over.
+/// The reason why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Over {
     /// The other end closed it, or its session has ended.
     #[error("the peer has closed the connection, or its zenoh session has ended")]
     Gone,
-    /// Something came before the connection was taken, or after its end.
+    /// A packet came before the connection was accepted, or after its end.
     #[error("the peer sent a packet before the connection was accepted, or after its end")]
     OutOfPlace,
     /// Bytes are missing or repeated.
@@ -51,10 +53,10 @@ pub(super) enum Over {
         /// The position of the byte that comes next.
         expected: u64,
     },
-    /// More bytes than the window.
+    /// The peer sent more bytes than the window allows.
     #[error("the peer sent more bytes than this node had asked for")]
     Window,
-    /// A position that was never sent, or that goes back.
+    /// The peer acknowledged a position that was never sent, or that lies before its last acknowledgement.
     #[error("the peer acknowledged bytes that this node did not send")]
     Acknowledgement,
 }
@@ -62,18 +64,18 @@ pub(super) enum Over {
 /// Result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FlowRead {
-    /// These bytes. If there is a position beside them, it has to be sent to the sender.
+    /// Received bytes, and the position that has to be sent to the sender, if there is one.
     Bytes(Bytes, Option<u64>),
     /// No byte is available yet.
     Nothing,
     /// No byte will follow: the other end has sent its last byte, or is gone.
     End,
-    /// It broke.
+    /// The connection broke.
     Broken(Over),
 }
 
 impl Flow {
-    /// Both sides know of the connection from now on.
+    /// Notes that both sides know of the connection. A second call breaks the connection.
     pub(super) fn open(&mut self) {
         if self.is_open {
             self.end(Over::OutOfPlace);
@@ -85,7 +87,7 @@ impl Flow {
         self.is_open
     }
 
-    /// Returns the reason why it is over, if it is over.
+    /// Returns the reason why the connection has ended; `None` if it has not.
     pub(super) const fn over(&self) -> Option<Over> {
         self.over
     }
@@ -100,12 +102,12 @@ impl Flow {
         }
     }
 
-    /// Bytes arrived.
+    /// Handles bytes that have arrived; `at` is the position of the first byte.
     pub(super) fn on_data(&mut self, at: u64, bytes: &[u8]) {
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let next = self.received.saturating_add(len);
         if self.over.is_some() {
-            // Late, on a connection that is over already.
+            // Ignored, because the connection has ended already.
         } else if !self.is_open || self.has_ended {
             self.end(Over::OutOfPlace);
         } else if at != self.received {
@@ -121,7 +123,7 @@ impl Flow {
         }
     }
 
-    /// The other side has taken everything before this position.
+    /// Notes that the other side has taken all bytes before this position.
     pub(super) fn on_taken(&mut self, before: u64) {
         if self.is_open && (self.acknowledged..=self.sent).contains(&before) {
             self.acknowledged = before;
@@ -130,7 +132,7 @@ impl Flow {
         }
     }
 
-    /// The other side sends nothing more.
+    /// Notes that the other side sends nothing after the position `at`.
     pub(super) fn on_end(&mut self, at: u64) {
         if !self.is_open || self.has_ended {
             self.end(Over::OutOfPlace);
@@ -180,7 +182,7 @@ impl Flow {
         Some((at, len))
     }
 
-    /// The position behind the last byte that was sent.
+    /// Returns the position after the last byte that was sent.
     pub(super) const fn sent(&self) -> u64 {
         self.sent
     }
