@@ -1,7 +1,7 @@
 //! The arguments.
 //!
-//! Decided here: what can be asked, and of which agent. A token is never an argument: every process of the host
-//! can read those.
+//! Decided here: the questions and commands, and how an agent is selected. A token is never an argument, because every
+//! process of the host can read arguments.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -73,7 +73,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn ask(args: &Args) -> Result<ExitCode, Failure> {
     let node = Node::new(args)?;
     match &args.task {
-        // These ask no node.
+        // `run` has handled these tasks: they ask no node.
         Task::Preflight(_) | Task::Run(_) => {}
         #[cfg(target_os = "linux")]
         Task::RunGuard(_) | Task::RunCommand(_) => {}
@@ -147,7 +147,6 @@ fn measure(preflight: &args::Preflight, args: &Args) -> Result<ExitCode, Failure
     })
 }
 
-/// Prints an answer.
 fn print(text: &str) -> Result<(), Failure> {
     let mut bounded = BoundedText::new(MOST_PRINTED);
     if bounded.push(text).is_err() {

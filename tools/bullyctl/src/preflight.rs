@@ -20,7 +20,7 @@ pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String,
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let measured = runtime.block_on(config.preflight(preflight.seconds));
-    // Do not wait for a name that is still being resolved.
+    // Does not wait for a name that is still being resolved.
     runtime.shutdown_background();
     let found = measured.map_err(refused)?;
     let text = if is_json {

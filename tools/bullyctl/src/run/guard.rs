@@ -86,7 +86,7 @@ pub(crate) fn live(args: &GuardArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            // Before the message, which may wait for a reader.
+            // Reported before the message is printed, because the printing may wait for a reader.
             report(RunReport::Ended(CommandEnd {
                 status: CommandStatus::Exited(CANNOT_RUN),
                 cause: EndCause::Itself,
@@ -121,6 +121,7 @@ impl Guard {
         }
         set_parent_process_death_signal(Some(Signal::TERM))?;
         let parent = Pid::from_raw(args.parent);
+        // `bullyctl` may have ended before the request to the kernel.
         if getppid() != parent {
             return Ok(None);
         }
@@ -235,7 +236,7 @@ impl Guard {
         };
         kill_process_group(self.command, Signal::KILL).ok();
         reap(self.command);
-        // Processes without a limit: if they take too long, `bullyctl` kills the guard.
+        // Without a time limit: if this takes too long, `bullyctl` kills the guard.
         while let Err(left) = end_all(&[]) {
             if matches!(left, ChildrenLeft::Unknown(_)) {
                 // A guard that ends without a report leaves its children to `bullyctl`.

@@ -250,7 +250,7 @@ impl Guarded {
         if let GuardState::Over(end) = self.state {
             return end;
         }
-        // The guard reads this as the end of this process.
+        // The guard takes this for the end of this process, and kills the command.
         shutdown(self.socket.get_ref(), Shutdown::Write).ok();
         let is_silent = loop {
             match self.hear_within(self.limits.patience()) {
@@ -267,7 +267,7 @@ impl Guarded {
         }
         self.guard.wait().ok();
         let end = if let GuardState::Reported(end) = self.state {
-            // The guard left no process. Orphans of other processes may be children of this process, and go on.
+            // The guard left no process. Orphans of other processes may be children of this process, and continue.
             end
         } else {
             self.end_orphans();
@@ -280,7 +280,7 @@ impl Guarded {
         end
     }
 
-    /// Ends the processes that a guard left which did not end them.
+    /// Ends the processes that are left after a guard did not end them.
     fn end_orphans(&self) {
         if let Err(left) = end_all(&self.spared) {
             tell(&left.to_string());
@@ -332,7 +332,7 @@ pub(super) fn hear_now(socket: &OwnedFd) -> Heard {
                 let report = bytes.get(..len).and_then(RunReport::decode);
                 return report.map_or(Heard::Nothing, Heard::Report);
             }
-            // A guard that ends without having read an order leaves this error, once, before its last report.
+            // A guard that ends without having read an order causes `CONNRESET` once, before its last report is read.
             Err(Errno::INTR | Errno::CONNRESET) => {}
             Err(Errno::AGAIN) => return Heard::Nothing,
             Err(_) => return Heard::Closed,

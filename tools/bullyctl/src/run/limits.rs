@@ -18,8 +18,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Makes limits with a margin of an eighth of the lease. A kill takes some milliseconds, and the renewals, which
-    /// come four times a lease, leave more.
+    /// Makes limits with a margin of an eighth of the lease. A kill takes some milliseconds. Renewals come four times
+    /// per lease, so more than the margin is left between them.
     pub(crate) fn new(lease: Duration, drain: Duration) -> Self {
         let margin = (lease / 8).clamp(LEAST_MARGIN, MOST_MARGIN);
         Self { margin, drain }

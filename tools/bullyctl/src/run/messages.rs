@@ -134,7 +134,7 @@ impl Lines {
     }
 }
 
-/// Writes a line at once if possible, so that no line of the command stands in it.
+/// Writes a line in one call if possible, so that no line of the command is printed inside it.
 fn write_line(mut line: &[u8]) {
     // Not by `io::stderr`: other threads would wait for its lock.
     let stderr = stderr();
@@ -151,7 +151,7 @@ fn write_line(mut line: &[u8]) {
     }
 }
 
-/// Largest number of bytes that wait. A pipe has as many.
+/// Largest number of bytes that wait: as many as a pipe holds.
 const MOST: usize = 64 << 10;
 const LONGEST_FLUSH: Duration = Duration::from_secs(1);
 

@@ -345,7 +345,7 @@ fn host(what: &'static str) -> impl Fn(io::Error) -> RunFailure {
 const FENCE: &str = "BULLY_FENCE";
 const NODE: &str = "BULLY_NODE";
 const GROUP: &str = "BULLY_GROUP";
-/// Time to say goodbye to the peers, if no command runs.
+/// Time in which the node leaves its group, if no command runs.
 const SOON: Duration = Duration::from_secs(1);
 /// Time for a hand-over, in addition to the time of the command.
 const HAND_OVER: Duration = Duration::from_secs(5);

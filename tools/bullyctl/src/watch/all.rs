@@ -1,8 +1,8 @@
 //! Asks every node of a cluster, and keeps their last answers.
 //!
-//! Decided here: the first node says which nodes there are; the others are asked at the same time, each for a second at
-//! most; an answer of a node with another name counts for nothing; a node that answers no more, or is not asked any
-//! more, keeps its last answer, with its age. Not here: the places of the other nodes (`node/beside.rs`), and the table
+//! Decided here: the first node reports which nodes exist; the others are asked at the same time, each for a second at
+//! most; an answer of a node with another name is ignored; a node that no longer answers, or is no longer asked, keeps
+//! its last answer, with its age. Not here: the places of the other nodes (`node/beside.rs`), and the table
 //! (`show/all.rs`).
 
 use std::{
@@ -22,7 +22,7 @@ pub(crate) struct Everyone<'a> {
     /// The name of the first node, once it has answered.
     name: String,
     heard: BTreeMap<String, HeardNode>,
-    /// Why nodes did not answer at the last look, or were not asked.
+    /// The reasons why nodes did not answer when they were asked last, or were not asked.
     failures: BTreeMap<String, String>,
 }
 
@@ -37,11 +37,11 @@ pub(crate) struct SeenNode<'a> {
     pub(crate) name: &'a str,
     /// Its last answer.
     pub(crate) report: Option<&'a Report>,
-    /// Time since then; `None` if it answered when it was asked last.
+    /// Time since its last answer; `None` if it answered when it was asked last.
     pub(crate) age: Option<Duration>,
-    /// Why it did not answer at the last look, or was not asked.
+    /// The reason why it did not answer when it was asked last, or was not asked.
     pub(crate) failure: Option<&'a str>,
-    /// What the first node knows of it.
+    /// The first node's knowledge of it.
     pub(crate) known: KnownNode<'a>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Everyone<'a> {
 
 type Answer = (String, Result<Report, String>);
 
-/// Asks the nodes whose places can be told, all at the same time.
+/// Asks the nodes whose places are known, all at the same time.
 fn ask_all(first: &Node, report: &Report, others: &BTreeMap<&str, KnownNode<'_>>) -> Vec<Answer> {
     thread::scope(|scope| {
         let asked = others.iter().filter_map(|(name, node)| {
@@ -162,7 +162,7 @@ fn ask(name: &str, node: &KnownNode<'_>, places: &[Node]) -> Result<Report, Stri
             },
             Err(failure) => failure.to_string(),
         };
-        // The first place is the likeliest.
+        // Only the failure of the first place is kept, because this place is the likeliest.
         if why.is_empty() {
             why = failure;
         }
@@ -173,7 +173,7 @@ fn ask(name: &str, node: &KnownNode<'_>, places: &[Node]) -> Result<Report, Stri
 /// Longest time for an answer of another node.
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// Most nodes that are asked.
+/// Largest number of other nodes that are asked.
 const MOST: usize = 64;
 const TOO_MANY: &str = "not asked: there are more than 64 other nodes";
 const NO_PLACE: &str = "no socket or URL is known here any more";

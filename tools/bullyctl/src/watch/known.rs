@@ -1,9 +1,9 @@
 //! The nodes that one node knows, from its report.
 //!
 //! Decided here: the peers of its bridge, the nodes of the members of its groups, and the agents that the store of a
-//! lease lists are nodes. A contender of a store has the name of its agent, because the store knows no other, so of the
-//! report of its node only this agent counts. Not here: where these nodes are reached (`node/beside.rs`), and what they
-//! say themselves (`all.rs`).
+//! lease lists are nodes. A contender of a store is a node with its agent's name, because the store knows no other
+//! name. So only this agent of the node's report is used. Not here: where these nodes are reached (`node/beside.rs`),
+//! and what they say themselves (`all.rs`).
 
 use std::collections::BTreeMap;
 
@@ -30,11 +30,11 @@ pub(crate) struct KnownAgent<'a> {
     pub(crate) sign: KnownSign,
 }
 
-/// What shows that an agent of another node is there.
+/// The sign that an agent of another node is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KnownSign {
     Member(Presence),
-    /// Its row in the store of the lease, which changed that many milliseconds ago.
+    /// Its row in the store of the lease, and the time since the row has changed, in milliseconds.
     Row(u64),
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn about_of<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> Op
     about.or(row.about.as_ref())
 }
 
-/// Returns the part of a report that is that node's, if any.
+/// Returns the part of a report that belongs to the node `name`, if any.
 pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) -> Option<Report> {
     let is_row = |it: &KnownAgent<'_>| matches!(it.sign, KnownSign::Row(_));
     if node.link.is_some() || !node.agents.iter().all(is_row) {

@@ -26,7 +26,7 @@ enum Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Looks at the nodes. Returns the lines, each after the part of it that does not change all the time.
+    /// Looks at the nodes. Returns the lines, each after its key: the line without the values that change all the time.
     fn lines(&mut self, is_json: bool) -> Result<Vec<(String, String)>, Failure> {
         match self {
             Self::One(node) => {
@@ -79,6 +79,7 @@ pub(crate) fn watch(node: &Node, watch: &Watch, is_json: bool) -> Result<(), Fai
     } else {
         Watched::One(node)
     };
+    // A dumb terminal cannot move its cursor, so no table can be kept in its place.
     let is_dumb = env::var_os("TERM").is_none_or(|term| term == "dumb");
     if io::stdout().is_terminal() && !is_json && !is_dumb && watch.lines.is_none() {
         return keep(&mut watched, watch);

@@ -1,9 +1,9 @@
 //! Every node of a cluster: a row for each agent, with the time since its node was heard and a mark where views differ.
 //!
 //! Decided here: a view is the leader of a group and its term, as one agent says; only answers of this moment are
-//! compared; the rows whose view is not that of the most agents are marked, and of two views of as many agents both.
-//! The views stand in sentences below the table. An agent whose node is not heard is shown as the first node knows it.
-//! Not here: which nodes there are, and how they are asked (`watch/`).
+//! compared; the rows whose view is not the view of most agents are marked; if two views have equally many agents, both
+//! are marked. The views stand in sentences below the table. An agent whose node is not heard is shown as the first
+//! node knows it. Not here: which nodes there are, and how they are asked (`watch/`).
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
@@ -80,15 +80,15 @@ struct NodeLine<'a> {
     answers: bool,
     /// Time since its last answer, in milliseconds; `None` without one.
     heard_ms: Option<u64>,
-    /// Whether one of its agents has another view than the most.
+    /// Whether the view of one of its agents differs from the view of most agents.
     differs: bool,
-    /// Its last words.
+    /// The agents of its last answer.
     agents: &'a [AgentReport],
     /// The first node's link to it.
     link: Option<&'a LinkReport>,
 }
 
-/// Returns the lines for people or for programs, each with the part of it that does not change all the time.
+/// Returns the lines for people or for programs, each with a text without the values that change all the time.
 pub(crate) fn all_lines(nodes: &[SeenNode<'_>], is_json: bool) -> Vec<(String, String)> {
     let rows = rows(nodes);
     let text = |row: &AgentRow<'_>| {
@@ -149,7 +149,7 @@ fn rows<'a>(nodes: &'a [SeenNode<'a>]) -> Vec<AgentRow<'a>> {
                 group: &own.group,
                 agent: own.agent.as_str(),
                 own: Some(own),
-                // What an old answer says is not written in capitals.
+                // A role from an old answer is not written in capitals.
                 role: if node.answers() {
                     role(own)
                 } else {
@@ -192,7 +192,7 @@ fn unheard<'a>(node: &'a SeenNode<'a>) -> Vec<AgentRow<'a>> {
     rows
 }
 
-/// Returns when the first node heard another one, by its link.
+/// Returns the time since the first node heard another node, by its link.
 fn linked(link: &LinkReport) -> String {
     match link.unlinked_ms {
         None => "linked".to_owned(),
@@ -219,7 +219,7 @@ fn view(own: &AgentReport) -> LeaderView<'_> {
     leader.map(|leader| (&leader.id, leader.term))
 }
 
-/// Returns whether the agent's view is not that of the most agents of its group.
+/// Returns whether another view of the group has at least as many agents as this agent's view.
 fn is_odd(views: &BTreeMap<&str, GroupViews<'_>>, own: &AgentReport) -> bool {
     let Some(views) = views.get(&*own.group) else {
         return false;
@@ -287,10 +287,10 @@ fn short(name: &str) -> String {
     name.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
-/// Most characters of a name: the columns then have room on a terminal of 80 columns, unless a term is very long.
+/// Largest number of characters of a name: the table then fits on 80 columns, unless a term is very long.
 const WIDEST: usize = 14;
 
-/// Most agents in the table: the sentences below need room as well.
+/// Largest number of agents in the table, because the sentences below need room as well.
 const MOST: usize = 16;
 
 #[cfg(test)]
