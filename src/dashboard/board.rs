@@ -222,7 +222,7 @@ impl BoardContent {
         let is_new = step != MomentStep::Same;
         match step {
             MomentStep::Same => {}
-            // Without viewers no frame is written.
+            // Without viewers no frame is written, because a new viewer begins with a snapshot.
             MomentStep::Change(_) if self.viewers.is_empty() => self.frames.begin_anew(),
             MomentStep::Change(change) => match frame((self.prefix, "change"), &change) {
                 Ok(frame) => self.frames.push(frame),

@@ -68,7 +68,7 @@ impl Told {
         }
     }
 
-    /// Adds a recorded entry, and the election that it ends. `causes` are the events since the last one.
+    /// Adds a recorded entry, and the election that it ends. `causes` are the events since the last election.
     pub(crate) fn follow(&mut self, entry: &TraceEntry, causes: &mut Vec<String>) {
         self.add(entry);
         causes.append(&mut self.causes);

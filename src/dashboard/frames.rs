@@ -53,7 +53,7 @@ impl FrameLog {
     }
 }
 
-/// Makes an event of the stream. Its JSON has no line feed: none between the values, and strings escape them.
+/// Makes an event of the stream. Its JSON has no line feed, which would end the event: strings escape it.
 pub(super) fn frame(
     (prefix, event): (&str, &str),
     data: &impl Serialize,

@@ -37,7 +37,7 @@ pub(crate) struct Head {
     pub(crate) run: u64,
     /// The moment from which the run goes on, if it is not the beginning.
     pub(crate) from: Option<GoesOnFrom>,
-    /// The reason why no moment of the run can be gone on from.
+    /// The reason why the page cannot go on from a moment of the run.
     pub(crate) unrepeatable: Option<&'static str>,
 }
 

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 
 use super::said::{Happened, Said, shorten};
 
-/// See the [module's page](self).
 #[derive(Debug, Default)]
 pub(crate) struct PageLog {
     said: VecDeque<Said>,

@@ -85,8 +85,8 @@ pub(crate) struct AgentFacts {
     /// Whether it leads, as the agent itself or one of its followers reports.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
-    /// End of its lease, by the page's clock: of a leader on another host, as its followers here know it. `None` if its
-    /// leadership has no end, or only its host knows.
+    /// End of its lease, by the page's clock. For a leader on another host, it is the end that its followers here know.
+    /// `None` if its leadership has no end, or only its host knows the end.
     #[serde(
         rename = "lease_until_ms",
         serialize_with = "shown::optional_millis",

@@ -193,7 +193,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
     }
 }
 
-/// The answer of a stage.
+/// Returns the response for the answer of a stage.
 #[cfg(feature = "testkit")]
 pub(super) fn obeyed(answer: Result<StageAnswer, StageError>) -> HttpResponse {
     match answer {
@@ -219,7 +219,7 @@ pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Opti
     None
 }
 
-/// Also refuses a page of another site, for routes that need work of the server: such a page cannot read the answer.
+/// Like [`out_of_reach`]. Also refuses a page of another site, which cannot read the answer and would only cause work.
 pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     out_of_reach(dashboard, request).or_else(|| {
         let foreign = caller(request).must_not_be_foreign();
@@ -227,7 +227,7 @@ pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<
     })
 }
 
-/// Also refuses a caller without the right to command.
+/// Like [`kept_from`]. Also refuses a caller without the right to command.
 pub(super) fn cannot_command(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     kept_from(dashboard, request)
         .or_else(|| Some(refused(dashboard.rights.admit(&caller(request)).err()?)))

@@ -47,7 +47,7 @@ pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong
 }
 
 /// Returns the most bytes that a page gets for a recording of `read` bytes. A frame has several times the bytes of its
-/// entry, and has all agents if one comes or goes.
+/// entry, and contains all agents if an agent comes or goes.
 pub(super) fn room(read: usize) -> usize {
     let most = read.saturating_mul(BYTES_FOR_ONE);
     most.saturating_add(LEAST_ROOM).min(MOST_ROOM)
@@ -289,7 +289,7 @@ struct Anew<'a> {
 /// Largest number of frames. A page keeps every frame, to go back to it.
 const MOST_FRAMES: usize = 10_000;
 const MOST_BROKEN: usize = 100;
-/// Bytes that a page gets for each byte read; additional bytes, for the first agents; and the most in all.
+/// Bytes that a page gets for each byte that was read; additional bytes for the first agents; and the largest total.
 const BYTES_FOR_ONE: usize = 16;
 const LEAST_ROOM: usize = 256 << 10;
 pub(super) const MOST_ROOM: usize = 64 << 20;

@@ -1,9 +1,9 @@
 //! The moment of a running node, as the page shows it.
 //!
 //! Decided here: the node's own agents are shown from their own state, and the agents of other hosts from the knowledge
-//! of their group; the lease of a leader on another host holds as long as one of the node's agents knows; an election
-//! lasts from the loss of a leader to the next leader. No agent's mailbox is used, so an
-//! agent that hangs is shown as well. Not here: the report for an operator ([`Operated`]).
+//! of their group; a leader on another host is shown with the longest lease that one of the node's agents knows; an
+//! election lasts from the loss of a leader to the next leader. No agent's mailbox is used, so an agent that hangs is
+//! shown as well. Not here: the report for an operator ([`Operated`]).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -209,8 +209,8 @@ fn followed(
     longest
 }
 
-/// Marks an agent of another host as the leader if a running agent follows it, in the highest term. Of agents that know the
-/// same members, only the first lists them.
+/// Marks an agent of another host as the leader if a running agent follows it, in the highest term. Only the first of
+/// the agents that know the same members lists these members.
 fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report) {
     let running = report.agents.iter();
     for own in running.filter(|own| own.lifecycle == Lifecycle::Running) {

@@ -89,8 +89,8 @@ pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Opt
     is_shown.then(|| text.into())
 }
 
-/// Explains why an agent leads, or why none does: with the diagnosis of each leader, and of an agent that knows no
-/// leader.
+/// Explains why an agent leads, or why none does: with the diagnoses of at most [`LEADERS`] leaders, and of one agent
+/// that knows no leader.
 pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
     let sights = || {
         cluster

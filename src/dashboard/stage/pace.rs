@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use crate::dashboard::moment::ClockFacts;
 
-/// See the [module's page](self).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StagePace {
     is_virtual: bool,

@@ -90,7 +90,6 @@ pub(super) trait StagePanel {
     fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>, given: &[u64]);
 }
 
-/// See the [module's page](self).
 pub(super) struct ClusterPanel<E: Election> {
     cluster: Cluster<E>,
     /// The beginning of its run.

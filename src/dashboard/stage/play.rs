@@ -29,7 +29,6 @@ use crate::{
     testkit::cluster::ClusterError,
 };
 
-/// See the [module's page](self).
 pub(super) struct Player<'a> {
     pub(super) stage: &'a mut Stage,
     pub(super) first: Box<dyn StagePanel>,

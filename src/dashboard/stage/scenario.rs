@@ -194,7 +194,7 @@ fn quorum_loss(ranked: &[AgentId]) -> Vec<Scene> {
     ends.chain(returns).collect()
 }
 
-/// The leader hands over before it ends, like a program that receives a stop signal.
+/// Restarts each agent. The leader hands over before it ends, like a program that receives a stop signal.
 fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let hand_over = (agent == top).then(|| {
@@ -212,7 +212,7 @@ fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     each.collect()
 }
 
-/// A removed voter runs on, and can be added again.
+/// Removes and adds each voter. A removed voter runs on, so it can be added again.
 fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let new = NewVoter {
