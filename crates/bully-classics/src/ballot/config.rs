@@ -26,9 +26,10 @@ pub struct BallotConfig {
     pub voters: Vec<AgentId>,
     /// The waiting times. Default: [`Timings::default`].
     pub timings: Timings,
-    /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it. It must exceed 2
-    /// d. Default: a third of the detection time L, so that a silent death costs about L, but at least 3 d. Timings
-    /// without a failure detector have no default.
+    /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it. It must exceed
+    /// twice the [delay bound](Timings::delay_bound) d, because an answer may take that long. Default: a third of the
+    /// detection time L, so that a silent death is noticed after about L, but at least 3 d. Timings without a failure
+    /// detector have no default.
     pub round: Option<Duration>,
     /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
@@ -108,8 +109,8 @@ impl BallotConfig {
         self.cap.unwrap_or_else(usual)
     }
 
-    /// Time after which a voter that did not answer is asked again in the same round: a quarter of Δ, but at least 2
-    /// d.
+    /// Time after which a voter that did not answer is asked again in the same round: a quarter of Δ, but at least
+    /// twice the delay bound, because an answer may take that long.
     pub(crate) fn again(&self) -> Duration {
         let back = self.timings.delay_bound().saturating_mul(2);
         back.max(self.round() / 4)

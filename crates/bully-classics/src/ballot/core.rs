@@ -60,7 +60,7 @@ impl Core {
         ballot.is_sound() && self.config.voters.contains(&ballot.id)
     }
 
-    /// Returns the first round whose answers describe the present.
+    /// Returns the earliest round whose answers still describe the present: the last round that has ended.
     pub(super) fn recent(&self) -> u64 {
         self.ended.max(1)
     }
@@ -150,7 +150,7 @@ impl Core {
         out.set_timer(BallotTimer::Round, self.pace.span());
     }
 
-    /// Asks again each voter that has not answered in this round, because links lose messages.
+    /// `ask-again`: asks each voter that has not answered in this round once more, because links lose messages.
     pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
         let peers = self.peers.iter();
         let silent = peers.filter(|id| self.statements.answered(id) < self.round);
@@ -169,6 +169,7 @@ impl Core {
                 counter: self.round,
             },
             max: self.voter.record.max.clone(),
+            // With the asker's ballot, so that the others know it after one delay (`tell-a-new-ballot`).
             standing: self.standing(now, state),
         }
     }

@@ -52,11 +52,12 @@ impl Ballot {
         if core.peers.is_empty() {
             self.check(now, self.core.last_round, out); // this agent alone is the majority
         }
+        // `first-round-at-once`: the original algorithm waits for one round before it asks.
         self.core.ask(now, &self.state, out);
     }
 
-    /// Ends a leadership without a step for two rounds. In that time the leader has heard no majority either, and the
-    /// answers before that say nothing about the present.
+    /// Ends a leadership if this agent took no step for two rounds. In that time it heard no majority, and earlier
+    /// answers do not describe the present.
     pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
         if self.state.leading().is_some() && now >= self.core.valid_until() {
             self.core.last_round = LastRound::Minority;
@@ -269,11 +270,12 @@ impl Ballot {
         if Some(&ballot) < core.voter.record.max.as_ref() || core.voter.is_void(&ballot) {
             return self.ignore("that leadership is over already");
         }
+        // `resigned-is-vacant`: the leadership is vacant at once, so a hand-over need not wait for silence.
         core.voter.void = Some(ballot.clone());
         if !core.me.is_voter() {
             return self.observe_vacancy(out);
         }
-        // Otherwise a voter that has not learned of that ballot would take a lower one.
+        // Raised first, because a voter that has not learned of that ballot would take a lower ballot.
         core.raise(ballot, out);
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;

@@ -75,7 +75,7 @@ impl BallotRecord {
     }
 }
 
-/// The highest valid number. Accepting a higher one would use up the numbers.
+/// The highest valid number. An agent that accepted a higher number would use up the numbers.
 const LAST: u64 = u64::MAX - (1 << 32);
 
 #[cfg(test)]

@@ -29,11 +29,10 @@ pub struct InvitationConfig {
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
     /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
     ///
-    /// An agent that cools down also has a slot, the last one. It waits for an invitation for `takeover` and until
-    /// its slot,
-    /// eight slots after the others. Then it forms a group, because perhaps
-    /// all remaining agents cool down. So a cool-down delays the next leader by at most the takeover
-    /// and eight steps, whichever agents remain.
+    /// An agent that cools down also has a slot, the last one. It waits for an invitation, first for `takeover` and
+    /// then until its slot, which is eight slots after the others. Then it forms a group, because perhaps all remaining
+    /// agents cool down. So a cool-down delays the next leader by at most the takeover and eight steps, whichever
+    /// agents remain.
     pub cooldown: Duration,
 }
 
@@ -54,7 +53,7 @@ impl InvitationConfig {
         }
     }
 
-    /// Checks that the timings have a failure detector. The relations between durations hold already.
+    /// Checks that the timings have a failure detector. `Timings` has checked the relations between durations.
     ///
     /// # Errors
     /// [`InvitationError`] with the missing part.

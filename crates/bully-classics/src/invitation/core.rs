@@ -117,7 +117,7 @@ impl Core {
         self.numbers.remember(count, out);
     }
 
-    /// Whether the named agent is a member and is not known to be down.
+    /// Returns whether the agent `id` is a member and is not known to be down.
     pub(super) fn may_be_there(&self, id: &AgentId) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.presence != Presence::Down)

@@ -22,7 +22,7 @@ use bully_core::protocol::{Event, LostReason, Time};
 /// Largest number of higher-ranked coordinators that delay a merge by a step each.
 const MOST_ABOVE: usize = 4;
 
-/// What a coordinator knows of its group, and of the agents outside of it.
+/// A coordinator's knowledge of its group, and of the agents outside of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub group: ElectionId,

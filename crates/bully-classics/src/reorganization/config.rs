@@ -34,11 +34,10 @@ pub struct ReorganizationConfig {
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
     /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
     ///
-    /// An agent that cools down first waits for [`takeover`](Self::takeover), and then for its slot. Agents act in order
-    /// of rank, in slots of one [step](Timings::step); an agent that cools down acts eight slots later than it would
-    /// otherwise. Then it holds an election, because perhaps all remaining
-    /// agents cool down. So a cool-down delays the next leader by at most the takeover, sixteen steps
-    /// and a jitter, whichever agents remain.
+    /// An agent that cools down waits first for [`takeover`](Self::takeover), and then for its slot. Agents act in
+    /// order of rank, in slots of one [step](Timings::step); an agent that cools down acts eight slots later than it
+    /// would otherwise. Then it holds an election, because perhaps all remaining agents cool down. So a cool-down
+    /// delays the next leader by at most the takeover, sixteen steps and a jitter, whichever agents remain.
     pub cooldown: Duration,
 }
 
@@ -107,7 +106,8 @@ impl ReorganizationConfig {
         t.deadline().saturating_add(calls)
     }
 
-    /// As `worst_case_election`, if unknown to all, agents below are dead: two deadlines and four delay bounds.
+    /// Like `worst_case_election`, if some agents below are dead and no agent knows it: two deadlines and four delay
+    /// bounds.
     pub fn worst_case_election_with_losses(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(4);

@@ -1,8 +1,8 @@
 //! A leader: the coordinator when all members are *Normal*.
 //!
-//! The leader asks all members again and again whether they work under it (`check-all-normal`). From this question
-//! the members also learn that the leader is up. One "no" begins an election: by the original rules, in which it does
-//! not, two coordinators never notice each other.
+//! The leader asks all members again and again whether they work under it (`check-all-normal`). From this question the
+//! members also learn that the leader is up. One "no" begins an election. By the original rules it has no effect, so
+//! two coordinators never notice each other.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
@@ -14,7 +14,7 @@ use super::{
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{LostReason, Time};
 
-/// What a coordinator knows of its leadership.
+/// A coordinator's knowledge of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub election: ElectionId,

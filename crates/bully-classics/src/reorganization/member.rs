@@ -15,7 +15,7 @@ use super::{
 use crate::numbered::CoordinatorWatch;
 use bully_core::protocol::{After, Event, Incarnation, Leader, Time};
 
-/// What a member knows of its coordinator, the election and the work.
+/// A member's knowledge of its coordinator, the election and the work.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Membership {
     pub leader: Leader,
@@ -102,7 +102,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
-        // Then the agent does not answer: its silence has no effect, and its halt follows.
+        // An agent above the coordinator does not answer: silence has no effect, and its own halt follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }

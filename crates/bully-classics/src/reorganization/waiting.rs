@@ -23,7 +23,7 @@ impl Wait {
             return Next::Stay;
         }
         match &self.cause {
-            // The snapshot may show this agent as up, but it did not lead in time: no cool-down waits for it.
+            // The snapshot may show the awaited agent as up, but it did not lead in time: no cool-down waits for it.
             WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. }) => {
                 Next::ElectWithout(by.id.clone())
             }

@@ -48,7 +48,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
-    // If the leader dies meanwhile, no other member would remove this message from the ring.
+    // Dropped, because only the leader would remove this message from the ring, and the leader may die meanwhile.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }

@@ -114,7 +114,6 @@ impl Core {
 
     // ---- statements of this agent about itself ---------------------------------------------
 
-    /// Returns the id of an election that this agent begins.
     pub(super) fn election(&self, term: Term) -> RingElectionId {
         RingElectionId {
             term,

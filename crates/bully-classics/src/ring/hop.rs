@@ -124,7 +124,7 @@ impl Core {
         true
     }
 
-    /// The laps whose next member is not in the ring any more. Another member gets their message.
+    /// Returns the laps whose next member is no longer in the ring. Their messages go to another member.
     pub(super) fn stuck_laps(&self) -> Vec<Lap> {
         let members = &self.me.members;
         let is_stuck = |hop: &Hop| !members.get(&hop.to).is_some_and(|m| self.is_in_ring(m));

@@ -8,7 +8,7 @@ use super::{AgentId, Next, Out, Score, Term, core::Core, message::Coordinator, s
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 
-/// What a leader knows of its leadership.
+/// A leader's knowledge of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
@@ -112,8 +112,8 @@ impl Leading {
         out.set_timer(RingTimer::Silence, silence);
     }
 
-    /// Handles the silence of its own heartbeats: a member that follows another leader stops them, so an election
-    /// asks all.
+    /// Acts if its own heartbeats do not come back: a member that follows another leader stops them, so an election
+    /// asks all members.
     pub(super) fn on_silence_due(
         &mut self,
         core: &Core,

@@ -109,7 +109,7 @@ impl Ring {
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;
-        // Before the content is judged: every message proves that its sender is there.
+        // Done before the content is judged, because every message proves that its sender is up.
         core.trust(from, incarnation);
         let is_from_voter = core.me.members.get(from).is_some_and(Member::is_voter);
         let is_between_voters = is_from_voter && core.me.is_voter();

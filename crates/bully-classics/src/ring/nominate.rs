@@ -24,8 +24,8 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return Next::Ignore("a stronger election is under way");
     }
     let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
-    // If a former incarnation was collected, with its score, that nomination goes round in vain. Another election
-    // asks this incarnation.
+    // The nomination of a former incarnation, with its former score, goes round in vain. Then another election asks
+    // this incarnation.
     if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
         if lap == Some(Lap::Coordinator) {
             return Next::Stay; // a copy

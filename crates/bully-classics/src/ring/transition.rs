@@ -204,7 +204,6 @@ impl Ring {
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 
-    /// Ends this agent's part in an election.
     pub(super) fn end_contest(&mut self, out: &mut Out) {
         if self.campaign.contest().is_some() {
             Contest::end(&mut self.core, out);
